@@ -1,0 +1,98 @@
+/** Argon2id for passwords and one-time codes, a bounded number at a time, and which passwords are allowed. */
+
+import { randomInt } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { hash as argon2, verify as argon2Verify } from "@node-rs/argon2";
+import type { Hasher } from "../core/context.ts";
+import { UamError } from "../core/errors.ts";
+import { type Bounds, createGate } from "./bounded.ts";
+import { isCommonPassword } from "./common-passwords.ts";
+
+export const PASSWORD_MIN = 15;
+export const PASSWORD_MAX = 256;
+
+/** 32 characters, five bits each, none like another. */
+const READABLE = "abcdefghjkmnpqrstuvwxyz023456789";
+
+/** RFC 9106 parameters; memory in KiB. 2 is argon2id (an enum that types alone cannot reach). */
+const PASSWORD_COST = { algorithm: 2, memoryCost: 64 * 1024, timeCost: 2, parallelism: 1 } as const;
+const CODE_COST = { ...PASSWORD_COST, memoryCost: 19 * 1024 } as const;
+type Cost = typeof PASSWORD_COST | typeof CODE_COST;
+
+/** One core stays free for requests; two at most, as each takes 64 MiB and the loop must answer within milliseconds. */
+const DEFAULTS: Bounds = {
+  concurrency: Math.max(1, Math.min(2, availableParallelism() - 1)),
+  maxQueue: 32,
+  retryAfter: 5,
+};
+
+/** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
+export function createPasswordHasher(bounds: Partial<Bounds> = {}): Hasher {
+  const gate = createGate({ ...DEFAULTS, ...bounds });
+  const hash = (secret: string, cost: Cost) => gate(() => argon2(secret, cost));
+  const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
+  return {
+    hash: (password) => hash(password, PASSWORD_COST),
+    verify,
+    async verifyDummy(password) {
+      await verify(unmatchable(PASSWORD_COST), password);
+    },
+    hashCode: (code) => hash(code, CODE_COST),
+    verifyCode: verify,
+    async verifyDummyCode(code) {
+      await verify(unmatchable(CODE_COST), code);
+    },
+  };
+}
+
+/**
+ * Throws `invalid`, saying why, unless the password has 15 to 256 characters (Unicode code points), does not hold the username in
+ * any case, and is not one of the commonest. There are no other rules.
+ */
+export function checkPassword(password: string, username: string): void {
+  const length = [...password].length;
+  if (length < PASSWORD_MIN) {
+    throw new UamError("invalid", `The password has ${length} characters, the minimum is ${PASSWORD_MIN}`);
+  }
+  if (length > PASSWORD_MAX) {
+    throw new UamError("invalid", `The password has ${length} characters, the maximum is ${PASSWORD_MAX}`);
+  }
+  if (username !== "" && password.toLowerCase().includes(username.toLowerCase())) {
+    throw new UamError("invalid", "The password must not contain the username");
+  }
+  if (isCommonPassword(password)) {
+    throw new UamError(
+      "invalid",
+      "The password is one of the commonest; choose one that nobody would guess, such as four random words",
+    );
+  }
+}
+
+/** A random password of 120 bits that `checkPassword` takes for this username, as six groups of four letters and digits. */
+export function generatePassword(username = ""): string {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const groups = Array.from({ length: 6 }, () =>
+      Array.from({ length: 4 }, () => READABLE[randomInt(READABLE.length)]).join(""),
+    );
+    const password = groups.join("-");
+    if (username === "" || !password.includes(username.toLowerCase())) return password;
+  }
+  throw new UamError(
+    "internal",
+    `No password without the username "${username}" in it could be made; give one yourself`,
+  );
+}
+
+async function compare(stored: string, secret: string): Promise<boolean> {
+  try {
+    return await argon2Verify(stored, secret);
+  } catch (cause) {
+    throw new UamError("internal", "A stored password hash cannot be read; set the password again", { cause });
+  }
+}
+
+/** A hash of that cost which no secret has: its digest is all zeros. */
+function unmatchable({ memoryCost, timeCost, parallelism }: Cost): string {
+  const zeros = (bytes: number): string => Buffer.alloc(bytes).toString("base64").replace(/=+$/, "");
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${zeros(16)}$${zeros(32)}`;
+}

@@ -1,0 +1,182 @@
+/**
+ * `bun run deb`: dist/uam_<version>_<arch>.deb, the built program with completions and manual page. With
+ * `--uncompressed FILE` it goes there, in a second instead of a minute, for tests.
+ */
+
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { describeVariables } from "../config.ts";
+import { systemClock } from "../core/clock.ts";
+import { renderSysusers } from "../install/sysusers.ts";
+import { VERSION } from "../version.ts";
+import { renderManual } from "./man.ts";
+
+const project = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const MAINTAINER = "The uam maintainers <uam@example.org>";
+
+/** The package's files by path, and its control files under DEBIAN; a string is written with mode 0644 unless it is a script. */
+export function packageFiles(program: {
+  readonly architecture: string;
+  readonly help: string;
+  readonly completions: { readonly bash: string; readonly zsh: string };
+  /** Of everything that is installed, in KiB. */
+  readonly installedSize: number;
+  readonly date: string;
+}): ReadonlyMap<string, string | Uint8Array> {
+  const manual = renderManual({ version: VERSION, help: program.help, variables: describeVariables() });
+  const changelog = `uam (${VERSION}) stable; urgency=medium\n\n  * Built from source.\n\n -- ${MAINTAINER}  ${program.date}\n`;
+  return new Map<string, string | Uint8Array>([
+    ["DEBIAN/control", control(program.architecture, program.installedSize)],
+    ["DEBIAN/postinst", POSTINST],
+    ["DEBIAN/prerm", PRERM],
+    ["DEBIAN/postrm", POSTRM],
+    ["usr/lib/sysusers.d/uam.conf", renderSysusers(undefined)],
+    ["usr/share/bash-completion/completions/uam", program.completions.bash],
+    ["usr/share/zsh/vendor-completions/_uam", program.completions.zsh],
+    ["usr/share/man/man1/uam.1.gz", gzipSync(manual, { level: 9 })],
+    ["usr/share/doc/uam/changelog.gz", gzipSync(changelog, { level: 9 })],
+    ["usr/share/doc/uam/copyright", COPYRIGHT],
+    ["usr/share/lintian/overrides/uam", OVERRIDES],
+  ]);
+}
+
+function control(architecture: string, installedSize: number): string {
+  return `Package: uam
+Version: ${VERSION}
+Architecture: ${architecture}
+Maintainer: ${MAINTAINER}
+Installed-Size: ${installedSize}
+Depends: libc6 (>= 2.31), passwd, procps, systemd
+Recommends: openssh-server, sudo (>= 1.9.10)
+Section: admin
+Priority: optional
+Description: time-limited SSH accounts for external users
+ Outsiders such as contractors get an account on this host for a limited
+ time, manage their own SSH keys, and lose access when their time is up.
+ Administrators create, extend, disable and delete users, and can prove
+ afterwards who did what.
+ .
+ After installation, "uam install --mode direct" puts the service to work.
+`;
+}
+
+// The package brings the program; `uam install` makes it this host's service, in the mode that the administrator chose.
+const POSTINST = `#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+    systemd-sysusers uam.conf
+    if [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam.service ]; then
+        mode=direct
+        if grep -q '^User=uam$' /etc/systemd/system/uam.service; then mode=sudo; fi
+        uam install --mode "$mode"
+        systemctl try-restart uam.service
+    elif [ -z "$2" ]; then
+        echo 'uam is unpacked. To put it to work: uam install --mode direct (or sudo)'
+    fi
+fi
+`;
+
+const PRERM = `#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam.service ]; then
+    uam uninstall
+fi
+`;
+
+// Data and configuration say who did what: they outlive even a purge.
+const POSTRM = `#!/bin/sh
+set -e
+if [ "$1" = purge ]; then
+    rm -rf /var/cache/uam
+    echo 'The data of uam is still in /var/lib/uam, its configuration in /etc/uam.'
+fi
+`;
+
+const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: uam
+
+Files: *
+Copyright: 2026 The uam maintainers
+License: Expat
+
+License: Expat
+ Permission is hereby granted, free of charge, to any person obtaining a copy
+ of this software and associated documentation files (the "Software"), to deal
+ in the Software without restriction, including without limitation the rights
+ to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ copies of the Software, and to permit persons to whom the Software is
+ furnished to do so, subject to the following conditions:
+ .
+ The above copyright notice and this permission notice shall be included in all
+ copies or substantial portions of the Software.
+ .
+ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ SOFTWARE.
+`;
+
+const OVERRIDES = `# The program is at the end of this binary: strip(1) would cut it off.
+uam: unstripped-binary-or-object
+uam: embedded-library
+# As Bun links it.
+uam: hardening-no-pie
+uam: hardening-no-relro
+`;
+
+async function main(): Promise<void> {
+  const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+  const binary = join(project, "dist/uam");
+  const tree = join(project, "dist/deb");
+  rmSync(tree, { recursive: true, force: true });
+  place(tree, "usr/bin/uam", binary);
+  const say = (...args: readonly string[]) => Bun.spawnSync([binary, ...args]).stdout.toString();
+  const files = packageFiles({
+    architecture,
+    help: say("--help"),
+    completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
+    installedSize: Math.ceil(Bun.file(binary).size / 1024) + 64,
+    date: systemClock.now().toUTCString().replace("GMT", "+0000"),
+  });
+  for (const [path, content] of files) place(tree, path, content);
+  const [option, file] = process.argv.slice(2);
+  const [output, compression] =
+    option === "--uncompressed" && file !== undefined
+      ? [file, ["-Znone"]]
+      : [join(project, `dist/uam_${VERSION}_${architecture}.deb`), ["-Zxz", "-z1"]];
+  const { success, stderr } = Bun.spawnSync([
+    "dpkg-deb",
+    "--root-owner-group",
+    ...compression,
+    "--build",
+    tree,
+    output,
+  ]);
+  if (!success) throw new Error(stderr.toString());
+  rmSync(tree, { recursive: true });
+  console.log(`${output}: ${(Bun.file(output).size / 1e6).toFixed(1)} MB`);
+}
+
+/** Puts a text, or a copy of the file `content` names for the program, into the tree, whatever the umask. */
+function place(tree: string, path: string, content: string | Uint8Array): void {
+  const whole = join(tree, path);
+  const directories = path.split("/").slice(0, -1);
+  for (const index of directories.keys()) {
+    const directory = join(tree, ...directories.slice(0, index + 1));
+    mkdirSync(directory, { recursive: true });
+    chmodSync(directory, 0o755);
+  }
+  chmodSync(tree, 0o755);
+  const isProgram = path === "usr/bin/uam";
+  if (isProgram) copyFileSync(String(content), whole);
+  else writeFileSync(whole, content);
+  chmodSync(whole, isProgram || /^DEBIAN\/(postinst|prerm|postrm)$/.test(path) ? 0o755 : 0o644);
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,144 @@
+/** uam admin: administrators. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import type { Context } from "../core/context.ts";
+import { jsonFlag } from "./arguments.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
+import { type Column, printJson, printTable, shortTime } from "./output.ts";
+
+const name = argument(string({ metavar: "NAME" }), { description: message`The administrator's name.` });
+
+const passwordStdin = option("--password-stdin", {
+  description: message`Read the password from standard input; without it one is made and printed once.`,
+});
+
+const add = command(
+  "add",
+  map(
+    object({
+      name,
+      email: option("--email", string({ metavar: "ADDRESS" }), {
+        description: message`Where password resets are mailed to.`,
+      }),
+      passwordStdin,
+    }),
+    (input) => runAdd(input),
+  ),
+  {
+    brief: message`Add an administrator.`,
+    description: message`Adds an administrator. Without --password-stdin a password is made and printed once.`,
+  },
+);
+
+const list = command(
+  "list",
+  map(object({ json: jsonFlag() }), (input) => runList(input)),
+  {
+    brief: message`List the administrators.`,
+  },
+);
+
+const passwd = command(
+  "passwd",
+  map(object({ name, passwordStdin }), (input) => runPasswd(input)),
+  {
+    brief: message`Give an administrator another password.`,
+    description: message`Sets another password, ends the administrator's sessions, voids a reset mail and clears the lock after wrong passwords.`,
+  },
+);
+
+const remove = command(
+  "remove",
+  map(
+    object({ name, force: option("--force", { description: message`Remove even the last administrator.` }) }),
+    (input) => runRemove(input),
+  ),
+  { brief: message`Remove an administrator and end the sessions.` },
+);
+
+export const adminCommand = command("admin", or(add, list, passwd, remove), { brief: message`Administrators.` });
+
+interface PasswordInput {
+  readonly name: string;
+  readonly passwordStdin: boolean;
+}
+
+function runAdd({ name, email, passwordStdin }: PasswordInput & { readonly email: string }): Command {
+  return (environment) =>
+    withPassword(environment, passwordStdin, async (context, password) => {
+      const { addAdmin } = await import("../auth/admin.ts");
+      await addAdmin(context, name, email, password);
+      context.log.warn("an administrator was added", { username: name, operator: context.actor.name });
+      return `The administrator ${name} was added.`;
+    });
+}
+
+function runPasswd({ name, passwordStdin }: PasswordInput): Command {
+  return (environment) =>
+    withPassword(environment, passwordStdin, async (context, password) => {
+      const { setAdminPassword } = await import("../auth/admin-changes.ts");
+      await setAdminPassword(context, name, password);
+      return `The administrator ${name} has another password; all sessions were ended.`;
+    });
+}
+
+/** Reads or makes a password, has it stored, and prints it once if it was made. */
+async function withPassword(
+  environment: CliEnvironment,
+  fromStandardInput: boolean,
+  work: (context: Context, password: string) => Promise<string>,
+): Promise<number> {
+  const { generatePassword } = await import("../auth/passwords.ts");
+  const password = fromStandardInput
+    ? (await environment.readStandardInput()).replace(/\r?\n$/, "")
+    : generatePassword();
+  const done = await withServices(environment, "read", (context) => work(context, password));
+  environment.err(`${done}\n`);
+  if (!fromStandardInput) {
+    environment.err("The password, printed this once:\n");
+    environment.out(`${password}\n`);
+  }
+  return EXIT.done;
+}
+
+interface AdminRecord {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const COLUMNS: readonly Column<AdminRecord>[] = [
+  { header: "ID", value: (admin) => admin.id },
+  { header: "USERNAME", value: (admin) => admin.username },
+  { header: "EMAIL", value: (admin) => admin.email, shrinks: true },
+  { header: "CREATED", value: (admin) => shortTime(admin.created_at) },
+  { header: "UPDATED", value: (admin) => shortTime(admin.updated_at) },
+];
+
+function runList({ json }: { readonly json: boolean }): Command {
+  return async (environment) => {
+    const { listAdmins } = await import("../auth/admin-changes.ts");
+    const { adminRecord } = await import("../records.ts");
+    const items = (await withServices(environment, "read", listAdmins)).map(adminRecord);
+    if (json) printJson(environment, { items });
+    else printTable(environment, COLUMNS, items);
+    return EXIT.done;
+  };
+}
+
+function runRemove({ name, force }: { readonly name: string; readonly force: boolean }): Command {
+  return async (environment) => {
+    const { removeAdmin } = await import("../auth/admin-changes.ts");
+    await withServices(environment, "read", (context) =>
+      removeAdmin(context, name, force ? "even-the-last" : undefined),
+    );
+    environment.err(`The administrator ${name} was removed; all sessions were ended.\n`);
+    return EXIT.done;
+  };
+}

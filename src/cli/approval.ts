@@ -1,0 +1,118 @@
+/** uam approval: applications for access. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { choice, integer, string } from "@optique/core/valueparser";
+import type { Review } from "../approvals/approvals.ts";
+import type { ApprovalRow } from "../db/schema.ts";
+import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
+import { type Command, EXIT, withServices } from "./environment.ts";
+import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+
+const STATUSES = ["pending", "approved", "rejected"] as const satisfies readonly ApprovalRow["status"][];
+
+const list = command(
+  "list",
+  map(
+    object({
+      ...pageOptions(),
+      status: optional(
+        option("--status", choice(STATUSES, { metavar: "STATUS" }), {
+          description: message`Only applications in that state.`,
+        }),
+      ),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
+  { brief: message`List applications, newest first.` },
+);
+
+const id = argument(integer({ min: 1, metavar: "ID" }), {
+  description: message`The application, from uam approval list.`,
+});
+
+const approve = command(
+  "approve",
+  map(
+    object({
+      id,
+      reason: textOption("--reason", "TEXT", message`What is to be kept of the decision.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
+      noUser: option("--no-user", { description: message`Approve only, without creating the user.` }),
+      json: jsonFlag(),
+    }),
+    ({ id, json, noUser, ...review }) => runReview(id, { ...review, approve: true, createUser: !noUser }, json),
+  ),
+  {
+    brief: message`Approve an application and create the user.`,
+    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created the application stays pending.`,
+  },
+);
+
+const reject = command(
+  "reject",
+  map(
+    object({
+      id,
+      reason: option("--reason", string({ metavar: "TEXT" }), { description: message`Why; mailed to the applicant.` }),
+      json: jsonFlag(),
+    }),
+    ({ id, reason, json }) => runReview(id, { approve: false, reason }, json),
+  ),
+  { brief: message`Reject an application, with a reason.` },
+);
+
+export const approvalCommand = command("approval", or(list, approve, reject), {
+  brief: message`Applications for access.`,
+});
+
+type ApplicationRecord = ReturnType<typeof import("../records.ts").applicationRecord>;
+
+const COLUMNS: readonly Column<ApplicationRecord>[] = [
+  { header: "ID", value: (application) => application.id },
+  { header: "USERNAME", value: (application) => application.username },
+  { header: "STATUS", value: (application) => application.status },
+  { header: "CREATED", value: (application) => shortTime(application.created_at) },
+  { header: "EMAIL", value: (application) => application.email, shrinks: true },
+  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", shrinks: true },
+  { header: "PURPOSE", value: (application) => application.purpose || "-", shrinks: true },
+  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-" },
+];
+
+interface ListInput {
+  readonly status: ApprovalRow["status"] | undefined;
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: ListInput): Command {
+  return async (environment) => {
+    const { listApplications } = await import("../approvals/approvals.ts");
+    const { applicationRecord } = await import("../records.ts");
+    const { total, items } = await withServices(environment, "read", (context) =>
+      listApplications(context, input.status, input),
+    );
+    const records = items.map(applicationRecord);
+    if (input.json) printJson(environment, { total, items: records });
+    else {
+      printTable(environment, COLUMNS, records);
+      noteRest(environment, input, total);
+    }
+    return EXIT.done;
+  };
+}
+
+function runReview(id: number, review: Review, json: boolean): Command {
+  return async (environment) => {
+    const { reviewApplication } = await import("../approvals/approvals.ts");
+    const { applicationRecord } = await import("../records.ts");
+    const reviewed = await withServices(environment, "change", (context) => reviewApplication(context, id, review));
+    if (json) printJson(environment, applicationRecord(reviewed));
+    else printRecord(environment, applicationRecord(reviewed));
+    return EXIT.done;
+  };
+}

@@ -1,0 +1,100 @@
+/** Arguments and options that several commands share. */
+
+import type { Message } from "@optique/core/message";
+import { message, text } from "@optique/core/message";
+import { optional, withDefault } from "@optique/core/modifiers";
+import { argument, option } from "@optique/core/primitives";
+import { integer, string, type ValueParser } from "@optique/core/valueparser";
+import { parseDuration } from "../core/duration.ts";
+import { publicMessage, UamError } from "../core/errors.ts";
+import { MAX_PAGE_SIZE, type Page } from "../core/page.ts";
+import { clampTimestamp, formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
+import type { CliEnvironment } from "./environment.ts";
+
+/** Longer than the API's: a shell has room. */
+const DEFAULT_PAGE_SIZE = 50;
+
+/** `--json`. */
+export function jsonFlag() {
+  return option("--json", { description: message`Print JSON, in the shape of the API's records.` });
+}
+
+/** `NAME`: a user by name or by id. */
+export function userArgument() {
+  return argument(string({ metavar: "NAME" }), { description: message`The user's name or id.` });
+}
+
+/** `--page` and `--page-size`. */
+export function pageOptions() {
+  return {
+    page: withDefault(
+      option("--page", integer({ min: 1, max: 999_999_999, metavar: "N" }), {
+        description: message`Which page; 1 is the newest.`,
+      }),
+      1,
+    ),
+    pageSize: withDefault(
+      option("--page-size", integer({ min: 1, max: MAX_PAGE_SIZE, metavar: "N" }), {
+        description: message`How many a page, at most ${text(String(MAX_PAGE_SIZE))}; ${text(String(DEFAULT_PAGE_SIZE))} unless given.`,
+      }),
+      DEFAULT_PAGE_SIZE,
+    ),
+  };
+}
+
+/** An option with a text. */
+export function textOption(name: `--${string}`, metavar: Uppercase<string>, description: Message) {
+  return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
+}
+
+/** An option with a number of days. */
+export function daysOption(name: `--${string}`, description: Message) {
+  return withDefault(option(name, integer({ min: 0, max: 3650, metavar: "DAYS" }), { description }), 0);
+}
+
+/** `--since` and `--until`, both inclusive. */
+export function periodOptions() {
+  return {
+    since: optional(option("--since", timestamp(), { description: message`Not before that time (RFC 3339).` })),
+    until: optional(option("--until", timestamp(), { description: message`Not after that time (RFC 3339).` })),
+  };
+}
+
+/** A duration such as `30s`, in milliseconds. */
+export function duration(): ValueParser<"sync", number> {
+  return checked("DURATION", 0, (input) => parseDuration(input), String);
+}
+
+/** Says on standard error that a list goes on. */
+export function noteRest(environment: CliEnvironment, page: Page, total: number): void {
+  const shown = page.page * page.pageSize;
+  if (shown >= total) return;
+  environment.err(`${total} in all; --page ${page.page + 1} has the next.\n`);
+}
+
+function timestamp(): ValueParser<"sync", Date> {
+  return checked("TIME", new Date(0), (input) => clampTimestamp(parseTimestamp(input, "The time")), formatTimestamp);
+}
+
+/** A value parser out of a function that throws `invalid`. */
+function checked<T>(
+  metavar: "TIME" | "DURATION",
+  placeholder: T,
+  parse: (input: string) => T,
+  format: (value: T) => string,
+): ValueParser<"sync", T> {
+  return {
+    mode: "sync",
+    metavar,
+    placeholder,
+    format,
+    parse(input) {
+      try {
+        return { success: true, value: parse(input) };
+      } catch (error) {
+        if (!(error instanceof UamError)) throw error;
+        return { success: false, error: [{ type: "text", text: `${publicMessage(error)}.` }] };
+      }
+    },
+  };
+}

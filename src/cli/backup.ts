@@ -1,0 +1,52 @@
+/** uam backup: a consistent copy of all stored state. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import { UamError } from "../core/errors.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+
+interface BackupInput {
+  readonly file: string;
+  readonly force: boolean;
+}
+
+export const backupCommand = command(
+  "backup",
+  map(
+    object({
+      file: argument(string({ metavar: "FILE" })),
+      force: option("--force", { description: message`Replace the file if it exists.` }),
+    }),
+    (input) => runBackup(input),
+  ),
+  {
+    brief: message`Write a consistent copy of all stored state.`,
+    description: message`Writes all stored state as it is at one moment, the key of the audit log included, to a file that only its owner can read, or to standard output if FILE is -. The service may go on meanwhile. Keep the file as secret as the data directory.`,
+  },
+);
+
+function runBackup({ file, force }: BackupInput): Command {
+  return async (environment) => {
+    const { backUp, STANDARD_OUTPUT } = await import("../backup.ts");
+    const config = await loadConfig(environment);
+    const log = await commandLog(environment, config, true);
+    if (file === STANDARD_OUTPUT && (await import("node:tty")).isatty(1)) {
+      throw new UamError("invalid", "Standard output is a terminal; redirect it, or name a file.");
+    }
+    const { rows } = await backUp({ config, log, file, force, signal: stopSignal(environment) });
+    const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
+    const where = file === STANDARD_OUTPUT ? "standard output" : file;
+    environment.err(`${count} rows in ${Object.keys(rows).length} tables were written to ${where}.\n`);
+    return EXIT.done;
+  };
+}
+
+/** Aborted when the process is told to end. */
+export function stopSignal(environment: CliEnvironment): AbortSignal {
+  const controller = new AbortController();
+  void environment.untilStopped.then(() => controller.abort());
+  return controller.signal;
+}

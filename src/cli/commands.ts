@@ -1,0 +1,67 @@
+/** Which commands there are. */
+
+import { group, object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command } from "@optique/core/primitives";
+import { adminCommand } from "./admin.ts";
+import { approvalCommand } from "./approval.ts";
+import { auditCommand } from "./audit.ts";
+import { backupCommand } from "./backup.ts";
+import { configCommand } from "./config.ts";
+import { doctorCommand } from "./doctor.ts";
+import type { Command } from "./environment.ts";
+import { healthcheckCommand } from "./healthcheck.ts";
+import { installCommand, uninstallCommand } from "./install.ts";
+import { keyCommand } from "./key.ts";
+import { lockCommand } from "./lock.ts";
+import { migrateCommand } from "./migrate.ts";
+import { openApiCommand } from "./openapi.ts";
+import { otpCommand } from "./otp.ts";
+import { reconcileCommand } from "./reconcile.ts";
+import { recycleCommand } from "./recycle.ts";
+import { restoreCommand } from "./restore.ts";
+import { settingCommand } from "./setting.ts";
+import { sudoersCommand } from "./sudoers.ts";
+import { userCommand } from "./user.ts";
+import { versionCommand } from "./version.ts";
+
+/** Commands that do nothing without a command of their own. */
+export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin"]);
+
+const serveCommand = command(
+  "serve",
+  map(object({}), (): Command => async (environment) => (await import("./serve.ts")).serve(environment)),
+  {
+    brief: message`Run the service.`,
+    description: message`Migrates the database, sets the host right, and serves until SIGTERM. Configured by environment variables.`,
+  },
+);
+
+/** The parser of the whole command line; it yields the command, ready to run. */
+export const commands = or(
+  group(
+    "Daily work",
+    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, otpCommand, lockCommand),
+  ),
+  group(
+    "The service",
+    or(
+      serveCommand,
+      adminCommand,
+      reconcileCommand,
+      recycleCommand,
+      migrateCommand,
+      backupCommand,
+      restoreCommand,
+      configCommand,
+      healthcheckCommand,
+      doctorCommand,
+      installCommand,
+      uninstallCommand,
+      sudoersCommand,
+      openApiCommand,
+      versionCommand,
+    ),
+  ),
+);

@@ -1,0 +1,33 @@
+/** uam config: the configuration in force. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command } from "@optique/core/primitives";
+import { jsonFlag } from "./arguments.ts";
+import { type Command, EXIT, loadConfig } from "./environment.ts";
+import { printJson, visible } from "./output.ts";
+
+export const configCommand = command(
+  "config",
+  map(object({ json: jsonFlag() }), (input) => runConfig(input)),
+  {
+    brief: message`Print the configuration in force, secrets hidden.`,
+    description: message`Prints each variable with the value in force, as it could be set; secrets are only said to be set. Exits 78 and names every fault if the configuration has any. uam serve --help says what each means.`,
+  },
+);
+
+function runConfig({ json }: { readonly json: boolean }): Command {
+  return async (environment) => {
+    const { describeConfig } = await import("../config.ts");
+    const values = describeConfig(await loadConfig(environment));
+    if (json) {
+      printJson(environment, values);
+      return EXIT.done;
+    }
+    for (const [name, value] of Object.entries(values)) {
+      environment.out(value === null ? `# ${name} is unset\n` : `${name}=${visible(value)}\n`);
+    }
+    return EXIT.done;
+  };
+}

@@ -1,0 +1,57 @@
+/** uam doctor: what is wrong with this installation, and what to do about it. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command, option } from "@optique/core/primitives";
+import { areaOf, type Finding } from "../doctor/finding.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+
+export const doctorCommand = command(
+  "doctor",
+  map(
+    object({
+      fix: option("--fix", {
+        description: message`Repair what needs no decision: accounts that differ, rights of files.`,
+      }),
+      json: option("--json", { description: message`Print the findings as JSON.` }),
+    }),
+    (input) => runDoctor(input),
+  ),
+  {
+    brief: message`Say what is wrong with this installation, and what to do.`,
+    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock and administrators. Exit code 1 if anything is wrong.`,
+  },
+);
+
+function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolean }): Command {
+  return async (environment) => {
+    const findings = await examineHere(environment, fix);
+    environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
+    const faults = findings.filter(({ state }) => state === "fault").length;
+    if (!json) environment.err(faults === 0 ? "Nothing is wrong.\n" : `Faults: ${faults}.\n`);
+    return faults === 0 ? EXIT.done : EXIT.failed;
+  };
+}
+
+async function examineHere(environment: CliEnvironment, fix: boolean): Promise<readonly Finding[]> {
+  const { ConfigError } = await import("../config.ts");
+  try {
+    const config = await loadConfig(environment);
+    const log = await commandLog(environment, config, true);
+    const { hostSettingsOf, openServices } = await import("../services.ts");
+    const { checkSudo } = await import("../host/sudo-check.ts");
+    const { examine } = await import("../doctor/doctor.ts");
+    const open = () => openServices(config, log, "command");
+    const sudo = config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config)) } : {};
+    return await examine({ config, isRoot: environment.isRoot, fix, open, ...sudo });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((fault) => areaOf("configuration").fault(fault, "see uam serve --help"));
+  }
+}
+
+function line({ area, state, finding, remedy }: Finding): string {
+  const first = `${state.padEnd(8)}${area.padEnd(16)}${finding}\n`;
+  return remedy === undefined ? first : `${first}${" ".repeat(24)}-> ${remedy}\n`;
+}

@@ -1,0 +1,17 @@
+/** The configuration of the service on this host, for commands at its shell. */
+
+import { publicMessage } from "../core/errors.ts";
+import { readEnvironmentFile } from "../install/environment-file.ts";
+import { ENVIRONMENT_FILE } from "../install/settings.ts";
+import { EXIT } from "./environment.ts";
+
+/** The variables of /etc/uam/uam.env, none without it; a file that must not be trusted ends the program by `refuse`. */
+export function installedVariables(
+  refuse: (message: string, exitCode: number) => never,
+): Readonly<Record<string, string>> {
+  try {
+    return readEnvironmentFile(ENVIRONMENT_FILE);
+  } catch (error) {
+    return refuse(`uam: ${publicMessage(error)}\n`, EXIT.configuration);
+  }
+}

@@ -1,0 +1,83 @@
+/** uam key: the SSH public keys of external users. Users upload their own; an administrator can revoke them. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command } from "@optique/core/primitives";
+import { integer } from "@optique/core/valueparser";
+import { jsonFlag, userArgument } from "./arguments.ts";
+import { type Command, EXIT, withServices } from "./environment.ts";
+import { requireUserReferred } from "./find-user.ts";
+import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+
+const list = command(
+  "list",
+  map(object({ user: userArgument(), json: jsonFlag() }), (input) => runList(input)),
+  {
+    brief: message`List a user's active keys, oldest first.`,
+  },
+);
+
+const revoke = command(
+  "revoke",
+  map(
+    object({
+      user: userArgument(),
+      key: argument(integer({ min: 1, metavar: "KEYID" }), { description: message`The key's id, from uam key list.` }),
+      json: jsonFlag(),
+    }),
+    (input) => runRevoke(input),
+  ),
+  {
+    brief: message`Revoke a user's key at once.`,
+    description: message`Revokes the key: it leaves the authorized-keys file at once, and the sessions it opened are ended.`,
+  },
+);
+
+export const keyCommand = command("key", or(list, revoke), {
+  brief: message`SSH public keys.`,
+});
+
+type KeyRecord = ReturnType<typeof import("../records.ts").keyRecord>;
+
+const COLUMNS: readonly Column<KeyRecord>[] = [
+  { header: "ID", value: (key) => key.id },
+  { header: "NAME", value: (key) => key.name, shrinks: true },
+  { header: "TYPE", value: (key) => key.type },
+  { header: "BITS", value: (key) => key.bits },
+  { header: "FINGERPRINT", value: (key) => key.fingerprint },
+  { header: "CREATED", value: (key) => shortTime(key.created_at) },
+];
+
+function runList({ user, json }: { readonly user: string; readonly json: boolean }): Command {
+  return async (environment) => {
+    const { listKeys } = await import("../keys/keys.ts");
+    const { keyRecord } = await import("../records.ts");
+    const keys = await withServices(environment, "read", async (context) =>
+      listKeys(context, (await requireUserReferred(context, user)).id),
+    );
+    const items = keys.map(keyRecord);
+    if (json) printJson(environment, { items });
+    else printTable(environment, COLUMNS, items);
+    return EXIT.done;
+  };
+}
+
+interface RevokeInput {
+  readonly user: string;
+  readonly key: number;
+  readonly json: boolean;
+}
+
+function runRevoke({ user, key, json }: RevokeInput): Command {
+  return async (environment) => {
+    const { revokeKey } = await import("../keys/keys.ts");
+    const { keyRecord } = await import("../records.ts");
+    const revoked = await withServices(environment, "change", async (context) =>
+      revokeKey(context, (await requireUserReferred(context, user)).id, key),
+    );
+    if (json) printJson(environment, keyRecord(revoked));
+    else printRecord(environment, keyRecord(revoked));
+    return EXIT.done;
+  };
+}

@@ -1,0 +1,124 @@
+/** uam lock: shuts an account at once, whether or not the database is there. */
+
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import type { Config } from "../config.ts";
+import { systemClock } from "../core/clock.ts";
+import { publicMessage, UamError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { LockEntry } from "../lifecycle/lock-journal.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
+import { requireUserReferred, withoutPrefix } from "./find-user.ts";
+
+export const lockCommand = command(
+  "lock",
+  map(
+    object({ username: argument(string({ metavar: "NAME" }), { description: message`The user's name.` }) }),
+    ({ username }) => runLock(withoutPrefix(username)),
+  ),
+  {
+    brief: message`Shut an account at once, even with the database down.`,
+    description: message`Shuts the account: expiry date, processes, empty authorized-keys file. Works without the database; the change is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
+  },
+);
+
+function runLock(submitted: string): Command {
+  return async (environment) => {
+    const config = await loadConfig(environment);
+    const log = await commandLog(environment, config, config.hostMode !== "dry-run");
+    const { parseUsername } = await import("../users/username.ts");
+    const username = parseUsername(submitted);
+    const { shut, notJournalled } = await shutAndJournal({ environment, config, log }, username);
+    if (notJournalled !== undefined) await disableAtOnce(environment, username, `${config.dataDir} (${notJournalled})`);
+    else if (!(await record(environment, config, log))) return EXIT.failed;
+    return shut ? EXIT.done : EXIT.failed;
+  };
+}
+
+interface Work {
+  readonly environment: CliEnvironment;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+interface Shut {
+  /** False if the host refused. */
+  readonly shut: boolean;
+  /** What kept the lock from being journalled, if anything did. */
+  readonly notJournalled: string | undefined;
+}
+
+/** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
+async function shutAndJournal({ environment, config, log }: Work, username: string): Promise<Shut> {
+  const { openHost, policyOf } = await import("../services.ts");
+  const { findLockable, shutAccount } = await import("../lifecycle/locks.ts");
+  const host = await openHost(config, log);
+  const account = await findLockable(host, policyOf(config), username);
+  const now = systemClock.now();
+  const { operator } = environment;
+  const notJournalled = await journal({ id: randomUUID(), at: now, username, uid: account?.uid, operator }, config);
+  let shut = true;
+  if (account !== undefined) {
+    try {
+      await shutAccount(host, account, now);
+      if (host.mode !== "dry-run") environment.err(`The account ${account.name} is shut.\n`);
+    } catch (error) {
+      shut = false;
+      environment.err(`uam: The account ${account.name} could not be shut: ${publicMessage(error)}\n`);
+    }
+  }
+  return { shut, notJournalled };
+}
+
+/** What went wrong, if anything did: the account is to be shut all the same. */
+async function journal(entry: LockEntry, config: Config): Promise<string | undefined> {
+  const { writeLock } = await import("../lifecycle/lock-journal.ts");
+  try {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+    writeLock(config.dataDir, entry);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What is left where nothing can be journalled; without it the next reconciliation would open the account again. */
+async function disableAtOnce(environment: CliEnvironment, username: string, where: string): Promise<void> {
+  const { disableUser } = await import("../users/users.ts");
+  try {
+    await withServices(environment, "change", async (context) => {
+      await disableUser(context, (await requireUserReferred(context, username)).id);
+    });
+  } catch (cause) {
+    const why = `The lock could not be written to ${where}, nor the user disabled: ${publicMessage(cause)}`;
+    throw new UamError("internal", `${why}. Disable the user, or the account is opened again.`, { cause });
+  }
+}
+
+/** Records the lock now if the database is there; false if the user is not stored or the host refused. */
+async function record(environment: CliEnvironment, config: Config, log: Log): Promise<boolean> {
+  const { openServices } = await import("../services.ts");
+  const { importLocks } = await import("../lifecycle/locks.ts");
+  try {
+    const handle = await openServices(config, log, "command");
+    try {
+      const failures = await importLocks(handle.services, config.dataDir);
+      for (const { problem } of failures) environment.err(`uam: ${problem}\n`);
+      if (failures.length === 0) environment.err("It is recorded, and the user is disabled.\n");
+      return failures.length === 0;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    environment.err(
+      `The database is not there now (${why}): it is recorded when the service or uam reconcile next runs.\n`,
+    );
+    return true;
+  }
+}

@@ -1,0 +1,73 @@
+/** The command line: runs the command that is asked for, and says what became of it. */
+
+import { runParser } from "@optique/core/facade";
+import { formatMessage, message } from "@optique/core/message";
+import { UamError } from "../core/errors.ts";
+import { commands, GROUPS } from "./commands.ts";
+import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
+
+const MAX_WIDTH = 100;
+
+const FOOTER = message`uam COMMAND --help says more of a command. Exit codes: 0 done, 1 failed, 2 usage, 78 configuration.`;
+
+/** Runs the program with the given arguments and returns its exit code; failures are a sentence on standard error. */
+export async function runProgram(args: readonly string[], environment: CliEnvironment): Promise<number> {
+  const parsed = parse(args, environment, environment.out);
+  try {
+    return await (typeof parsed === "function" ? parsed(environment) : finish(parsed, args, environment));
+  } catch (error) {
+    return await report(environment, error);
+  }
+}
+
+/** What came of the arguments other than a command to run. */
+type Outcome = { readonly shown: "help" | "completion" } | { readonly wrong: string };
+
+function parse(args: readonly string[], environment: CliEnvironment, out: (text: string) => void): Command | Outcome {
+  const isRoot = args[0] === undefined || args[0].startsWith("-") || args.join(" ") === "help";
+  return runParser<typeof commands, Outcome, Outcome>(commands, "uam", args, {
+    help: { command: true, option: true, onShow: () => ({ shown: "help" as const }) },
+    completion: { command: true, onShow: () => ({ shown: "completion" as const }) },
+    brief: message`Time-limited SSH accounts for external users.`,
+    ...(isRoot ? { footer: FOOTER } : {}),
+    commandList: "top-level",
+    usageLine: () => [{ type: "argument", metavar: "COMMAND" }],
+    aboveError: "none",
+    maxWidth: Math.min(environment.columns ?? MAX_WIDTH, MAX_WIDTH),
+    termWidth: "auto",
+    // Help is padded at the right; in what shells are given every blank may matter.
+    stdout: (text) => out(`${args[0] === "completion" ? text : text.replace(/ +$/gm, "")}\n`),
+    // Errors are said by `finish`.
+    stderr: () => {},
+    onError: (_, error) => ({ wrong: formatMessage(error, { quotes: true }) }),
+  });
+}
+
+async function finish(outcome: Outcome, args: readonly string[], environment: CliEnvironment): Promise<number> {
+  if ("wrong" in outcome) {
+    const isBare = args.length === 0 || (args.length === 1 && GROUPS.has(args[0] ?? ""));
+    if (isBare) parse([...args, "--help"], environment, environment.err);
+    else environment.err(`uam: ${outcome.wrong}\nTry uam --help, or uam COMMAND --help.\n`);
+    return EXIT.usage;
+  }
+  // Long to load, and printed by one command's help only.
+  if (outcome.shown === "help" && args.includes("serve")) environment.out(await variableHelp());
+  return EXIT.done;
+}
+
+async function variableHelp(): Promise<string> {
+  const { describeVariables } = await import("../config.ts");
+  const lines = describeVariables().map((row) => `  ${row.name}\n      ${row.meaning} [${row.fallback}]\n`);
+  return `Environment, with what holds if unset:\n\n${lines.join("")}`;
+}
+
+async function report(environment: CliEnvironment, error: unknown): Promise<number> {
+  const { ConfigError } = await import("../config.ts");
+  if (error instanceof ConfigError) {
+    environment.err(`uam: the configuration has faults:\n${error.faults.map((fault) => `  ${fault}\n`).join("")}`);
+    return EXIT.configuration;
+  }
+  if (error instanceof UamError) environment.err(`uam: ${error.message}\n`);
+  else environment.err(`uam: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,44 @@
+/** uam reconcile: compares the host with what is stored, and repairs it. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command, option } from "@optique/core/primitives";
+import type { Drift } from "../host/host.ts";
+import { jsonFlag } from "./arguments.ts";
+import { type Command, EXIT, withServices } from "./environment.ts";
+import { type Column, printJson, printTable } from "./output.ts";
+
+export const reconcileCommand = command(
+  "reconcile",
+  map(
+    object({
+      check: option("--check", { description: message`Only report; exit 1 if anything differs.` }),
+      json: jsonFlag(),
+    }),
+    (input) => runReconcile(input),
+  ),
+  {
+    brief: message`Set the host right.`,
+    description: message`Compares accounts and authorized-keys files with what is stored, and repairs what differs. Exits 1 if something differs with --check, or could not be repaired without it. A missing account is reported, never made.`,
+  },
+);
+
+const COLUMNS: readonly Column<Drift>[] = [
+  { header: "ACCOUNT", value: (drift) => drift.account || "-" },
+  { header: "REPAIRED", value: (drift) => (drift.repaired ? "yes" : "no") },
+  { header: "PROBLEM", value: (drift) => drift.problem },
+];
+
+function runReconcile({ check, json }: { readonly check: boolean; readonly json: boolean }): Command {
+  return async (environment) => {
+    const { reconcileHost } = await import("../lifecycle/reconcile.ts");
+    const items = await withServices(environment, "change", (context, config) =>
+      reconcileHost(context, config.dataDir, check ? "check" : "repair"),
+    );
+    if (json) printJson(environment, { items });
+    else if (items.length > 0) printTable(environment, COLUMNS, items);
+    else environment.err("The host is as stored.\n");
+    return items.every((drift) => drift.repaired) ? EXIT.done : EXIT.failed;
+  };
+}

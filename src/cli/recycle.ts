@@ -1,0 +1,69 @@
+/** uam recycle: who is due to be recycled, and, with --now, doing it at once. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command, option } from "@optique/core/primitives";
+import type { Context } from "../core/context.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
+import { jsonFlag } from "./arguments.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
+import { printJson } from "./output.ts";
+
+interface Input {
+  readonly now: boolean;
+  readonly json: boolean;
+}
+
+export const recycleCommand = command(
+  "recycle",
+  map(
+    object({
+      now: option("--now", {
+        description: message`End the wait after a gap in time, and recycle what is due. Check the clock first.`,
+      }),
+      json: jsonFlag(),
+    }),
+    (input) => runRecycle(input),
+  ),
+  {
+    brief: message`Recycle the users whose time is up, without waiting.`,
+    description: message`Says how many expired users are due to be recycled, and whether that waits: after a stop of over an hour, or when the clock was set, nothing is recycled or purged for a day. With --now the wait ends, and who is due is removed with account, home directory and keys. Exits 1 if somebody could not be.`,
+  },
+);
+
+function runRecycle({ now, json }: Input): Command {
+  return async (environment) => {
+    const work = now ? recycle : show;
+    return await withServices(environment, now ? "change" : "read", (context) => work(context, environment, json));
+  };
+}
+
+async function recycle(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
+  const { endHold } = await import("../lifecycle/heartbeat.ts");
+  const { recycleDue } = await import("../lifecycle/lifecycle.ts");
+  const { done, failed } = await recycleDue(context, await endHold(context));
+  if (json) printJson(environment, { recycled: done, failed });
+  else environment.err(`Recycled: ${done}. Failed: ${failed}.\n`);
+  return failed === 0 ? EXIT.done : EXIT.failed;
+}
+
+async function show(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
+  const { readHeartbeat } = await import("../lifecycle/heartbeat.ts");
+  const { countRecyclable } = await import("../lifecycle/lifecycle.ts");
+  const time = await readHeartbeat(context);
+  const due = await countRecyclable(context, time.now);
+  const until = time.holdUntil === undefined ? null : formatTimestamp(time.holdUntil);
+  if (json) {
+    printJson(environment, { due, hold_until: until });
+    return EXIT.done;
+  }
+  environment.out(`Due to be recycled: ${due}\n`);
+  if (until !== null) {
+    environment.out(`Nothing is recycled before: ${until}\n`);
+    environment.err(
+      "The service was stopped, or the clock was set. If the clock is right, uam recycle --now ends the wait.\n",
+    );
+  }
+  return EXIT.done;
+}

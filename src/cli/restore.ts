@@ -1,0 +1,81 @@
+/** uam restore: all stored state as it was when a backup was made. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import type { RestoreReport } from "../backup.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
+import type { BackupSummary } from "../db/backup.ts";
+import { stopSignal } from "./backup.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+
+interface RestoreInput {
+  readonly file: string;
+  readonly force: boolean;
+  readonly check: boolean;
+}
+
+export const restoreCommand = command(
+  "restore",
+  map(
+    object({
+      file: argument(string({ metavar: "FILE" })),
+      force: option("--force", {
+        description: message`Replace what is in the database; a backup of it goes to the data directory first.`,
+      }),
+      check: option("--check", { description: message`Only check that the backup is whole, and say what it holds.` }),
+    }),
+    (input) => runRestore(input),
+  ),
+  {
+    brief: message`Bring back what a backup holds.`,
+    description: message`Loads a backup into an empty database, wholly or not at all. Stop the service first. Sessions, codes and reset links are not in a backup, and mail that was waiting is not sent. Afterwards the host still is as it was: run uam reconcile.`,
+  },
+);
+
+function runRestore({ file, force, check: only }: RestoreInput): Command {
+  return async (environment) => {
+    const { check, restore } = await import("../backup.ts");
+    const signal = stopSignal(environment);
+    if (only) {
+      environment.out(contents(await check(file, signal)));
+      return EXIT.done;
+    }
+    const config = await loadConfig(environment);
+    const log = await commandLog(environment, config, true);
+    environment.err(advice(await restore({ config, log, file, force, signal }), environment));
+    return EXIT.done;
+  };
+}
+
+function contents({ header, rows }: BackupSummary): string {
+  const width = Math.max(...header.tables.map(({ name }) => name.length));
+  const lines = [
+    `The backup is whole. Made ${formatTimestamp(new Date(header.createdAt))} by uam ${header.program}.`,
+    `The key of the audit log is ${header.auditKey === null ? "not in it: keep UAM_AUDIT_KEY" : "in it"}.`,
+    ...header.tables.map(({ name }) => `  ${name.padEnd(width)}  ${rows[name]}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function advice(report: RestoreReport, { invocation }: CliEnvironment): string {
+  const made = formatTimestamp(new Date(report.header.createdAt));
+  const lines = [
+    `The database is as it was at ${made}: ${report.rows.users ?? 0} users, ${report.rows.audit ?? 0} audit records.`,
+  ];
+  if (report.migrated.length > 0) lines.push(`It was brought up to date: ${report.migrated.join(", ")}.`);
+  if (report.savedAs !== undefined) lines.push(`What was there before is in ${report.savedAs}.`);
+  if (report.keyKeptAs !== undefined) lines.push(`The audit key from before is in ${report.keyKeptAs}.`);
+  lines.push(
+    `New accounts get uids from ${report.nextUid} on.`,
+    "",
+    `Changes made after ${made} are undone: users who were disabled since are active again, keys that were revoked`,
+    "since are accepted again. Before the service starts, see what the host has otherwise, and then set it right:",
+    `  ${invocation} reconcile --check`,
+    `  ${invocation} reconcile`,
+    "Everybody has to log in again.",
+  );
+  return `${lines.join("\n")}\n`;
+}

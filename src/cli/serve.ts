@@ -1,0 +1,107 @@
+/** uam serve: the service. */
+
+import { hasAdmins } from "../auth/admin.ts";
+import type { Config } from "../config.ts";
+import { SECOND, systemClock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import { API_ROOT, createApp } from "../http/app.ts";
+import { startJobs } from "../jobs/jobs.ts";
+import { reconcileHost } from "../lifecycle/reconcile.ts";
+import { createTransport } from "../mail/transport.ts";
+import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import type { RunningServer, Runtime } from "../runtime/runtime.ts";
+import type { TlsFiles } from "../runtime/tls.ts";
+import { openServices } from "../services.ts";
+import { VERSION } from "../version.ts";
+import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { openServiceManager, type ServiceManager } from "./service-manager.ts";
+
+/** How long requests under way may take once the service is told to end. */
+const DRAIN = 60 * SECOND;
+
+/** Migrates, reconciles and serves until the process is told to end. */
+export async function serve(environment: CliEnvironment): Promise<number> {
+  const config = await loadConfig(environment);
+  const log = await commandLog(environment, config, false);
+  const transport = createTransport(config, systemClock);
+  const manager = openServiceManager(environment.variables, environment.runtime, log);
+  const handle = await openServices(config, log, "service");
+  try {
+    const { services } = handle;
+    const drifts = await reconcileHost(services, config.dataDir, "repair");
+    for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
+    const about = { version: VERSION, runtime: environment.runtime.name };
+    const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
+    const app = createApp(services, { ...config, ...about, observe: metrics?.observe });
+    const monitored = await serveMetrics(environment.runtime, config, metrics);
+    const server = await environment.runtime.serve({
+      listen: config.listen,
+      tls: tlsFiles(config),
+      fetch: app.fetch,
+      mayPause: app.mayPause,
+    });
+    log.info("serving", { address: server.address, version: VERSION, hostMode: config.hostMode });
+    const isNew = !(await hasAdmins(services.db));
+    environment.err(welcome(config, server.address, isNew ? environment.invocation : undefined));
+    const reconcile = () => reconcileHost(services, config.dataDir, "repair");
+    const jobs = startJobs(services, { transport, reconcile });
+    manager.ready(`answers at ${server.address}`);
+    environment.onReload?.(() => void reload(server, manager, log));
+    await environment.untilStopped;
+    manager.stopping();
+    log.info("stopping: letting the requests and jobs under way finish");
+    await Promise.all([server.stop(DRAIN), jobs.stop()]);
+    await monitored?.stop(0);
+  } finally {
+    await handle.close();
+    manager.close();
+  }
+  log.info("stopped");
+  return EXIT.done;
+}
+
+/** On an address of its own: who may read the figures is not who may call the API. */
+async function serveMetrics(
+  runtime: Runtime,
+  { metrics: listen }: Config,
+  metrics: Metrics | undefined,
+): Promise<RunningServer | undefined> {
+  if (listen === undefined || metrics === undefined) return undefined;
+  return await runtime.serve({ listen, fetch: metrics.fetch, mayPause: () => false });
+}
+
+function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+/** On SIGHUP; a certificate that cannot be used leaves the old one in place. */
+async function reload(server: RunningServer, manager: ServiceManager, log: Log): Promise<void> {
+  manager.reloading();
+  try {
+    const loaded = await server.reload?.();
+    if (loaded === undefined) log.info("nothing to reload: there is no certificate");
+    else log.info("the certificate was read again", { validTo: loaded.certificateValidTo.toISOString() });
+  } catch (error) {
+    log.error("the new certificate cannot be used: the old one stays", { error });
+  }
+  manager.ready(`answers at ${server.address}`);
+}
+
+/** What a newcomer can do next; `adminInvocation` is how to call the program where there is no administrator yet. */
+function welcome(config: Config, address: string, adminInvocation: string | undefined): string {
+  const lines = [`uam ${VERSION} answers at ${config.baseUrl}${API_ROOT}/healthz (listening on ${address}).`];
+  if (config.hostMode === "dry-run")
+    lines.push("UAM_HOST_MODE is dry-run: the host is not changed, planned changes are logged.");
+  if (!config.captcha) lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
+  if (adminInvocation !== undefined) {
+    lines.push(
+      "There is no administrator yet. In another terminal, in this directory:",
+      `  ${adminInvocation} admin add root-admin --email you@example.org`,
+    );
+  }
+  lines.push(
+    "Log in (the password is the one that admin add printed):",
+    `  curl -c cookies.txt -H 'Content-Type: application/json' -d '{"username":"root-admin","password":"..."}' ${config.baseUrl}${API_ROOT}/auth/admin/login`,
+  );
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,89 @@
+/** uam setting: the policy durations, which override what is configured. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command } from "@optique/core/primitives";
+import { choice, string } from "@optique/core/valueparser";
+import type { Context } from "../core/context.ts";
+import type { Setting, SettingKey } from "../settings/settings.ts";
+import { jsonFlag } from "./arguments.ts";
+import { type Command, EXIT, withServices } from "./environment.ts";
+import { type Column, printJson, printRecord, printTable } from "./output.ts";
+
+const KEYS = [
+  "policy.default_ttl",
+  "policy.recycle_period",
+  "policy.audit_retention",
+] as const satisfies readonly SettingKey[];
+
+const key = argument(choice(KEYS, { metavar: "KEY" }), { description: message`Which setting.` });
+
+const list = command(
+  "list",
+  map(object({ json: jsonFlag() }), (input) => runList(input)),
+  {
+    brief: message`List the settings as they stand.`,
+  },
+);
+
+const set = command(
+  "set",
+  map(
+    object({
+      key,
+      value: argument(string({ metavar: "DURATION" }), { description: message`A duration such as 90d or 1d12h.` }),
+      json: jsonFlag(),
+    }),
+    ({ key, value, json }) =>
+      changing(json, async (context) => {
+        const { updateSetting } = await import("../settings/settings.ts");
+        return await updateSetting(context, key, value);
+      }),
+  ),
+  { brief: message`Override what is configured.` },
+);
+
+const unset = command(
+  "unset",
+  map(object({ key, json: jsonFlag() }), ({ key, json }) =>
+    changing(json, async (context) => {
+      const { dropSetting } = await import("../settings/settings.ts");
+      return await dropSetting(context, key);
+    }),
+  ),
+  { brief: message`Drop an override: what is configured holds again.` },
+);
+
+export const settingCommand = command("setting", or(list, set, unset), {
+  brief: message`Policy durations.`,
+});
+
+type SettingRecord = ReturnType<typeof import("../records.ts").settingRecord>;
+
+const COLUMNS: readonly Column<SettingRecord>[] = [
+  { header: "KEY", value: (setting) => setting.key },
+  { header: "VALUE", value: (setting) => setting.value },
+  { header: "OVERRIDDEN", value: (setting) => (setting.overridden ? "yes" : "no") },
+];
+
+function runList({ json }: { readonly json: boolean }): Command {
+  return async (environment) => {
+    const { listSettings } = await import("../settings/settings.ts");
+    const { settingRecord } = await import("../records.ts");
+    const items = (await withServices(environment, "read", listSettings)).map(settingRecord);
+    if (json) printJson(environment, { items });
+    else printTable(environment, COLUMNS, items);
+    return EXIT.done;
+  };
+}
+
+function changing(json: boolean, work: (context: Context) => Promise<Setting>): Command {
+  return async (environment) => {
+    const { settingRecord } = await import("../records.ts");
+    const setting = settingRecord(await withServices(environment, "read", work));
+    if (json) printJson(environment, setting);
+    else printRecord(environment, setting);
+    return EXIT.done;
+  };
+}

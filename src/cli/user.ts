@@ -1,0 +1,238 @@
+/** uam user: external users. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { choice, string } from "@optique/core/valueparser";
+import type { Context } from "../core/context.ts";
+import type { UserRow } from "../db/schema.ts";
+import type { UserFilter } from "../users/users.ts";
+import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
+import { requireUserReferred } from "./find-user.ts";
+import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+
+const STATUSES = ["active", "disabled", "expired"] as const satisfies readonly UserRow["status"][];
+
+const list = command(
+  "list",
+  map(
+    object({
+      ...pageOptions(),
+      status: optional(
+        option("--status", choice(STATUSES, { metavar: "STATUS" }), {
+          description: message`Only users in that state.`,
+        }),
+      ),
+      supervisor: textOption("--supervisor", "NAME", message`Only users of that supervisor.`),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
+  { brief: message`List users, newest first.` },
+);
+
+const show = command(
+  "show",
+  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
+    changing("read", user, json, async (_, found) => found),
+  ),
+  { brief: message`Show a user.` },
+);
+
+const create = command(
+  "create",
+  map(
+    object({
+      username: argument(string({ metavar: "NAME" }), { description: message`The name, without ext_.` }),
+      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where codes are mailed to.` }),
+      supervisor: textOption("--supervisor", "NAME", message`Who answers for the user.`),
+      purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
+      json: jsonFlag(),
+    }),
+    ({ json, ...input }): Command =>
+      async (environment) => {
+        const { createUser } = await import("../users/users.ts");
+        const user = await withServices(environment, "change", (context) => createUser(context, input));
+        return await printUser(environment, user, json);
+      },
+  ),
+  {
+    brief: message`Create a user and the host account.`,
+    description: message`Creates a user and the host account ext_NAME, both or neither.`,
+  },
+);
+
+const update = command(
+  "update",
+  map(
+    object({
+      user: userArgument(),
+      email: textOption("--email", "ADDRESS", message`Another e-mail address.`),
+      supervisor: textOption("--supervisor", "NAME", message`Another supervisor; "" for none.`),
+      purpose: textOption("--purpose", "TEXT", message`Another purpose; "" for none.`),
+      json: jsonFlag(),
+    }),
+    ({ user, json, ...changes }): Command =>
+      async (environment) => {
+        if (Object.values(changes).every((change) => change === undefined)) {
+          environment.err("uam: Nothing to change: give --email, --supervisor or --purpose.\n");
+          return EXIT.usage;
+        }
+        const { updateUser } = await import("../users/users.ts");
+        return await changing("change", user, json, (context, found) => updateUser(context, found.id, changes))(
+          environment,
+        );
+      },
+  ),
+  { brief: message`Change e-mail, supervisor or purpose.` },
+);
+
+const disable = command(
+  "disable",
+  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
+    changing("change", user, json, async (context, { id }) => {
+      const { disableUser } = await import("../users/users.ts");
+      return await disableUser(context, id);
+    }),
+  ),
+  { brief: message`End a user's access at once.` },
+);
+
+const enable = command(
+  "enable",
+  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
+    changing("change", user, json, async (context, { id }) => {
+      const { enableUser } = await import("../users/users.ts");
+      return await enableUser(context, id);
+    }),
+  ),
+  { brief: message`Give a disabled user access again.` },
+);
+
+const extend = command(
+  "extend",
+  map(
+    object({
+      user: userArgument(),
+      days: daysOption("--days", message`How many days; policy.default_ttl unless given.`),
+      json: jsonFlag(),
+    }),
+    ({ user, days, json }) =>
+      changing("change", user, json, async (context, { id }) => {
+        const { extendUser } = await import("../users/users.ts");
+        return await extendUser(context, id, days);
+      }),
+  ),
+  {
+    brief: message`Move a user's expiry.`,
+    description: message`Moves the expiry to DAYS after now or the current expiry, whichever is later.`,
+  },
+);
+
+const remove = command(
+  "delete",
+  map(
+    object({
+      user: userArgument(),
+      yes: option("--yes", { description: message`Do not ask.` }),
+      json: jsonFlag(),
+    }),
+    (input) => runDelete(input),
+  ),
+  {
+    brief: message`Delete a user, the host account and the home directory.`,
+    description: message`Deletes a user, the keys, the host account and its home directory. The audit records stay. Asks first, unless --yes is given.`,
+  },
+);
+
+export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove), {
+  brief: message`External users.`,
+});
+
+interface ListInput extends UserFilter {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: ListInput): Command {
+  return async (environment) => {
+    const { listUsers } = await import("../users/users.ts");
+    const { userRecord } = await import("../records.ts");
+    const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
+    const records = items.map(userRecord);
+    if (input.json) printJson(environment, { total, items: records });
+    else {
+      printTable(environment, COLUMNS, records);
+      noteRest(environment, input, total);
+    }
+    return EXIT.done;
+  };
+}
+
+type UserRecord = ReturnType<typeof import("../records.ts").userRecord>;
+
+const COLUMNS: readonly Column<UserRecord>[] = [
+  { header: "ID", value: (user) => user.id },
+  { header: "USERNAME", value: (user) => user.username },
+  { header: "STATUS", value: (user) => user.status },
+  { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
+  { header: "EMAIL", value: (user) => user.email, shrinks: true },
+  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", shrinks: true },
+  { header: "PURPOSE", value: (user) => user.purpose || "-", shrinks: true },
+];
+
+/** Looks the user up, does the work, and prints the user as it then is. */
+function changing(
+  purpose: "read" | "change",
+  reference: string,
+  json: boolean,
+  work: (context: Context, user: UserRow) => Promise<UserRow>,
+): Command {
+  return async (environment) => {
+    const user = await withServices(environment, purpose, async (context) =>
+      work(context, await requireUserReferred(context, reference)),
+    );
+    return await printUser(environment, user, json);
+  };
+}
+
+async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
+  const { userRecord } = await import("../records.ts");
+  if (json) printJson(environment, userRecord(user));
+  else printRecord(environment, userRecord(user));
+  return EXIT.done;
+}
+
+interface DeleteInput {
+  readonly user: string;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+function runDelete({ user: reference, yes, json }: DeleteInput): Command {
+  return async (environment) => {
+    const { ask } = environment;
+    if (!yes && ask === undefined) {
+      environment.err("uam: Deleting needs --yes where nobody can be asked.\n");
+      return EXIT.usage;
+    }
+    return await withServices(environment, "change", async (context) => {
+      const { deleteUser } = await import("../users/users.ts");
+      const user = await requireUserReferred(context, reference);
+      const what = `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
+      const answer = yes ? "yes" : await ask?.(`Delete ${what}? [y/N] `);
+      if (!/^y(es)?$/i.test(answer ?? "")) {
+        environment.err("Nothing was deleted.\n");
+        return EXIT.failed;
+      }
+      await deleteUser(context, user.id);
+      if (json) printJson(environment, { status: "deleted" });
+      else environment.err(`Deleted ${what}.\n`);
+      return EXIT.done;
+    });
+  };
+}

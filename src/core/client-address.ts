@@ -1,0 +1,77 @@
+/** Whose request it is, when proxies stand in between. */
+
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { UamError } from "./errors.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [network: Address, prefix: number];
+
+/** The proxies whose X-Forwarded-For is believed. */
+export interface TrustedProxies {
+  /** Whether peers on the service's own unix socket are among them. */
+  readonly unix: boolean;
+  readonly ranges: readonly Range[];
+}
+
+/** What stands for the address of a peer on a unix socket that no trusted proxy speaks for. */
+export const UNIX_PEER = "unix";
+
+/**
+ * Reads addresses (`10.0.0.1`), ranges (`10.0.0.0/8`, `fd00::/8`) and the word `unix`. Throws `invalid` with the first entry that
+ * is none of these.
+ */
+export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
+  const entries = list.map((entry) => entry.trim()).filter((entry) => entry !== "");
+  return {
+    unix: entries.includes("unix"),
+    ranges: entries.filter((entry) => entry !== "unix").map(parseRange),
+  };
+}
+
+/**
+ * The client's address in its canonical form, IPv4 where it is IPv4 inside IPv6: the last entry of X-Forwarded-For (read from the
+ * right) that a trusted proxy vouches for, else the peer's own. `peer` is undefined on a unix socket; `unix` stands for it.
+ */
+export function clientAddress(peer: string | undefined, forwardedFor: string | null, trusted: TrustedProxies): string {
+  const socket = peer === undefined ? undefined : parseAddress(peer);
+  if (peer !== undefined && !socket) return peer;
+  let believed = socket ? isTrusted(socket, trusted) : trusted.unix;
+  let client = socket;
+  for (const entry of (forwardedFor ?? "").split(",").reverse()) {
+    if (!believed) break;
+    const next = parseAddress(entry.trim());
+    if (!next) break;
+    client = next;
+    believed = isTrusted(next, trusted);
+  }
+  return client?.toString() ?? UNIX_PEER;
+}
+
+/** Undefined for what is not an IP address in full; a zone (`fe80::1%eth0`) is dropped, it means nothing elsewhere. */
+export function parseAddress(text: string): Address | undefined {
+  // ipaddr.js alone would also read "1" and "0x7f.1", as inet_aton does.
+  return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/%.*$/, ""));
+}
+
+function isTrusted(address: Address, { ranges }: TrustedProxies): boolean {
+  return ranges.some(([network, prefix]) => network.kind() === address.kind() && address.match(network, prefix));
+}
+
+function parseRange(entry: string): Range {
+  const [address = "", prefix, ...more] = entry.split("/");
+  const network = more.length === 0 && isIP(address) !== 0 ? ipaddr.parse(address) : undefined;
+  const most = network?.kind() === "ipv4" ? 32 : 128;
+  const length = prefix === undefined ? most : Number(prefix);
+  if (!network || !/^\d{1,3}$/.test(prefix ?? "0") || length > most) {
+    throw new UamError(
+      "invalid",
+      `"${entry}" is not an address such as 10.0.0.1, a range such as 10.0.0.0/8, or the word unix`,
+    );
+  }
+  return isMapped(network) && length >= 96 ? [network.toIPv4Address(), length - 96] : [network, length];
+}
+
+function isMapped(address: Address): address is ipaddr.IPv6 {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress();
+}

@@ -1,0 +1,30 @@
+/** The one error class that operations throw on purpose, and what it says to the outside. */
+
+export type ErrorCode = "invalid" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "limited" | "internal";
+
+export interface ErrorOptions {
+  /** What led to it; logged, never shown to a caller. */
+  readonly cause?: unknown;
+  /** For `limited`: whole seconds until another attempt makes sense. */
+  readonly retryAfter?: number;
+}
+
+/** A refusal or failure whose message is a sentence a person can act on; it never holds a secret. */
+export class UamError extends Error {
+  override readonly name = "UamError";
+  readonly code: ErrorCode;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+export const UNEXPECTED = "An internal error occurred. The service log has the details under this request's id.";
+
+/** The sentence that may be shown or recorded for any thrown value; anything but a UamError gets a fixed text. */
+export function publicMessage(error: unknown): string {
+  return error instanceof UamError ? error.message : UNEXPECTED;
+}

@@ -1,0 +1,96 @@
+/** Reading a backup from one end to the other, and trusting nothing of it before its hashes were seen. */
+
+import { createHash } from "node:crypto";
+import type { BackupSummary } from "./backup.ts";
+import { unpackFile } from "./backup-file.ts";
+import {
+  type BackupHeader,
+  type BackupTable,
+  createFrameHash,
+  damaged,
+  type Frame,
+  type FrameType,
+  parseHeader,
+  parseRecord,
+  readFrames,
+} from "./backup-format.ts";
+
+/** What is done with what is read. */
+export interface BackupVisitor {
+  /** Called first; throwing ends the reading. */
+  header(header: BackupHeader): Promise<void>;
+  /** Called for each table in turn; has to read `rows` to the end, and returns how many rows they were if it counted. */
+  table(table: BackupTable, rows: AsyncIterable<Buffer>): Promise<number | undefined>;
+}
+
+/**
+ * Reads the backup in the file and returns what it holds; on return every byte of it was found to be as it was written.
+ * Throws `invalid` at the first that is not, by when the visitor may have seen some of it.
+ */
+export async function readBackup(path: string, signal: AbortSignal, visitor: BackupVisitor): Promise<BackupSummary> {
+  const frames = readFrames(unpackFile(path, signal));
+  try {
+    const hash = createFrameHash();
+    const first = await next(frames, "H");
+    hash.add(first);
+    const header = parseHeader(first.content);
+    await visitor.header(header);
+    const rows: Record<string, number> = {};
+    for (const table of header.tables) {
+      const start = await next(frames, "T");
+      hash.add(start);
+      if (start.content.toString("utf8") !== JSON.stringify(table.name))
+        throw damaged(`${table.name} is not where it should be`);
+      const content = createHash("sha256");
+      const reading = { end: undefined as Frame | undefined };
+      const counted = await visitor.table(table, tableRows(frames, reading, content));
+      if (reading.end === undefined) throw new Error(`the rows of ${table.name} were not read to the end`);
+      hash.add(reading.end);
+      const end = parseRecord(reading.end.content);
+      if (end.sha256 !== content.digest("hex")) throw damaged(`${table.name} is not as it was written`);
+      if (counted !== undefined && end.rows !== counted)
+        throw damaged(`${table.name} has not as many rows as it should`);
+      rows[table.name] = Number(end.rows);
+    }
+    const last = parseRecord((await next(frames, "Z")).content);
+    if (last.sha256 !== hash.digest()) throw damaged("its parts do not belong together");
+    if ((await frames.next()).done !== true) throw damaged("something follows its end");
+    return { header, rows };
+  } finally {
+    await frames.return();
+  }
+}
+
+/** Reads the whole backup to see that it is as it was written. Throws `invalid` if not. */
+export async function verifyBackup(path: string, signal: AbortSignal): Promise<BackupSummary> {
+  return await readBackup(path, signal, {
+    header: async () => {},
+    table: async (_, rows) => {
+      for await (const _chunk of rows);
+      return undefined;
+    },
+  });
+}
+
+async function* tableRows(
+  frames: AsyncGenerator<Frame>,
+  reading: { end: Frame | undefined },
+  hash: { update(data: Buffer): unknown },
+): AsyncGenerator<Buffer, void, undefined> {
+  for (;;) {
+    const frame = await next(frames, "D", "E");
+    if (frame.type === "E") {
+      reading.end = frame;
+      return;
+    }
+    hash.update(frame.content);
+    yield frame.content;
+  }
+}
+
+async function next(frames: AsyncGenerator<Frame>, ...expected: readonly FrameType[]): Promise<Frame> {
+  const { done, value } = await frames.next();
+  if (done) throw damaged("its end is missing");
+  if (!expected.includes(value.type)) throw damaged("its parts are not in order");
+  return value;
+}

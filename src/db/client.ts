@@ -1,0 +1,73 @@
+/** The connection to PostgreSQL: a postgres.js pool with Drizzle on it. */
+
+import type { Assume, SQL } from "drizzle-orm";
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import * as schema from "./schema.ts";
+
+export type Database = PostgresJsDatabase<typeof schema> & { readonly $client: postgres.Sql };
+export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
+
+/** Whoever runs statements one after the other: a pool, a transaction, or the connection of a restore. */
+export interface Executor {
+  execute<T extends Record<string, unknown>>(query: SQL | string): PromiseLike<readonly Assume<T, postgres.Row>[]>;
+}
+
+/** Where PostgreSQL is: a URL, or what the embedded server answers on. */
+export type ConnectionOptions =
+  | { readonly url: string }
+  | { readonly host: string; readonly port: number; readonly username: string; readonly database: string };
+
+/** An open pool. */
+export interface DatabaseHandle {
+  readonly db: Database;
+  /** Waits for queries under way, at most five seconds, and closes. */
+  close(): Promise<void>;
+}
+
+/** Opens a pool of at most `connections`; nothing is connected before the first query. */
+export function openDatabase(options: ConnectionOptions, connections: number): DatabaseHandle {
+  const settings: postgres.Options<Record<string, never>> = {
+    max: connections,
+    connect_timeout: 10,
+    // Notices such as "relation exists, skipping" are no news to an operator.
+    onnotice: () => {},
+    connection: { application_name: "uam", TimeZone: "UTC" },
+  };
+  const client =
+    "url" in options
+      ? openUrl(options.url, settings)
+      : postgres({ ...settings, ...options, path: `${options.host}/.s.PGSQL.${options.port}` });
+  return {
+    db: drizzle(client, { schema, casing: "snake_case" }),
+    close: () => client.end({ timeout: 5 }),
+  };
+}
+
+/** As libpq does, but the driver does not, takes `?host=/directory` for the unix socket in that directory. */
+function openUrl(url: string, settings: postgres.Options<Record<string, never>>): postgres.Sql {
+  const parsed = new URL(url);
+  const directory = parsed.searchParams.get("host");
+  if (!directory?.startsWith("/")) return postgres(url, settings);
+  const port = Number(parsed.port || parsed.searchParams.get("port") || 5432);
+  parsed.searchParams.delete("host");
+  parsed.searchParams.delete("port");
+  // URL needs a host in front of a user; the path is what counts.
+  return postgres(parsed.href, { ...settings, path: `${directory}/.s.PGSQL.${port}` });
+}
+
+/** True if `error` is PostgreSQL's refusal of a duplicate in the named unique index or constraint. */
+export function isDuplicate(error: unknown, constraint: string): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return cause instanceof postgres.PostgresError && cause.code === "23505" && cause.constraint_name === constraint;
+}
+
+/** System calls that failed, the driver's own codes, and PostgreSQL's refusals to let one in (SQLSTATE 08, 28, 3D, 57P). */
+const CONNECTION_CODES = /^(E[A-Z_]{4,}|CONNECT_TIMEOUT|CONNECTION_[A-Z]+|08\w{3}|28\w{3}|3D\w{3}|57P\d\d)$/;
+
+/** Why there is no connection, if that is what `error` says; undefined for any other failure. */
+export function connectionFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return CONNECTION_CODES.test(code) ? error.message || code : connectionFailure(error.cause);
+}

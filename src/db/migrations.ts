@@ -1,0 +1,18 @@
+/** The migrations in drizzle/, carried in the program as text; the order is the order they are applied in. */
+
+import initial from "../../drizzle/0000_initial.sql" with { type: "text" };
+import auditSeal from "../../drizzle/0001_audit_seal.sql" with { type: "text" };
+import auditProtect from "../../drizzle/0002_audit_protect.sql" with { type: "text" };
+import accountIntents from "../../drizzle/0003_account_intents.sql" with { type: "text" };
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0000_initial", sql: initial },
+  { name: "0001_audit_seal", sql: auditSeal },
+  { name: "0002_audit_protect", sql: auditProtect },
+  { name: "0003_account_intents", sql: accountIntents },
+];

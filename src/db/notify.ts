@@ -1,0 +1,18 @@
+/** Being told of what other connections committed, by PostgreSQL's NOTIFY. */
+
+import { sql } from "drizzle-orm";
+import type { Database, Transaction } from "./client.ts";
+
+/** Tells all listeners of the channel, when the transaction commits and only then. */
+export async function notify(tx: Transaction, channel: string): Promise<void> {
+  await tx.execute(sql`select pg_notify(${channel}, '')`);
+}
+
+/**
+ * Calls `heard` after each commit that notified the channel, on a connection of its own that is opened again when it is lost;
+ * also each time it is open, because of what was missed before. Returns what ends it.
+ */
+export async function listen(db: Database, channel: string, heard: () => void): Promise<() => Promise<void>> {
+  const { unlisten } = await db.$client.listen(channel, heard, heard);
+  return unlisten;
+}

@@ -1,0 +1,64 @@
+/** The database: version, role, schema, and what is stored in it. */
+
+import { sql } from "drizzle-orm";
+import type { Database } from "../db/client.ts";
+import { areaOf, type Finding } from "./finding.ts";
+
+const OLDEST = 14;
+const database = areaOf("database");
+
+/** Looks at the server and the role; `isExternal` if it is not the one that the program brings along. */
+export async function checkDatabase(db: Database, isExternal: boolean): Promise<readonly Finding[]> {
+  const [server] = await db.execute<{ version: string; role: string; superuser: boolean; readonly: string }>(sql`
+    select current_setting('server_version') as version, current_user as role,
+      current_setting('transaction_read_only') as readonly,
+      (select rolsuper from pg_roles where rolname = current_user) as superuser`);
+  if (server === undefined) return [database.fault("PostgreSQL does not say what it is", "look at its log")];
+  const major = Number.parseInt(server.version, 10);
+  return [
+    major < OLDEST
+      ? database.fault(`PostgreSQL ${server.version} is too old`, `upgrade it to ${OLDEST} or later`)
+      : database.ok(`PostgreSQL ${server.version} answers`),
+    ...(isExternal && server.superuser
+      ? [
+          database.fault(
+            `The role ${server.role} is a superuser of PostgreSQL`,
+            "use a role of its own that owns the database and nothing else",
+          ),
+        ]
+      : []),
+    ...(server.readonly === "on"
+      ? [database.fault("The database takes no changes (read only)", "point UAM_DATABASE_URL at the primary server")]
+      : []),
+  ];
+}
+
+/** Whether there is an administrator. */
+export async function checkAdministrators(db: Database): Promise<readonly Finding[]> {
+  const area = areaOf("administrators");
+  const [row] = await db.execute<{ count: number }>(sql`select count(*)::int as count from admins`);
+  if (row === undefined || row.count === 0) {
+    return [area.fault("There is no administrator", "uam admin add NAME --email ADDRESS")];
+  }
+  return [area.ok(`${row.count} ${row.count === 1 ? "administrator" : "administrators"}`)];
+}
+
+/** Mail that was given up, and mail that has waited for long. */
+export async function checkOutbox(db: Database): Promise<readonly Finding[]> {
+  const area = areaOf("mail");
+  const [row] = await db.execute<{ dead: number; late: number; error: string | null }>(sql`
+    select count(*) filter (where status = 'dead')::int as dead,
+      count(*) filter (where status = 'queued' and created_at < now() - interval '1 hour')::int as late,
+      (select last_error from outbox where last_error <> '' order by id desc limit 1) as error
+    from outbox`);
+  const { dead = 0, late = 0, error } = row ?? {};
+  const last = error ? `; the last error was: ${error}` : "";
+  return [
+    ...(dead > 0
+      ? [area.fault(`${dead} mails could not be sent${last}`, "correct the address or the mail settings")]
+      : []),
+    ...(late > 0
+      ? [area.fault(`${late} mails wait for more than an hour${last}`, "see whether the service runs")]
+      : []),
+  ];
+}

@@ -1,0 +1,128 @@
+/** Everything that has to be right for the service to do its work, looked at in one go. */
+
+import { systemClock } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { publicMessage, UamError } from "../core/errors.ts";
+import { reconcileHost } from "../lifecycle/reconcile.ts";
+import { createTransport, type MailSettings } from "../mail/transport.ts";
+import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
+import { checkCertificate, checkDataDirectory, checkMailLog } from "./files.ts";
+import { areaOf, type Finding } from "./finding.ts";
+import { checkSshd } from "./sshd.ts";
+import { checkClock } from "./time.ts";
+
+/** The configuration, as far as it is looked at here. */
+export interface Patient extends MailSettings {
+  readonly hostMode: "dry-run" | "direct" | "sudo";
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly tlsCert: string | undefined;
+  readonly authorizedKeysFile: string;
+  readonly groups: readonly string[];
+}
+
+export interface Examination {
+  readonly config: Patient;
+  readonly isRoot: boolean;
+  /** Repair what can be repaired without a decision: rights of directories and files, accounts that differ. */
+  readonly fix: boolean;
+  /** Sentences about what sudo does not allow; undefined where sudo mode is not in use. */
+  readonly checkSudo?: () => Promise<readonly string[]>;
+  /** Opens the services, or throws saying why that is impossible. */
+  readonly open: () => Promise<{ readonly services: Services; close(): Promise<void> }>;
+}
+
+const AS_SERVICE = 'Sudo mode is for the account of the service: look at this with "sudo -u uam uam doctor", too';
+
+/** Looks at everything; what cannot be looked at is a fault or skipped, and never keeps the rest from being looked at. */
+export async function examine(examination: Examination): Promise<readonly Finding[]> {
+  const { config, isRoot, fix } = examination;
+  const stored = await guarded("database", () => checkStored(examination));
+  return [
+    areaOf("configuration").ok("The configuration can be used"),
+    ...(await guarded("data", async () => checkDataDirectory(config.dataDir, fix))),
+    ...(await guarded("data", async () => checkMailLog(config.mailLog, fix))),
+    ...(await checkHostMode(examination)),
+    ...stored,
+    ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expectationOf(config), isRoot))),
+    // The mail log would come to belong to root.
+    ...(config.hostMode === "sudo" && isRoot ? [] : await guarded("mail", () => checkMail(config))),
+    ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
+    ...(await guarded("clock", checkClock)),
+  ];
+}
+
+/** What can be looked at only with the database: itself, the accounts, the mail, the administrators. */
+async function checkStored({ config, isRoot, fix, open }: Examination): Promise<readonly Finding[]> {
+  if (config.hostMode === "direct" && !isRoot) return [areaOf("database").skipped("Direct mode opens it only as root")];
+  if (config.hostMode === "sudo" && isRoot) return [areaOf("database").skipped(AS_SERVICE)];
+  const { services, close } = await open();
+  try {
+    return [
+      ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
+      ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
+      ...(await guarded("mail", () => checkOutbox(services.db))),
+      ...(await guarded("administrators", () => checkAdministrators(services.db))),
+    ];
+  } finally {
+    await close();
+  }
+}
+
+async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promise<readonly Finding[]> {
+  const area = areaOf("host");
+  if (config.hostMode === "dry-run") return [area.ok("Dry-run: the host is not changed, planned changes are logged")];
+  if (config.hostMode === "direct") {
+    return isRoot
+      ? [area.ok("Direct mode, as root")]
+      : [area.fault("Direct mode needs root, and this is not root", "run it with sudo, or set UAM_HOST_MODE")];
+  }
+  if (isRoot) return [area.skipped(AS_SERVICE)];
+  return await guarded("host", async () => {
+    const faults = (await checkSudo?.()) ?? [];
+    const remedy = 'run "uam install --mode sudo" as root, which writes /etc/sudoers.d/uam';
+    return faults.length === 0
+      ? [area.ok("Sudo mode: every command is allowed")]
+      : faults.map((fault) => area.fault(fault, remedy));
+  });
+}
+
+async function checkAccounts(services: Services, dataDir: string, fix: boolean): Promise<readonly Finding[]> {
+  const area = areaOf("accounts");
+  const drifts = await reconcileHost(services, dataDir, fix ? "repair" : "check");
+  if (drifts.length === 0) return [area.ok("Every account is as it is stored")];
+  return drifts.map(({ account, problem, repaired }) => {
+    const finding = account === "" ? problem : `${account}: ${problem}`;
+    return repaired
+      ? area.fixed(finding)
+      : area.fault(finding, "uam doctor --fix repairs what needs no decision; see the log for what it cannot");
+  });
+}
+
+async function checkMail(config: MailSettings): Promise<readonly Finding[]> {
+  const area = areaOf("mail");
+  const transport = createTransport(config, systemClock);
+  try {
+    await transport.verify();
+  } catch (error) {
+    return [area.fault(publicMessage(error), "correct UAM_SMTP_URL, UAM_RESEND_API_KEY or UAM_MAIL_LOG")];
+  } finally {
+    await transport.close();
+  }
+  const isLog = config.smtpUrl === undefined && config.resendApiKey === undefined;
+  return [area.ok(isLog ? `Mail is written to ${config.mailLog} and sent to nobody` : "Mail can be handed over")];
+}
+
+function expectationOf({ authorizedKeysFile, groups }: Patient) {
+  return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
+}
+
+/** A check that fails is a finding, too: whoever asks the doctor has trouble already. */
+async function guarded(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    const why = error instanceof UamError || !(error instanceof Error) ? publicMessage(error) : error.message;
+    return [areaOf(name).fault(why, "see the message; the checks that need this were left out")];
+  }
+}

@@ -1,0 +1,70 @@
+/** Directories and files of the service: who can read and write them, and whether there is room. */
+
+import { X509Certificate } from "node:crypto";
+import { chmodSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { type Clock, DAY } from "../core/clock.ts";
+import { areaOf, type Finding } from "./finding.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** PostgreSQL stops taking writes when its disk is full. */
+const LEAST_FREE = 512 * MEGABYTE;
+const EXPIRES_SOON = 14 * DAY;
+
+const data = areaOf("data");
+
+/** Looks at the data directory; `fix` takes rights away that others should not have. */
+export function checkDataDirectory(path: string, fix: boolean): readonly Finding[] {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return [data.skipped(`${path} is not there yet: uam serve makes it`)];
+  if (!stat.isDirectory()) return [data.fault(`${path} is not a directory`, "set UAM_DATA_DIR to a directory")];
+  return [mode(path, stat.mode, 0o711, fix), room(path)];
+}
+
+/** Looks at the file that mail is written to: it holds one-time codes. */
+export function checkMailLog(path: string, fix: boolean): readonly Finding[] {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
+}
+
+/** Looks at how long the TLS certificate is still valid. */
+export function checkCertificate(path: string | undefined, clock: Clock): readonly Finding[] {
+  if (path === undefined) return [];
+  const tls = areaOf("TLS");
+  const remedy = "renew it, then systemctl reload uam";
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(readFileSync(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [tls.fault(`${path} is not a certificate that can be read: ${why}`, "correct UAM_TLS_CERT")];
+  }
+  const left = new Date(certificate.validTo).getTime() - clock.now().getTime();
+  if (left <= 0) return [tls.fault(`The certificate ${path} is no longer valid`, remedy)];
+  if (left < EXPIRES_SOON)
+    return [tls.fault(`The certificate ${path} is valid until ${certificate.validTo} only`, remedy)];
+  return [tls.ok(`The certificate is valid until ${certificate.validTo}`)];
+}
+
+function mode(path: string, found: number, most: number, fix: boolean): Finding {
+  const bits = found & 0o7777;
+  const wanted = bits & most;
+  if (bits === wanted) return data.ok(`${path} has mode ${octal(bits)}`);
+  const problem = `${path} has mode ${octal(bits)}, which gives others more than they need`;
+  if (!fix) return data.fault(problem, `chmod ${octal(wanted)} ${path}, or uam doctor --fix`);
+  chmodSync(path, wanted);
+  return data.fixed(`${problem}; it is ${octal(wanted)} now`);
+}
+
+function room(path: string): Finding {
+  const { bavail, bsize, ffree, files } = statfsSync(path);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / MEGABYTE)} MB are free in ${path}`;
+  if (free < LEAST_FREE) return data.fault(text, "make room: without it the database takes no more changes");
+  // Some file systems do not count files.
+  if (files > 0 && ffree < 1000) return data.fault(`Hardly any inode is free in ${path}`, "remove files there");
+  return data.ok(text);
+}
+
+function octal(bits: number): string {
+  return bits.toString(8).padStart(4, "0");
+}

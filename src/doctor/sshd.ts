@@ -1,0 +1,166 @@
+/** Whether sshd lets external users in by the stored keys, and by nothing else. */
+
+import { existsSync } from "node:fs";
+import { findCommand, runCommand } from "../host/command.ts";
+import { areaOf, type Finding } from "./finding.ts";
+
+/** What sshd has in force for one account, by option name in lower case; an option may be there more than once. */
+export type SshdSettings = ReadonlyMap<string, readonly string[]>;
+
+export interface SshdExpectation {
+  /** `UAM_AUTHORIZED_KEYS_FILE`. */
+  readonly authorizedKeysFile: string;
+  /** The groups of an account, by name. */
+  readonly groups: readonly string[];
+}
+
+const PROBE = "ext_probe";
+const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
+const area = areaOf("sshd");
+
+/** Asks the host's sshd what is in force for an account of this service, and judges it. */
+export async function checkSshd(expected: SshdExpectation, isRoot: boolean): Promise<readonly Finding[]> {
+  if (findCommand("/usr/sbin/sshd") === undefined) {
+    return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
+  }
+  if (!isRoot) return [area.skipped("sshd tells its settings only to root")];
+  const result = await runCommand(["/usr/sbin/sshd", "-T", "-C", `user=${PROBE},host=localhost,addr=127.0.0.1`]);
+  if (result.exitCode !== 0) {
+    return [
+      area.fault(`sshd does not take its configuration: ${result.stderr.trim()}`, "correct it; sshd -t checks it"),
+    ];
+  }
+  const settings = parseSshd(result.stdout);
+  return [...judgeSshd(settings, expected), ...judgeRevokedKeys(settings, existsSync), ...nologin()];
+}
+
+/** A fault if sshd is told of a file of revoked keys that is missing: it then refuses every key. */
+export function judgeRevokedKeys(settings: SshdSettings, exists: (path: string) => boolean): readonly Finding[] {
+  const path = settings.get("revokedkeys")?.[0] ?? "none";
+  return unless(
+    path === "none" || exists(path),
+    `sshd refuses every key of ext_ accounts: ${path} (RevokedKeys) is missing`,
+    `make it, if only empty: install -m 0644 /dev/null ${path}`,
+  );
+}
+
+/** The output of `sshd -T`. */
+export function parseSshd(text: string): SshdSettings {
+  const settings = new Map<string, string[]>();
+  for (const line of text.split("\n")) {
+    const [name = "", ...values] = line.split(" ");
+    settings.set(name, [...(settings.get(name) ?? []), values.join(" ")]);
+  }
+  return settings;
+}
+
+/** What in the settings lets nobody in, or lets somebody in past the stored keys; one `ok` if nothing does. */
+export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): readonly Finding[] {
+  const value = (name: string) => settings.get(name)?.[0] ?? "";
+  const faults = [
+    ...keyFileFaults(value("authorizedkeysfile"), expected.authorizedKeysFile),
+    ...unless(
+      value("pubkeyauthentication") === "yes",
+      "sshd takes no keys from ext_ accounts",
+      `PubkeyAuthentication is off: ${INSTALL}`,
+    ),
+    ...unless(
+      value("strictmodes") === "yes",
+      "StrictModes is off: sshd reads key files that others can write",
+      "set StrictModes yes",
+    ),
+    ...unless(value("permituserrc") === "no", "sshd runs ~/.ssh/rc of external users", INSTALL),
+    ...unless(
+      /(^|\s)(any|publickey)(\s|$)/.test(value("authenticationmethods") || "any"),
+      `AuthenticationMethods asks more of ext_ accounts than a key: ${value("authenticationmethods")}`,
+      INSTALL,
+    ),
+    ...unless(
+      ["", "none"].includes(value("trustedusercakeys")),
+      "sshd also lets in ext_ accounts whose certificate a CA signed (TrustedUserCAKeys)",
+      INSTALL,
+    ),
+    ...unless(
+      ["", "none"].includes(value("authorizedkeyscommand")),
+      "sshd also asks a program for keys of ext_ accounts (AuthorizedKeysCommand)",
+      INSTALL,
+    ),
+    ...admissionFaults(settings, expected.groups),
+  ];
+  return faults.length > 0 ? faults : [area.ok("sshd reads the stored keys of ext_ accounts and no others")];
+}
+
+function keyFileFaults(patterns: string, wanted: string): readonly Finding[] {
+  const read = patterns.split(" ").map(fullPattern);
+  const others = read.filter((pattern) => pattern !== fullPattern(wanted));
+  return [
+    ...unless(read.includes(fullPattern(wanted)), `sshd does not read ${wanted}; it reads ${patterns}`, INSTALL),
+    ...unless(
+      others.length === 0,
+      `sshd also reads keys from ${others.join(" ")}, where a revoked key lives on`,
+      INSTALL,
+    ),
+  ];
+}
+
+/** sshd_config(5): a path that is not absolute begins at the home. */
+function fullPattern(pattern: string): string {
+  return pattern.startsWith("/") || pattern.startsWith("%h/") ? pattern : `%h/${pattern}`;
+}
+
+/** sshd_config(5): DenyUsers, AllowUsers, DenyGroups, AllowGroups; all four must let an account through. */
+function admissionFaults(settings: SshdSettings, groups: readonly string[]): readonly Finding[] {
+  const patterns = (name: string) => settings.get(name) ?? [];
+  const names = (name: string) => patterns(name).map((pattern) => pattern.replace(/@.*$/, ""));
+  const hit = (list: readonly string[], values: readonly string[]) => values.some((value) => matchesList(list, value));
+  const own = [PROBE, ...groups];
+  const remedy = (what: string) => `${what} in /etc/ssh/sshd_config and its drop-ins`;
+  const marker = groups[0] ?? "";
+  return [
+    ...unless(
+      !hit(names("denyusers"), [PROBE]),
+      "DenyUsers shuts ext_ accounts out",
+      remedy("take ext_* out of DenyUsers"),
+    ),
+    ...unless(
+      patterns("allowusers").length === 0 || hit(names("allowusers"), [PROBE]),
+      "AllowUsers shuts ext_ accounts out",
+      remedy("add ext_* to AllowUsers"),
+    ),
+    ...unless(
+      !hit(patterns("denygroups"), own),
+      "DenyGroups shuts ext_ accounts out",
+      remedy(`take ${marker} out of DenyGroups`),
+    ),
+    ...unless(
+      patterns("allowgroups").length === 0 || hit(patterns("allowgroups"), own),
+      "AllowGroups shuts ext_ accounts out",
+      remedy(`add ${marker} to AllowGroups`),
+    ),
+  ];
+}
+
+/** ssh_config(5), PATTERNS: `*`, `?`, and `!` that excludes. */
+function matchesList(list: readonly string[], value: string): boolean {
+  const matches = (pattern: string) => {
+    const escaped = pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".");
+    return new RegExp(`^${escaped}$`).test(value);
+  };
+  if (list.some((pattern) => pattern.startsWith("!") && matches(pattern.slice(1)))) return false;
+  return list.some((pattern) => !pattern.startsWith("!") && matches(pattern));
+}
+
+function nologin(): readonly Finding[] {
+  return unless(
+    !existsSync("/etc/nologin"),
+    "/etc/nologin keeps everybody but root out",
+    "remove it when maintenance is over",
+  );
+}
+
+function unless(good: boolean, finding: string, remedy: string): readonly Finding[] {
+  return good ? [] : [area.fault(finding, remedy)];
+}

@@ -1,0 +1,62 @@
+/** Running useradd, usermod, userdel, groupadd and chage, and saying what is wrong when they refuse. */
+
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UamError } from "../core/errors.ts";
+import { type CommandResult, runCommand } from "./command.ts";
+import { readProcess } from "./processes.ts";
+import { errorCode } from "./walk.ts";
+
+const LOCKS = ["/etc/passwd.lock", "/etc/shadow.lock", "/etc/group.lock", "/etc/gshadow.lock"] as const;
+const LOCKED = /cannot lock|unable to lock|try again later/i;
+const TRIES = 4;
+const PAUSE = 400;
+
+/**
+ * Runs an account command. While another tool holds the lock it is tried for about a second more. Throws `internal`
+ * with the command's own words, or with who holds the lock, left over ones included.
+ */
+export async function runAccountCommand(
+  argv: readonly string[],
+  accept: readonly number[],
+  run: (argv: readonly string[]) => Promise<CommandResult> = runCommand,
+): Promise<void> {
+  let result = await run(argv);
+  for (let attempt = 1; attempt < TRIES && isLocked(result); attempt++) {
+    await sleep(PAUSE);
+    result = await run(argv);
+  }
+  if (accept.includes(result.exitCode)) return;
+  const name = argv[0]?.split("/").at(-1) ?? "";
+  const account = argv.at(-1) ?? "";
+  const words = result.stderr.trim().split("\n").at(-1) ?? "";
+  const why = isLocked(result) ? describeLock() : words || `exit code ${result.exitCode}`;
+  throw new UamError("internal", `${name} refused ${account}: ${why}`);
+}
+
+function isLocked(result: CommandResult): boolean {
+  return result.exitCode !== 0 && LOCKED.test(result.stderr);
+}
+
+/** Who holds the lock of the account databases; shadow-utils takes over only the lock of a process that is gone. */
+function describeLock(): string {
+  for (const path of LOCKS) {
+    const content = readLock(path);
+    if (content === undefined) continue;
+    const pid = /^\d+$/.test(content) ? Number(content) : undefined;
+    const holder = pid === undefined ? undefined : readProcess(pid);
+    if (holder === undefined) return `${path} is left over from a crash; remove it if no account tool is running`;
+    return `${path} is held by process ${pid}; wait for it, or remove the file if that is no account tool`;
+  }
+  return "another account tool holds the lock of /etc/passwd; try again";
+}
+
+function readLock(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").replace(/\0/g, "").trim();
+  } catch (error) {
+    // EACCES: in sudo mode only root may look into the lock.
+    if (["ENOENT", "EACCES"].includes(errorCode(error))) return undefined;
+    throw error;
+  }
+}

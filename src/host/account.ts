@@ -1,0 +1,141 @@
+/** The host's own account databases, and whether an account in them is ours. */
+
+import { readFileSync } from "node:fs";
+import { UamError } from "../core/errors.ts";
+import { findCommand, runCommand } from "./command.ts";
+import type { AccountPresence, AccountRef } from "./host.ts";
+import { errorCode } from "./walk.ts";
+
+export interface PasswdEntry {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+}
+
+export interface ShadowEntry {
+  readonly password: string;
+  /** Days since 1970 (shadow(5)); undefined for an account that never expires. */
+  readonly expires: number | undefined;
+  /** True if password ageing or inactivity could refuse a login. */
+  readonly ageing: boolean;
+}
+
+/** One reading of the local databases. */
+export interface AccountTable {
+  readonly passwd: ReadonlyMap<string, PasswdEntry>;
+  readonly namesByUid: ReadonlyMap<number, readonly string[]>;
+  /** Group names to gid and members. */
+  readonly groups: ReadonlyMap<string, { readonly gid: number; readonly members: ReadonlySet<string> }>;
+  /** Undefined where this process may not read it. */
+  readonly shadow: ReadonlyMap<string, ShadowEntry> | undefined;
+}
+
+const NAME = /^ext_[a-z0-9](?:[a-z0-9_-]{0,26}[a-z0-9])?$/;
+const LOWEST_UID = 1000;
+const HIGHEST_UID = 0xffff_fffd;
+
+/** Throws `internal` unless the name is one this service makes and the uid is an ordinary one; the last line of defence. */
+export function requireRef(account: AccountRef): void {
+  if (!NAME.test(account.name)) {
+    throw new UamError("internal", `Not the name of an account of this service: ${JSON.stringify(account.name)}`);
+  }
+  if (!Number.isInteger(account.uid) || account.uid < LOWEST_UID || account.uid > HIGHEST_UID) {
+    throw new UamError(
+      "internal",
+      `Not the uid of an account of this service: ${account.name} with uid ${account.uid}`,
+    );
+  }
+}
+
+/** Reads /etc/passwd, /etc/group and, where allowed, /etc/shadow. */
+export function readAccounts(): AccountTable {
+  const passwd = new Map<string, PasswdEntry>();
+  const namesByUid = new Map<number, string[]>();
+  for (const [name = "", , uid, gid, , home = ""] of records("/etc/passwd")) {
+    if (passwd.has(name)) continue;
+    passwd.set(name, { name, uid: Number(uid), gid: Number(gid), home });
+    namesByUid.set(Number(uid), [...(namesByUid.get(Number(uid)) ?? []), name]);
+  }
+  const groups = new Map<string, { gid: number; members: Set<string> }>();
+  for (const [name = "", , gid, members = ""] of records("/etc/group")) {
+    if (groups.has(name)) continue;
+    groups.set(name, { gid: Number(gid), members: new Set(members.split(",").filter((member) => member !== "")) });
+  }
+  return { passwd, namesByUid, groups, shadow: readShadow() };
+}
+
+/**
+ * What the table has under the account's name. Present only with the pinned uid, which no other name may share, as a
+ * member of the marker group; anything else of that name is foreign.
+ */
+export function presenceIn(table: AccountTable, account: AccountRef, markerGroup: string): AccountPresence {
+  const entry = table.passwd.get(account.name);
+  if (!entry) return (table.namesByUid.get(account.uid) ?? []).length === 0 ? "missing" : "foreign";
+  const alone = table.namesByUid.get(account.uid)?.length === 1;
+  const marked = table.groups.get(markerGroup)?.members.has(account.name) === true;
+  return entry.uid === account.uid && alone && marked ? "present" : "foreign";
+}
+
+/** The account of that name, with the uid the table has; throws `conflict` if it is not ours by the table alone. */
+export function findIn(table: AccountTable, name: string, markerGroup: string): AccountRef | undefined {
+  const entry = table.passwd.get(name);
+  if (entry === undefined) return undefined;
+  const account = { name, uid: entry.uid };
+  requireRef(account);
+  if (presenceIn(table, account, markerGroup) === "present") return account;
+  throw new UamError(
+    "conflict",
+    `The account ${name} is not one that uam made (group ${markerGroup}): it is left alone`,
+  );
+}
+
+/**
+ * True for what a crash in the middle of useradd(8) leaves: our name and pinned uid in /etc/passwd, but no shadow entry, no
+ * own group or no membership yet. shadow-utils rename passwd, shadow, group, gshadow in this order.
+ */
+export function isHalfCreated(table: AccountTable, account: AccountRef, home: string): boolean {
+  const entry = table.passwd.get(account.name);
+  if (!entry || entry.uid !== account.uid || entry.home !== home || table.shadow === undefined) return false;
+  if (table.namesByUid.get(account.uid)?.length !== 1) return false;
+  return !table.shadow.has(account.name) || !table.groups.has(account.name);
+}
+
+/** True if the name service switch (LDAP and the like included) knows the key in that database. */
+export async function knownToNameService(database: "passwd" | "group", key: string): Promise<boolean> {
+  if (findCommand("/usr/bin/getent") === undefined) return false;
+  const result = await runCommand(["/usr/bin/getent", database, key]);
+  // getent(1): 0 found, 2 not found; anything else means that nobody knows.
+  if (result.exitCode === 0 || result.exitCode === 2) return result.exitCode === 0;
+  throw new UamError("internal", `Cannot look up ${key}: getent ended with ${result.exitCode}`);
+}
+
+/** Parses shadow(5) lines. */
+export function parseShadow(text: string): ReadonlyMap<string, ShadowEntry> {
+  const entries = new Map<string, ShadowEntry>();
+  for (const [name = "", password = "", , minimum, maximum, warn, inactive, expires] of parseRecords(text)) {
+    const ageing = [minimum, maximum, warn, inactive].some((field) => field !== undefined && field !== "");
+    entries.set(name, { password, expires: expires ? Number(expires) : undefined, ageing });
+  }
+  return entries;
+}
+
+function readShadow(): ReadonlyMap<string, ShadowEntry> | undefined {
+  try {
+    return parseShadow(readFileSync("/etc/shadow", "utf8"));
+  } catch (error) {
+    if (errorCode(error) === "EACCES") return undefined;
+    throw error;
+  }
+}
+
+function records(path: string): readonly (readonly string[])[] {
+  return parseRecords(readFileSync(path, "utf8"));
+}
+
+function parseRecords(text: string): readonly (readonly string[])[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "" && !/^[#+-]/.test(line))
+    .map((line) => line.split(":"));
+}

@@ -1,0 +1,50 @@
+/** Makes the host for the mode that is configured. */
+
+import { UamError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { createDirectExecutor } from "./direct.ts";
+import { createDryRunHost } from "./dry-run.ts";
+import type { Host } from "./host.ts";
+import { createManagedHost } from "./managed-host.ts";
+import { type HostSettings, requireLayout } from "./settings.ts";
+import { createKeyFilePatterns, detectExpiryFormat } from "./sshd.ts";
+import { createSudoExecutor } from "./sudo.ts";
+import { checkSudo } from "./sudo-check.ts";
+import { runSudo } from "./sudo-run.ts";
+import { ownUid } from "./walk.ts";
+
+/**
+ * The host as the settings want it. Throws `invalid` for settings no host could have, for direct mode without root, and for
+ * sudo mode without the rules it needs, each with what to do about it.
+ * The version of the host's sshd is looked up once, here.
+ */
+export async function createHost(settings: HostSettings, log: Log): Promise<Host> {
+  requireLayout(settings);
+  const expiry = await detectExpiryFormat(settings.tools);
+  switch (settings.mode) {
+    case "dry-run":
+      return createDryRunHost(settings, { expiry, patterns: createKeyFilePatterns(settings.tools) }, log);
+    case "direct": {
+      if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
+      const patterns = createKeyFilePatterns(settings.tools);
+      return createManagedHost({ settings, executor: createDirectExecutor(log), expiry, log, patterns });
+    }
+    case "sudo": {
+      const faults = await checkSudo(settings);
+      if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
+      const patterns = createKeyFilePatterns(settings.tools, (argv) => runSudo({ as: "root", argv }));
+      return createManagedHost({
+        settings: inSudo(settings),
+        executor: createSudoExecutor(log),
+        expiry,
+        log,
+        patterns,
+      });
+    }
+  }
+}
+
+/** Proof of which key opened a session is root's to read, so in sudo mode a revocation ends them all. */
+function inSudo(settings: HostSettings): HostSettings {
+  return settings.revokeEnds === "key" ? { ...settings, revokeEnds: "account" } : settings;
+}

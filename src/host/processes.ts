@@ -1,0 +1,124 @@
+/** The host's processes, read from /proc, and the ending of all that belong to an account. */
+
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UamError } from "../core/errors.ts";
+import { findCommand, runCommand } from "./command.ts";
+import type { AccountRef } from "./host.ts";
+import { errorCode } from "./walk.ts";
+
+const ROUNDS = 20;
+const PAUSE = 50;
+const COMMAND_TIMEOUT = 2_000;
+const KILL = ["/usr/bin/kill", "-KILL", "--"] as const;
+
+export interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  /** Real, effective, saved and file system uid; a process belongs to an account if any of them is its. */
+  readonly uids: readonly number[];
+  /** Clock ticks since boot; with the pid it names a process for good. */
+  readonly started: number;
+}
+
+/** All processes but zombies. One that ends while it is read is left out. */
+export function readProcesses(): readonly Process[] {
+  const processes: Process[] = [];
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const found = readProcess(Number(name));
+    if (found) processes.push(found);
+  }
+  return processes;
+}
+
+/** The process of that number; undefined if there is none or it is a zombie. */
+export function readProcess(pid: number): Process | undefined {
+  const status = readProc(`/proc/${pid}/status`);
+  const stat = readProc(`/proc/${pid}/stat`);
+  if (status === undefined || stat === undefined) return undefined;
+  // The name in parentheses is the owner's to choose: what follows the last one is the kernel's (proc(5)).
+  const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
+  if (state === "Z" || state === "X" || uids === undefined) return undefined;
+  return { pid, parent: Number(parent), uids, started: Number(rest[17]) };
+}
+
+/** Those of the processes that run as the uid in any way. */
+export function processesOf(processes: readonly Process[], uid: number): readonly Process[] {
+  return processes.filter((process) => process.uids.includes(uid));
+}
+
+/**
+ * sshd's own root processes for connections of that account, those that are just logging in included. Their title is
+ * sshd's to set (`sshd: NAME [priv]`, `sshd-session: …` from OpenSSH 9.8 on); root's process and program prove it.
+ */
+export function connectionsOf(processes: readonly Process[], name: string): readonly Process[] {
+  return titledConnectionsOf(processes, name).filter((process) =>
+    /\/sshd(?:-session)?(?: \(deleted\))?$/.test(programOf(process.pid) ?? ""),
+  );
+}
+
+/** The same by title alone, for who may not ask for root's programs; good enough to end them, proof of nothing. */
+export function titledConnectionsOf(processes: readonly Process[], name: string): readonly Process[] {
+  return processes.filter((process) => {
+    if (process.uids.some((uid) => uid !== 0)) return false;
+    const title = readProc(`/proc/${process.pid}/cmdline`)?.replace(/\0+/g, " ").trim();
+    return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
+  });
+}
+
+/**
+ * Ends every process of the account with `commands`, again and again until none is left, and sshd's processes of
+ * connections that are logging in as it. Throws `internal` with the numbers of those that would not end.
+ */
+export async function endProcesses(
+  account: AccountRef,
+  commands: readonly (readonly string[])[],
+  endConnections: (processes: readonly Process[], name: string) => Promise<void> = killConnections,
+): Promise<void> {
+  let left: readonly Process[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const processes = readProcesses();
+    await endConnections(processes, account.name);
+    left = processesOf(processes, account.uid);
+    if (left.length === 0) return;
+    for (const command of commands) {
+      if (findCommand(command[0] ?? "") !== undefined) await runCommand(command, COMMAND_TIMEOUT);
+    }
+    if (round > 0) await sleep(PAUSE);
+  }
+  const pids = left.map((process) => process.pid).join(", ");
+  throw new UamError("internal", `Processes of ${account.name} did not end: ${pids}`);
+}
+
+async function killConnections(processes: readonly Process[], name: string): Promise<void> {
+  await killProcesses(connectionsOf(processes, name), KILL);
+}
+
+/** Runs `command` with the numbers of those of the processes that are still the same ones. */
+export async function killProcesses(processes: readonly Process[], command: readonly string[]): Promise<void> {
+  const same = processes.filter((process) => readProcess(process.pid)?.started === process.started);
+  if (same.length === 0) return;
+  await runCommand([...command, ...same.map((process) => String(process.pid))], COMMAND_TIMEOUT);
+}
+
+/** The program a process runs, as the kernel knows it; undefined if it ended or may not be read. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch (error) {
+    if (errorCode(error) === "") throw error;
+    return undefined;
+  }
+}
+
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    // ENOENT and ESRCH: it ended meanwhile; EACCES: hidden from an unprivileged reader.
+    if (errorCode(error) === "") throw error;
+    return undefined;
+  }
+}

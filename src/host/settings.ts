@@ -1,0 +1,70 @@
+/** What `createHost` is told, and the part of it that plans are made from. */
+
+import { UamError } from "../core/errors.ts";
+import type { Account, HostMode } from "./host.ts";
+
+/** The group whose members are the accounts that the service made. */
+export const MARKER_GROUP = "uam-ext";
+
+/** How `expiry-time=` is written: UTC with `Z` (OpenSSH 9.1 and later), else the host's local time. */
+export type ExpiryFormat = { readonly kind: "utc" } | { readonly kind: "local" };
+
+/** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
+export type RevokeEnds = "key" | "account" | "none";
+
+/** Both included. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What the plans need to know of the host: values only, so that plans are pure. */
+export interface Layout {
+  /** Absolute; homes are `<homeBase>/<account name>`. */
+  readonly homeBase: string;
+  readonly shell: string;
+  /** Supplementary groups besides the marker group. */
+  readonly groups: readonly string[];
+  /** The group whose members are ours; made at the first creation. */
+  readonly markerGroup: string;
+  /** As in sshd_config(5): `%u %h %U %%`; a relative path begins at the home. */
+  readonly authorizedKeysFile: string;
+}
+
+export interface HostSettings extends Layout {
+  readonly mode: HostMode;
+  /** Which uids accounts get; what sudo mode checks its rules with. */
+  readonly uidRange?: UidRange;
+  readonly revokeEnds: RevokeEnds;
+  /** The text of an open account's authorized-keys file; called for open accounts only. */
+  readonly render: (account: Account, expiry: ExpiryFormat) => string;
+  /** Every key that sshd would find in the text of a key file. */
+  readonly keysIn: (text: string) => readonly { readonly base64: string }[];
+  /** Another sshd, configuration or journal reader than the host's own. */
+  readonly tools?: { readonly sshd?: string; readonly sshdConfig?: string; readonly journalctl?: string };
+}
+
+const ABSOLUTE = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
+const PATTERN = /^(?:[^%\0\n]|%[uhU%])+$/;
+const GROUP = /^[a-z_][a-z0-9_-]{0,31}$/;
+
+/** Throws `invalid`, naming the setting, if a value could not be used on a host. */
+export function requireLayout(layout: Layout): Layout {
+  const fail = (message: string): never => {
+    throw new UamError("invalid", message);
+  };
+  if (!ABSOLUTE.test(layout.homeBase)) fail(`UAM_HOME_BASE is not an absolute path such as /home: ${layout.homeBase}`);
+  if (!ABSOLUTE.test(layout.shell)) fail(`UAM_SHELL is not an absolute path such as /bin/bash: ${layout.shell}`);
+  for (const group of [layout.markerGroup, ...layout.groups]) {
+    if (!GROUP.test(group)) fail(`UAM_GROUPS holds something that is not a group name: ${JSON.stringify(group)}`);
+  }
+  const pattern = layout.authorizedKeysFile;
+  const parts = pattern.split("/");
+  if (!PATTERN.test(pattern) || parts.includes("..") || parts.includes(".") || pattern.endsWith("/")) {
+    fail(`UAM_AUTHORIZED_KEYS_FILE is not a path such as %h/.ssh/authorized_keys: ${pattern}`);
+  }
+  if (pattern.startsWith("/") && !/%[uhU]/.test(pattern)) {
+    fail(`UAM_AUTHORIZED_KEYS_FILE names one file for all accounts; it needs %u or %h: ${pattern}`);
+  }
+  return layout;
+}

@@ -1,0 +1,97 @@
+/** Opening directories one component at a time, so that no link set up on the way is ever followed. */
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { UamError } from "../core/errors.ts";
+
+const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/**
+ * `name` inside the open directory, as a path. Resolving /proc/self/fd/<fd> goes to the directory itself (proc(5)), so
+ * no rename or link above it can redirect the call: openat(2) for a runtime that has none.
+ */
+export function at(directory: number, name: string): string {
+  return `/proc/self/fd/${directory}/${name}`;
+}
+
+/** Opens a directory inside another without following a link: ENOTDIR or ELOOP if `name` is one. */
+export function openDirectory(parent: number, name: string): number {
+  return openSync(at(parent, name), DIRECTORY);
+}
+
+/** The effective uid of this process, read where Bun and Deno see it alike. */
+export function ownUid(): number {
+  return statSync("/proc/self").uid;
+}
+
+/**
+ * Opens a directory all of whose parts belong to root (or to this process) and can be changed by nobody else; a sticky
+ * directory such as /tmp counts above it. Throws `internal` with the part that is open to others.
+ */
+export function openTrusted(path: string): number {
+  const parts = realpathSync(path)
+    .split("/")
+    .filter((part) => part !== "");
+  const own = ownUid();
+  let current = openSync("/", DIRECTORY);
+  try {
+    requireClosed(fstatSync(current), "/", own, parts.length > 0);
+    for (const [index, part] of parts.entries()) {
+      const next = openDirectory(current, part);
+      closeSync(current);
+      current = next;
+      requireClosed(fstatSync(next), `/${parts.slice(0, index + 1).join("/")}`, own, index < parts.length - 1);
+    }
+    return current;
+  } catch (error) {
+    closeSync(current);
+    throw error;
+  }
+}
+
+function requireClosed(stat: Stats, path: string, own: number, stickyAllowed: boolean): void {
+  const sticky = stickyAllowed && (stat.mode & 0o1000) !== 0;
+  if (stat.uid !== 0 && stat.uid !== own) {
+    throw new UamError("internal", `${path} belongs to uid ${stat.uid}, not to root: refusing to work below it`);
+  }
+  if ((stat.mode & 0o022) !== 0 && !sticky) {
+    throw new UamError("internal", `${path} can be written by others than its owner: refusing to work below it`);
+  }
+}
+
+/** The code of a failed system call, `EISDIR`; empty for any other error. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** One mount of this process's namespace. */
+export interface Mount {
+  readonly path: string;
+  readonly type: string;
+  /** Super options, `user_id=1000` for a FUSE mount. */
+  readonly options: string;
+}
+
+/** The mounts as the kernel lists them (proc(5), mountinfo); nobody can hide one. */
+export function readMounts(): readonly Mount[] {
+  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+}
+
+/** Parses mountinfo text; octal escapes such as `\040` are undone. */
+export function parseMounts(text: string): readonly Mount[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [left = "", right = ""] = line.split(" - ");
+      const path = (left.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, octal: string) =>
+        String.fromCharCode(Number.parseInt(octal, 8)),
+      );
+      const [type = "", , options = ""] = right.split(" ");
+      return { path, type, options };
+    });
+}
+
+/** The mounts at `path` or below it. */
+export function mountsWithin(mounts: readonly Mount[], path: string): readonly Mount[] {
+  return mounts.filter((mount) => mount.path === path || mount.path.startsWith(`${path}/`));
+}

@@ -1,0 +1,70 @@
+/** What the OpenAPI document says that no route says of itself. */
+
+import type { Permission } from "./request.ts";
+
+/** The tags, which are the first parts of the paths. */
+export const TAGS = {
+  auth: "Logging in and out",
+  users: "External users, for administrators",
+  me: "External users: their own keys and audit trail",
+  approvals: "Applications for access",
+  audit: "The audit log, for administrators",
+  settings: "Durations that override the configuration, for administrators",
+  admin: "The dashboard, for administrators",
+  service: "The service itself",
+} as const;
+
+/** The failures: what each status means, and what its sentence may say. */
+export const FAILURES = {
+  400: { name: "Invalid", meaning: "Invalid parameter or body", example: "username is missing" },
+  401: {
+    name: "Unauthorized",
+    meaning: "Not logged in, or the credentials are wrong",
+    example: "Log in first: this needs a session",
+  },
+  403: {
+    name: "Forbidden",
+    meaning: "No permission, or sent from another origin",
+    example: "This needs the session of an administrator",
+  },
+  404: { name: "NotFound", meaning: "Not found", example: "There is no user 7" },
+  409: {
+    name: "Conflict",
+    meaning: "Conflict with what is stored or with the state of the host",
+    example: "The user alice is expired",
+  },
+  413: { name: "TooLarge", meaning: "The body is too large", example: "The body is larger than 65536 bytes" },
+  429: {
+    name: "TooMany",
+    meaning: "Too many requests or attempts",
+    example: "Too many login attempts from this address; try again in 42 seconds",
+  },
+  500: { name: "Internal", meaning: "Internal error", example: "An internal error occurred" },
+} as const satisfies Readonly<
+  Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
+>;
+
+/** Who may call a route. */
+export const WHO: Readonly<Record<Permission, string>> = {
+  public: "Permission: anyone.",
+  session: "Permission: any session.",
+  admin: "Permission: an administrator's session.",
+  user: "Permission: an external user's session.",
+};
+
+/** What holds for all routes. */
+export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is.
+A path that is not here answers 404, and one of these with another method 405 with \`Allow\`; HEAD is answered as GET is.
+The roles beside the security scheme (\`admin\`, \`user\`) say whose session a route needs; none means any session.`;
+
+/** The header of every response. */
+export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
+
+/** The headers that responses refer to. */
+export const HEADERS = {
+  "X-Request-Id": { description: "Names the request in the service's log", schema: { type: "string", format: "uuid" } },
+  "Retry-After": {
+    description: "Seconds after which trying again makes sense",
+    schema: { type: "integer", minimum: 1 },
+  },
+};

@@ -1,0 +1,250 @@
+/** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
+
+import type * as v from "valibot";
+import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
+import { FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
+import { type Permission, SESSION_COOKIE } from "./request.ts";
+import { Failure } from "./schemas.ts";
+import { permissionOf } from "./web.ts";
+
+/** A registered route, as far as the document is made from it. */
+export interface DescribedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly hooks: {
+    readonly body?: v.GenericSchema;
+    readonly query?: ObjectSchema;
+    readonly params?: ObjectSchema;
+    readonly response?: Readonly<Record<string, v.GenericSchema>>;
+    readonly detail?: RouteDetail;
+    readonly transform?: unknown;
+  };
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Components;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+  } & Readonly<Record<string, unknown>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+}
+
+/** Points to one of the document's components. */
+export interface Reference {
+  readonly $ref: string;
+  /** In place of the component's. */
+  readonly description?: string;
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Content;
+}
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+
+/** One part of the path or the query. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+/** What a route says of itself; a response given here adds to, and wins over, what its schema says. */
+interface RouteDetail {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly responses?: Readonly<Record<string, Partial<ResponseObject>>>;
+}
+
+type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
+
+export interface DocumentOptions {
+  /** Where the paths begin, e.g. "/api/v1". */
+  readonly root: string;
+  readonly baseUrl: string;
+  readonly version: string;
+}
+
+/** The document of all these routes; each has all statuses it can answer with. */
+export function createOpenApiDocument(routes: readonly DescribedRoute[], options: DocumentOptions): OpenApiDocument {
+  const components: Components = {};
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    const path = route.path
+      .slice(options.root.length)
+      .replace(/(.)\/$/, "$1")
+      .replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, path, components) };
+  }
+  const responses = describeFailures(components);
+  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ tags }) => tags)));
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "User Access Management",
+      summary: "Time-limited SSH accounts for external users",
+      description: INFO,
+      version: options.version,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: options.baseUrl + options.root }],
+    tags: Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses,
+      headers: HEADERS,
+      securitySchemes: {
+        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "Set by the login routes" },
+      },
+    },
+  };
+}
+
+function describeRoute(route: DescribedRoute, path: string, components: Components): Operation {
+  const { body, query, params, detail = {} } = route.hooks;
+  const permission = permissionOf(route.hooks.transform);
+  const parameters = [
+    ...describeParameters("path", params, components),
+    ...describeParameters("query", query, components),
+  ];
+  return {
+    operationId: detail.operationId ?? operationIdOf(route.method, path),
+    tags: [tagOf(path)],
+    ...(detail.summary === undefined ? {} : { summary: detail.summary }),
+    description: detail.description === undefined ? WHO[permission] : `${detail.description}\n\n${WHO[permission]}`,
+    security: permission === "public" ? [] : [{ session: permission === "session" ? [] : [permission] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true as const,
+            content: jsonContent(convertSchema(body, "input", components), components),
+          },
+        }),
+    responses: describeResponses(route, permission, components),
+  };
+}
+
+function describeParameters(
+  place: "path" | "query",
+  schema: ObjectSchema | undefined,
+  components: Components,
+): readonly Parameter[] {
+  return Object.entries(schema?.entries ?? {}).map(([name, entry]) => {
+    const { description, ...converted } = convertSchema(entry, "input", components);
+    // The validator's fallback is text, as all of a query is.
+    const isNumber = converted.type === "integer" && typeof converted.default === "string";
+    return {
+      name,
+      in: place,
+      required: place === "path" || entry.type !== "optional",
+      ...(description === undefined ? {} : { description }),
+      schema: isNumber ? { ...converted, default: Number(converted.default) } : converted,
+    };
+  });
+}
+
+function describeResponses(
+  { method, hooks }: DescribedRoute,
+  permission: Permission,
+  components: Components,
+): Record<string, ResponseObject | Reference> {
+  const { response = {}, detail = {} } = hooks;
+  const own = detail.responses ?? {};
+  const statuses = new Set([
+    ...Object.keys(response),
+    ...Object.keys(own),
+    ...impliedFailures(method, hooks, permission),
+  ]);
+  const described: Record<string, ResponseObject | Reference> = {};
+  for (const status of [...statuses].sort()) {
+    described[status] = isFailure(status)
+      ? describeFailure(status, own[status]?.description)
+      : describeSuccess(status, { schema: response[status], own: own[status], components });
+  }
+  return described;
+}
+
+/** The failures that come of guards, the origin check and the reading of parameters and bodies, not of the route itself. */
+function impliedFailures(method: string, hooks: DescribedRoute["hooks"], permission: Permission): readonly string[] {
+  const reads = hooks.body ?? hooks.query ?? hooks.params;
+  return [
+    ...(reads === undefined ? [] : ["400"]),
+    ...(permission === "public" ? [] : ["401"]),
+    ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
+    ...(hooks.body === undefined ? [] : ["413"]),
+    "500",
+  ];
+}
+
+function isFailure(status: string): status is `${keyof typeof FAILURES}` {
+  return status in FAILURES;
+}
+
+function describeFailure(status: `${keyof typeof FAILURES}`, description: string | undefined): Reference {
+  const $ref = `#/components/responses/${FAILURES[status].name}`;
+  return description === undefined ? { $ref } : { $ref, description };
+}
+
+interface Success {
+  readonly schema: v.GenericSchema | undefined;
+  readonly own: Partial<ResponseObject> | undefined;
+  readonly components: Components;
+}
+
+function describeSuccess(status: string, { schema, own, components }: Success): ResponseObject {
+  return {
+    description: status === "201" ? "Created" : "Done",
+    ...(schema === undefined ? {} : { content: jsonContent(convertSchema(schema, "output", components), components) }),
+    ...own,
+    headers: { ...REQUEST_ID, ...own?.headers },
+  };
+}
+
+function describeFailures(components: Components): Record<string, ResponseObject> {
+  const schema = convertSchema(Failure, "output", components);
+  const entries = Object.entries(FAILURES).map(([status, { name, meaning, example }]) => {
+    const retry = status === "429" ? { "Retry-After": { $ref: "#/components/headers/Retry-After" } } : {};
+    const content = { "application/json": { schema, example: { error: example } } };
+    return [name, { description: meaning, headers: { ...REQUEST_ID, ...retry }, content }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function jsonContent(schema: JsonSchema, components: Components): Content {
+  const example = exampleOf(schema, components);
+  return { "application/json": { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+function tagOf(path: string): keyof typeof TAGS {
+  const first = path.split("/")[1] ?? "";
+  return first in TAGS ? (first as keyof typeof TAGS) : "service";
+}
+
+/** E.g. `postUsersIdDisable`, for a route that has no better name. */
+function operationIdOf(method: string, path: string): string {
+  const words = path.match(/\w+/g) ?? [];
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}

@@ -1,0 +1,177 @@
+/** Carrying out a plan, as root. */
+
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UamError } from "../core/errors.ts";
+import { findCommand, runCommand } from "../host/command.ts";
+import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";
+
+/** What became of a step. */
+export type Outcome = "changed" | "ran" | "unchanged" | "kept" | "skipped" | "failed";
+
+export interface ApplyOptions {
+  /** Called after each step. */
+  readonly report: (step: Step, outcome: Outcome) => void;
+  /** Before every path, for a try in a directory; commands are then not run. "" for the host itself. */
+  readonly root: string;
+}
+
+/**
+ * Carries the steps out in order. Files appear whole or not at all; one whose check fails is taken back. Throws `internal`,
+ * naming the step, at the first failure; running it again goes on from there.
+ */
+export async function applyPlan(steps: readonly Step[], options: ApplyOptions): Promise<void> {
+  let changed = false;
+  for (const step of steps) {
+    const outcome = await applyStep(step, options, changed);
+    if (outcome === "changed") changed = true;
+    options.report(step, outcome);
+  }
+}
+
+async function applyStep(step: Step, { root }: ApplyOptions, changed: boolean): Promise<Outcome> {
+  switch (step.kind) {
+    case "copy":
+      return copyProgram(step, `${root}${step.path}`);
+    case "directory":
+      return makeDirectory(step, `${root}${step.path}`);
+    case "file":
+      return await placeFile(step, `${root}${step.path}`, root === "");
+    case "remove":
+      return removeFile(`${root}${step.path}`);
+    case "command":
+      return root !== "" || (step.when === "changed" && !changed) ? "skipped" : await run(step);
+  }
+}
+
+function copyProgram(step: CopyProgram, path: string): Outcome {
+  if (existsSync(path) && readFileSync(path).equals(readFileSync(step.source))) return own(step, path);
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = draftBeside(path);
+  copyFileSync(step.source, draft);
+  settle(step, draft, path);
+  return "changed";
+}
+
+function makeDirectory(step: MakeDirectory, path: string): Outcome {
+  const made = mkdirSync(path, { recursive: true, mode: step.mode });
+  if (!lstatSync(path).isDirectory()) throw new UamError("internal", `${path} is not a directory: move it away`);
+  return own(step, path) === "changed" || made !== undefined ? "changed" : "unchanged";
+}
+
+async function placeFile(step: PlaceFile, path: string, checks: boolean): Promise<Outcome> {
+  const before = lstatSync(path, { throwIfNoEntry: false });
+  if (before !== undefined && !before.isFile()) throw new UamError("internal", `${path} is not a file: move it away`);
+  if (before !== undefined && step.keep) return "kept";
+  const old = before === undefined ? undefined : readFileSync(path, "utf8");
+  if (old !== step.content) {
+    mkdirSync(dirname(path), { recursive: true });
+    const draft = draftBeside(path);
+    try {
+      writeFileSync(draft, step.content, { flag: "wx", mode: 0o600 });
+      if (checks && step.check?.kind === "draft") await requirePass(step, [...step.check.argv, draft]);
+      settle(step, draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+  const owned = own(step, path);
+  try {
+    if (checks && step.check?.kind === "placed") await requirePass(step, step.check.argv);
+  } catch (error) {
+    takeBack(step, path, old);
+    throw error;
+  }
+  return old === step.content ? owned : "changed";
+}
+
+async function requirePass(step: PlaceFile, argv: readonly string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await runCommand(absolute(argv));
+  if (exitCode !== 0) {
+    throw new UamError(
+      "internal",
+      `${argv[0]} refuses ${step.path}, so it was taken back: ${(stderr || stdout).trim()}`,
+    );
+  }
+  const expect = step.check?.kind === "placed" ? step.check.expect : undefined;
+  if (expect !== undefined && !stdout.split("\n").includes(expect.line)) throw new UamError("internal", expect.remedy);
+}
+
+function takeBack(step: PlaceFile, path: string, old: string | undefined): void {
+  if (old === step.content) return;
+  if (old === undefined) {
+    rmSync(path);
+    return;
+  }
+  const draft = draftBeside(path);
+  writeFileSync(draft, old, { flag: "wx", mode: 0o600 });
+  settle(step, draft, path);
+}
+
+function removeFile(path: string): Outcome {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return "unchanged";
+  rmSync(path);
+  return "changed";
+}
+
+async function run(step: RunCommand): Promise<Outcome> {
+  const { exitCode, stderr } = await runCommand(absolute(step.argv), 180_000);
+  if (exitCode === 0) return "ran";
+  if (step.mayFail) return "failed";
+  throw new UamError("internal", `${step.argv.join(" ")} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
+}
+
+// The plan names commands as a person would; runCommand wants a path.
+function absolute([name = "", ...args]: readonly string[]): readonly string[] {
+  const path = name.startsWith("/") ? name : findCommand(`/usr/bin/${name}`);
+  if (path === undefined) throw new UamError("internal", `This host has no ${name}: install it`);
+  return [path, ...args];
+}
+
+function settle(step: Ownership, draft: string, path: string): void {
+  own(step, draft);
+  const descriptor = openSync(draft, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(draft, path);
+}
+
+/** Sets owner and mode where they differ. */
+function own({ owner, group, mode }: Ownership, path: string): Outcome {
+  const stat = lstatSync(path);
+  const uid = idOf("/etc/passwd", owner);
+  const gid = idOf("/etc/group", group);
+  const isRight = stat.uid === uid && stat.gid === gid && (stat.mode & 0o7777) === mode;
+  if (isRight) return "unchanged";
+  chownSync(path, uid, gid);
+  chmodSync(path, mode);
+  return "changed";
+}
+
+function idOf(database: "/etc/passwd" | "/etc/group", name: string): number {
+  const line = readFileSync(database, "utf8")
+    .split("\n")
+    .find((candidate) => candidate.startsWith(`${name}:`));
+  if (line === undefined) throw new UamError("internal", `${database} has no ${name}`);
+  return Number(line.split(":")[2]);
+}
+
+// Not *.conf, and with a dot: neither sshd nor sudo reads it if a crash leaves it behind.
+function draftBeside(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.new`);
+}

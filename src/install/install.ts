@@ -1,0 +1,101 @@
+/** What it takes to put the service on a host, and to take it off again. */
+
+import { UamError } from "../core/errors.ts";
+import { readAccounts } from "../host/account.ts";
+import { MARKER_GROUP } from "../host/settings.ts";
+import { renderEnvironment } from "./environment.ts";
+import { command, ROOT_FILE, type Step } from "./plan.ts";
+import {
+  CACHE_DIRECTORY,
+  CONFIG_DIRECTORY,
+  ENVIRONMENT_FILE,
+  type InstallSettings,
+  PROGRAM,
+  programPath,
+  SERVICE_ACCOUNT,
+  SSHD_DROP_IN,
+  STATE_DIRECTORY,
+  SUDOERS_FILE,
+  SYSUSERS_FILE,
+  UNIT,
+  UNIT_FILE,
+} from "./settings.ts";
+import { revokedKeysStep, sshdDropInStep } from "./sshd-drop-in.ts";
+import { renderSysusers } from "./sysusers.ts";
+import { renderUnit } from "./unit.ts";
+
+/** The steps of `uam install`. Throws `invalid` for sudo mode without a sudoers fragment. */
+export function planInstall(settings: InstallSettings): readonly Step[] {
+  const program = programPath(settings);
+  // In sudo mode the service is not root, and it reads its own configuration.
+  const group = settings.mode === "sudo" ? SERVICE_ACCOUNT : "root";
+  const owner = group;
+  return [
+    ...(settings.source === program
+      ? []
+      : [{ ...ROOT_FILE, kind: "copy", mode: 0o755, source: settings.source, path: program } as const]),
+    { ...ROOT_FILE, kind: "file", path: SYSUSERS_FILE, content: renderSysusers(settings.mode), keep: false },
+    command(["systemd-sysusers", SYSUSERS_FILE]),
+    { kind: "directory", path: CONFIG_DIRECTORY, mode: 0o750, owner: "root", group },
+    { kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner, group },
+    { kind: "directory", path: CACHE_DIRECTORY, mode: 0o711, owner, group },
+    {
+      ...{ kind: "file", path: ENVIRONMENT_FILE, mode: 0o640, owner: "root", group, keep: true },
+      content: renderEnvironment(settings.mode),
+    },
+    ...sudoersSteps(settings),
+    ...(settings.sshUnit === undefined
+      ? []
+      : [
+          revokedKeysStep(),
+          sshdDropInStep(settings.authorizedKeysFile),
+          command(["systemctl", "try-reload-or-restart", settings.sshUnit], { when: "changed" }),
+        ]),
+    { ...ROOT_FILE, kind: "file", path: UNIT_FILE, content: renderUnit(settings), keep: false },
+    command(["systemctl", "daemon-reload"], { when: "changed" }),
+    command(["systemctl", "enable", UNIT]),
+    command(["systemctl", "try-restart", UNIT], { when: "changed" }),
+  ];
+}
+
+/** Names of the accounts on this host that the service made. */
+export function managedAccounts(): readonly string[] {
+  return [...(readAccounts().groups.get(MARKER_GROUP)?.members ?? [])].sort();
+}
+
+/** What `uam uninstall` finds on the host. */
+export interface Installed {
+  readonly source: string;
+  readonly sshUnit: string | undefined;
+  /** Names of the accounts that the service made and that are still there. */
+  readonly accounts: readonly string[];
+}
+
+/** The steps of `uam uninstall`: data, configuration and accounts stay, and so does the drop-in while there are accounts. */
+export function planUninstall({ source, sshUnit, accounts }: Installed): readonly Step[] {
+  const keepsDropIn = accounts.length > 0;
+  return [
+    command(["systemctl", "disable", "--now", UNIT], { mayFail: true }),
+    { kind: "remove", path: UNIT_FILE },
+    command(["systemctl", "daemon-reload"]),
+    { kind: "remove", path: SUDOERS_FILE },
+    { kind: "remove", path: SYSUSERS_FILE },
+    // Without it the accounts' own authorized_keys2 would count again.
+    ...(keepsDropIn ? [] : [{ kind: "remove", path: SSHD_DROP_IN } as const]),
+    ...(keepsDropIn || sshUnit === undefined
+      ? []
+      : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),
+    ...(programPath({ source }) === PROGRAM ? [{ kind: "remove", path: PROGRAM } as const] : []),
+  ];
+}
+
+function sudoersSteps({ mode, sudoers: content }: InstallSettings): readonly Step[] {
+  // Left over from sudo mode it would go on giving rights to an account that no longer needs them.
+  if (mode === "direct") return [{ kind: "remove", path: SUDOERS_FILE }];
+  if (content === undefined) {
+    throw new UamError("invalid", "This build has no sudo mode: install with --mode direct");
+  }
+  const check = { kind: "draft", argv: ["visudo", "-c", "-f"] } as const;
+  const owned = { mode: 0o440, owner: "root", group: "root" };
+  return [{ ...owned, kind: "file", path: SUDOERS_FILE, content, keep: false, check }];
+}

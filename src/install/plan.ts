@@ -1,0 +1,96 @@
+/** What installing and uninstalling would do, as data: printed by --dry-run, carried out by apply.ts. */
+
+/** One step; carried out in order, and each is safe to repeat. */
+export type Step = CopyProgram | PlaceFile | MakeDirectory | RunCommand | RemoveFile;
+
+export interface Ownership {
+  readonly mode: number;
+  /** Names, looked up when the step is carried out: an earlier step may make them. */
+  readonly owner: string;
+  readonly group: string;
+}
+
+/** Puts a copy of the running program at `path`. */
+export interface CopyProgram extends Ownership {
+  readonly kind: "copy";
+  readonly source: string;
+  readonly path: string;
+}
+
+/** Puts a text at `path`, by a rename; what was there comes back if the check fails. */
+export interface PlaceFile extends Ownership {
+  readonly kind: "file";
+  readonly path: string;
+  readonly content: string;
+  /** Leave a file that is there as it is: it is the administrator's. */
+  readonly keep: boolean;
+  readonly check?: Check;
+}
+
+/** A check of a file's text: before it is placed (the command gets the path of a draft), or of the host with it in place. */
+export type Check =
+  | { readonly kind: "draft"; readonly argv: readonly string[] }
+  | { readonly kind: "placed"; readonly argv: readonly string[]; readonly expect?: Expectation };
+
+/** A line that the check's output must have, and what to do if it does not. */
+export interface Expectation {
+  readonly line: string;
+  readonly remedy: string;
+}
+
+export interface MakeDirectory extends Ownership {
+  readonly kind: "directory";
+  readonly path: string;
+}
+
+/** Runs an argv array; `when` says whether it is worth it. A failure ends the installation unless it `mayFail`. */
+export interface RunCommand {
+  readonly kind: "command";
+  readonly argv: readonly string[];
+  readonly when: "always" | "changed";
+  readonly mayFail: boolean;
+}
+
+export interface RemoveFile {
+  readonly kind: "remove";
+  readonly path: string;
+}
+
+export const ROOT_FILE = { mode: 0o644, owner: "root", group: "root" } as const;
+
+export function command(argv: readonly string[], options: Partial<Omit<RunCommand, "kind" | "argv">> = {}): RunCommand {
+  return { kind: "command", argv, when: "always", mayFail: false, ...options };
+}
+
+/** The plan for a person: every command, and every file with its whole text. */
+export function describePlan(steps: readonly Step[]): string {
+  return `${steps.map(describeStep).join("\n")}\n`;
+}
+
+function describeStep(step: Step): string {
+  switch (step.kind) {
+    case "copy":
+      return `copy       ${step.source} -> ${step.path} (${ownership(step)})`;
+    case "directory":
+      return `directory  ${step.path} (${ownership(step)})`;
+    case "remove":
+      return `remove     ${step.path}`;
+    case "command":
+      return `run        ${step.argv.join(" ")}${step.when === "changed" ? " (if anything changed)" : ""}`;
+    case "file": {
+      const notes = [ownership(step), ...(step.keep ? ["kept if it is there"] : []), ...checkNote(step.check)];
+      const text = step.content.replace(/\n$/, "").replace(/^/gm, "    | ");
+      return `file       ${step.path} (${notes.join(", ")})\n${text}`;
+    }
+  }
+}
+
+function checkNote(check: Check | undefined): readonly string[] {
+  if (check === undefined) return [];
+  const taken = check.kind === "draft" ? "placed only if it passes" : "taken back unless it passes";
+  return [`${taken}: ${check.argv.join(" ")}`];
+}
+
+function ownership({ mode, owner, group }: Ownership): string {
+  return `${owner}:${group} ${mode.toString(8).padStart(4, "0")}`;
+}

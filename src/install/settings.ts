@@ -1,0 +1,46 @@
+/** What an installation is told, and the names and places it uses. */
+
+/** How the service changes the host: as root itself, or as `uam` through sudo. */
+export type InstallMode = "direct" | "sudo";
+
+export interface InstallSettings {
+  readonly mode: InstallMode;
+  /** The program that runs now; copied to `PROGRAM` unless a package put it where it is. */
+  readonly source: string;
+  readonly homeBase: string;
+  /** As in sshd_config(5), `%h` and `%u`. */
+  readonly authorizedKeysFile: string;
+  /** The sudoers fragment; needed in sudo mode. */
+  readonly sudoers: string | undefined;
+  /** The unit of the host's sshd, e.g. "ssh.service"; undefined if it has none. */
+  readonly sshUnit: string | undefined;
+}
+
+export const PROGRAM = "/usr/local/bin/uam";
+export const PACKAGED_PROGRAM = "/usr/bin/uam";
+export const STATE_DIRECTORY = "/var/lib/uam";
+export const CACHE_DIRECTORY = "/var/cache/uam";
+export const CONFIG_DIRECTORY = "/etc/uam";
+export const ENVIRONMENT_FILE = "/etc/uam/uam.env";
+export const UNIT_FILE = "/etc/systemd/system/uam.service";
+export const UNIT = "uam.service";
+export const SYSUSERS_FILE = "/etc/sysusers.d/uam.conf";
+export const SUDOERS_FILE = "/etc/sudoers.d/uam";
+export const SSHD_DROP_IN = "/etc/ssh/sshd_config.d/50-uam.conf";
+/** An administrator's own switch: keys that sshd refuses whatever this service says. */
+export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
+
+export const SERVICE_ACCOUNT = "uam";
+export const DATABASE_ACCOUNT = "uam-postgres";
+
+/** Where the installed program will be. */
+export function programPath({ source }: Pick<InstallSettings, "source">): string {
+  return source === PACKAGED_PROGRAM ? PACKAGED_PROGRAM : PROGRAM;
+}
+
+/** The part of the authorized-keys pattern above anything of an account; undefined if that is the home itself. */
+export function centralKeyDirectory(pattern: string): string | undefined {
+  if (!pattern.startsWith("/")) return undefined;
+  const fixed = pattern.slice(0, pattern.indexOf("%") + 1 || undefined);
+  return fixed.slice(0, fixed.lastIndexOf("/")) || "/";
+}

@@ -1,0 +1,153 @@
+/** The systemd unit, for both modes. */
+
+import {
+  CACHE_DIRECTORY,
+  centralKeyDirectory,
+  ENVIRONMENT_FILE,
+  type InstallSettings,
+  programPath,
+} from "./settings.ts";
+
+type UnitSettings = Pick<InstallSettings, "mode" | "source" | "homeBase" | "authorizedKeysFile">;
+
+/** What root must not write even though useradd(8) needs a writable /etc: what would make code or rights of a file. */
+const PROTECTED = [
+  ...["/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/pam.d", "/etc/security", "/etc/systemd", "/etc/init.d"],
+  ...["/etc/cron.d", "/etc/crontab", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly"],
+  ...["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/environment", "/etc/default", "/etc/apt"],
+  ...["/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/udev", "/etc/modprobe.d", "/etc/uam"],
+];
+
+/** The text of uam.service. */
+export function renderUnit(settings: UnitSettings): string {
+  return [...head(settings), ...(settings.mode === "direct" ? direct(settings) : sudo(settings)), ...tail()].join("\n");
+}
+
+function head(settings: UnitSettings): readonly string[] {
+  return [
+    "[Unit]",
+    `Description=User Access Management (${settings.mode} mode)`,
+    "Documentation=man:uam(1)",
+    "After=network-online.target postgresql.service time-sync.target",
+    "Wants=network-online.target",
+    "# A broken configuration (exit code 78) is not repaired by trying again.",
+    "StartLimitIntervalSec=300",
+    "StartLimitBurst=10",
+    "",
+    "[Service]",
+    "Type=notify",
+    "NotifyAccess=main",
+    `EnvironmentFile=${ENVIRONMENT_FILE}`,
+    "# The runtime inside the program obeys these: they would have it run other code than its own.",
+    "UnsetEnvironment=BUN_BE_BUN BUN_OPTIONS",
+    "# Its native parts are unpacked here when it starts, as nothing may be executed in /tmp.",
+    `Environment=TMPDIR=${CACHE_DIRECTORY}`,
+    `ExecStart=${programPath(settings)} serve`,
+    "# Reads the TLS certificate and key again.",
+    "ExecReload=/bin/kill -HUP $MAINPID",
+    "Restart=on-failure",
+    "RestartSec=2",
+    "RestartPreventExitStatus=78",
+    "WatchdogSec=30",
+    "# The first start makes the database; one after a power cut recovers it.",
+    "TimeoutStartSec=5min",
+    "# Only the service is told to stop: it lets requests finish (60 s) and then stops its database itself.",
+    "KillMode=mixed",
+    "TimeoutStopSec=120",
+    "# 0711: the database server runs under an account of its own and has to get through.",
+    "StateDirectory=uam",
+    "StateDirectoryMode=0711",
+    "CacheDirectory=uam",
+    "CacheDirectoryMode=0711",
+    "RuntimeDirectory=uam",
+    "RuntimeDirectoryMode=0711",
+    "UMask=0077",
+    "# Secrets can be kept out of the environment file. %d is the directory of the credentials:",
+    "#LoadCredential=smtp-url:/etc/uam/smtp-url",
+    "#Environment=UAM_SMTP_URL_FILE=%d/smtp-url",
+    "",
+  ];
+}
+
+const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
+
+function writable({ homeBase, authorizedKeysFile }: UnitSettings): string {
+  const central = centralKeyDirectory(authorizedKeysFile);
+  return ["/etc", homeBase, ...(central === undefined ? [] : [central]), SYSTEM_WRITES].join(" ");
+}
+
+function direct(settings: UnitSettings): readonly string[] {
+  return [
+    "# Root, with what useradd(8), userdel(8), kill(2) and writing as root in somebody's home need. Without SYS_PTRACE userdel",
+    "# does not see that a user is logged in. For a port below 1024 add CAP_NET_BIND_SERVICE.",
+    "CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_SYS_RESOURCE CAP_SYS_PTRACE CAP_AUDIT_WRITE",
+    "AmbientCapabilities=",
+    "NoNewPrivileges=yes",
+    "# useradd replaces /etc/passwd by a rename, so all of /etc is writable but what is named below.",
+    "ProtectSystem=strict",
+    `ReadWritePaths=${writable(settings)}`,
+    `ReadOnlyPaths=${PROTECTED.map((path) => `-${path}`).join(" ")}`,
+    "InaccessiblePaths=-/root",
+    `NoExecPaths=${settings.homeBase} /tmp /var/tmp /dev/shm`,
+    "# Homes are its work. A FUSE mount that a user left cannot be detached from in here: `uam user delete` in a root shell can.",
+    "ProtectHome=no",
+    "# What a deleted user left in /tmp has to be seen to be removed.",
+    "PrivateTmp=no",
+    "PrivateDevices=yes",
+    "DevicePolicy=closed",
+    "ProtectKernelTunables=yes",
+    "ProtectKernelModules=yes",
+    "ProtectKernelLogs=yes",
+    "ProtectControlGroups=yes",
+    "ProtectClock=yes",
+    "ProtectHostname=yes",
+    "ProtectProc=invisible",
+    "RestrictNamespaces=yes",
+    "RestrictRealtime=yes",
+    "RestrictSUIDSGID=yes",
+    "LockPersonality=yes",
+    "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+    "SystemCallArchitectures=native",
+    "# ~@privileged and ~@resources would break useradd.",
+    "SystemCallFilter=@system-service",
+    "SystemCallFilter=~@obsolete @cpu-emulation @mount @swap @reboot @raw-io @module @debug @clock",
+    "SystemCallErrorNumber=EPERM",
+    "# MemoryDenyWriteExecute is left off: it does not stop the program, it takes its compiler away (27 times slower).",
+    "",
+  ];
+}
+
+function sudo(settings: UnitSettings): readonly string[] {
+  return [
+    "User=uam",
+    "Group=uam",
+    "# sudo(8) must become root, so nothing may be set that implies NoNewPrivileges: no PrivateDevices, ProtectKernel*,",
+    "# ProtectClock, ProtectHostname, Restrict*, LockPersonality, SystemCall*. Direct mode is contained better, see",
+    "# `systemd-analyze security uam`.",
+    "NoNewPrivileges=no",
+    "# For what sudo starts; the service itself has none of these.",
+    "CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_SYS_RESOURCE CAP_SYS_PTRACE CAP_AUDIT_WRITE",
+    "ProtectSystem=strict",
+    `ReadWritePaths=/run ${writable(settings)}`,
+    `ReadOnlyPaths=${PROTECTED.map((path) => `-${path}`).join(" ")}`,
+    `NoExecPaths=${settings.homeBase} /tmp /var/tmp /dev/shm`,
+    "ProtectHome=no",
+    "ProtectControlGroups=yes",
+    "DevicePolicy=closed",
+    "",
+  ];
+}
+
+function tail(): readonly string[] {
+  return [
+    "KeyringMode=private",
+    "LimitNOFILE=65536",
+    "# A core dump would hold keys and session tokens.",
+    "LimitCORE=0",
+    "TasksMax=512",
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
+    "",
+  ];
+}

@@ -1,0 +1,121 @@
+/** The fetch handler served by Bun. */
+
+import { createServer } from "node:net";
+import process from "node:process";
+import { UamError } from "../core/errors.ts";
+import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
+import { openNotifier } from "./sd-notify.ts";
+import { removeStaleSocket } from "./stale-socket.ts";
+import { readTlsPair } from "./tls.ts";
+
+export const bunRuntime: Runtime = { name: `bun ${Bun.version}`, pid: process.pid, serve, openNotifier };
+
+/** Owner and group may connect: the group is how a proxy is let in. */
+const SOCKET_UMASK = 0o117;
+
+/** Seconds of silence after which a connection is closed. */
+const IDLE = 60;
+
+/**
+ * `timeout` does nothing on a unix socket and Bun's own limit is ten seconds, so nothing is cut there: whoever is in front
+ * has limits of its own. Bun's types do not know that this counts for unix sockets, hence `object`.
+ */
+const NEVER: object = { idleTimeout: 0 };
+
+interface BunServer {
+  stop(force?: boolean): Promise<void>;
+}
+
+async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { listen, fetch, mayPause } = options;
+  const common = {
+    // The application refuses large bodies itself, unread and with an answer that says why; Bun's own 413 is empty.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    error: () => Response.json({ error: "An internal error occurred." }, { status: 500 }),
+  };
+  if (listen.kind === "unix") {
+    await removeStaleSocket(listen.path);
+    const umask = process.umask(SOCKET_UMASK);
+    try {
+      const server = Bun.serve({
+        ...common,
+        ...NEVER,
+        unix: listen.path,
+        fetch: (request) => fetch(request, undefined),
+      });
+      return { address: `unix:${listen.path}`, stop: (milliseconds) => drain(server, milliseconds) };
+    } finally {
+      process.umask(umask);
+    }
+  }
+  const { hostname, port } = listen;
+  const open = (at: number, tls: Tls) =>
+    Bun.serve({
+      ...common,
+      ...tls,
+      idleTimeout: IDLE,
+      hostname,
+      port: at,
+      fetch: (request, self) => {
+        if (mayPause(request)) self.timeout(request, 0);
+        return fetch(request, self.requestIP(request)?.address);
+      },
+    });
+  if (options.tls !== undefined) return await serveTls(options.tls, { hostname, port }, open);
+  const server = open(port, {});
+  return { address: server.url.origin, stop: (milliseconds) => drain(server, milliseconds) };
+}
+
+type Tls = { readonly tls?: { readonly cert: string; readonly key: string }; readonly reusePort?: true };
+
+/** Bun cannot change a server's certificate: a second server takes over the port while the first finishes what it has. */
+async function serveTls(
+  files: NonNullable<ServeOptions["tls"]>,
+  at: { readonly hostname: string; readonly port: number },
+  open: (port: number, tls: Tls) => BunServer & { readonly url: URL; readonly port: number | undefined },
+): Promise<RunningServer> {
+  const start = (port: number) => {
+    const { cert, key, validTo } = readTlsPair(files);
+    return { server: open(port, { tls: { cert, key }, reusePort: true }), validTo };
+  };
+  await requireFree(at);
+  const first = start(at.port);
+  const { url, port = at.port } = first.server;
+  let current: BunServer = first.server;
+  const leaving = new Set<BunServer>();
+  return {
+    address: url.origin,
+    reload: async () => {
+      const next = start(port);
+      const previous = current;
+      current = next.server;
+      leaving.add(previous);
+      // Resolves when its last request is answered, which may take as long as an export.
+      void previous.stop().then(() => leaving.delete(previous));
+      return { certificateValidTo: next.validTo };
+    },
+    stop: async (milliseconds) => {
+      await Promise.all([current, ...leaving].map((server) => drain(server, milliseconds)));
+    },
+  };
+}
+
+/** With SO_REUSEPORT the kernel would let a second service share the port and take half of the requests, in silence. */
+function requireFree({ hostname, port }: { readonly hostname: string; readonly port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", (cause) => {
+      reject(new UamError("conflict", `Cannot listen on ${hostname}:${port}: ${cause.message}`, { cause }));
+    });
+    probe.listen({ host: hostname, port, exclusive: true }, () => probe.close(() => resolve()));
+  });
+}
+
+async function drain(server: BunServer, milliseconds: number): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  // A timer left running would keep the process from ending.
+  const timer = setTimeout(patience.resolve, milliseconds);
+  await Promise.race([server.stop(), patience.promise]);
+  clearTimeout(timer);
+  await server.stop(true);
+}

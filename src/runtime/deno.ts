@@ -1,0 +1,64 @@
+/** The fetch handler served by Deno. */
+
+import process from "node:process";
+import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
+import { removeStaleSocket } from "./stale-socket.ts";
+import { readTlsPair } from "./tls.ts";
+
+/** The part of Deno that is used here; its full types would clash with Bun's. */
+declare const Deno: {
+  readonly version: { readonly deno: string };
+  serve(options: DenoListen, handler: (request: Request, info: DenoPeer) => Promise<Response>): DenoServer;
+};
+
+type DenoAddress = { readonly hostname: string; readonly port: number; readonly cert?: string; readonly key?: string };
+type DenoListen = ({ readonly path: string } | DenoAddress) & {
+  readonly signal: AbortSignal;
+  readonly onListen: () => void;
+  readonly onError: (error: unknown) => Response;
+};
+
+interface DenoPeer {
+  readonly remoteAddr: { readonly transport: string; readonly hostname?: string };
+}
+
+interface DenoServer {
+  readonly addr: { readonly hostname?: string; readonly port?: number };
+  readonly finished: Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+/** Serves on Deno; to be used only where the program runs on it. */
+export const denoRuntime: Runtime = { name: `deno ${Deno.version.deno}`, pid: process.pid, serve };
+
+async function serve({ listen, tls, fetch }: ServeOptions): Promise<RunningServer> {
+  const cut = new AbortController();
+  const common = {
+    signal: cut.signal,
+    onListen: () => {},
+    onError: () => Response.json({ error: "An internal error occurred." }, { status: 500 }),
+  };
+  if (listen.kind === "unix") {
+    await removeStaleSocket(listen.path);
+    const server = Deno.serve({ ...common, path: listen.path }, (request) => fetch(request, undefined));
+    return { address: `unix:${listen.path}`, stop: (milliseconds) => drain(server, cut, milliseconds) };
+  }
+  const { hostname, port } = listen;
+  const pair = tls === undefined ? undefined : readTlsPair(tls);
+  const secure = pair === undefined ? {} : { cert: pair.cert, key: pair.key };
+  const server = Deno.serve({ ...common, ...secure, hostname, port }, (request, { remoteAddr }) =>
+    fetch(request, remoteAddr.hostname),
+  );
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  return {
+    address: `${pair === undefined ? "http" : "https"}://${host}:${server.addr.port ?? port}`,
+    stop: (milliseconds) => drain(server, cut, milliseconds),
+  };
+}
+
+async function drain(server: DenoServer, cut: AbortController, milliseconds: number): Promise<void> {
+  const timer = setTimeout(() => cut.abort(), milliseconds);
+  await server.shutdown();
+  await server.finished;
+  clearTimeout(timer);
+}

@@ -1,0 +1,40 @@
+/** What the program needs of the runtime it runs on. */
+
+import type { Listen } from "../config.ts";
+import type { TlsFiles } from "./tls.ts";
+
+/** A server that is listening. */
+export interface RunningServer {
+  /** Where it answers, e.g. "http://127.0.0.1:8080". */
+  readonly address: string;
+  /**
+   * Reads certificate and key again for new connections; requests under way are not disturbed. Throws `invalid` and keeps the
+   * old pair if the new one cannot be used. Absent where there is none.
+   */
+  reload?(): Promise<{ readonly certificateValidTo: Date }>;
+  /** Stops taking connections, lets what runs finish for at most `milliseconds`, then cuts it off. */
+  stop(milliseconds: number): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly listen: Listen;
+  /** Certificate and key for a TCP address; undefined for plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
+  /** `peer` is the socket's address, or undefined on a unix socket. */
+  readonly fetch: (request: Request, peer: string | undefined) => Promise<Response>;
+  /** True for a request whose answer may pause for longer than a silent connection is kept. */
+  readonly mayPause: (request: Request) => boolean;
+}
+
+export interface Runtime {
+  /** E.g. "bun 1.4.4". */
+  readonly name: string;
+  /** Of this process. */
+  readonly pid?: number;
+  serve(options: ServeOptions): Promise<RunningServer>;
+  /** Opens the way to the service manager at $NOTIFY_SOCKET; absent on a runtime that has none. */
+  openNotifier?(socket: string): Notify;
+}
+
+/** Sends lines such as "READY=1" to the service manager (sd_notify(3)); throws if they cannot be sent. */
+export type Notify = (state: string) => void;

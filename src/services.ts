@@ -1,0 +1,107 @@
+/** Composition root: configuration -> database, host, hasher, clock -> services. */
+
+import { mkdirSync } from "node:fs";
+import { hostname as systemHostname } from "node:os";
+import { openSeal } from "./audit/key.ts";
+import { createPasswordHasher } from "./auth/passwords.ts";
+import type { Config } from "./config.ts";
+import { systemClock } from "./core/clock.ts";
+import type { Policy, Services } from "./core/context.ts";
+import { UamError } from "./core/errors.ts";
+import type { Log } from "./core/log.ts";
+import { type ConnectionOptions, connectionFailure, openDatabase } from "./db/client.ts";
+import { openEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { SUPERUSER } from "./db/postgres-cluster.ts";
+import { prepareDatabase } from "./db/prepare.ts";
+import { createHost } from "./host/create-host.ts";
+import type { Host } from "./host/host.ts";
+import { type HostSettings, MARKER_GROUP } from "./host/settings.ts";
+import { readAuthorizedKeys, renderAuthorizedKeys } from "./keys/authorized-keys.ts";
+
+/** The services, and how to let go of what they hold. */
+export interface ServicesHandle {
+  readonly services: Services;
+  close(): Promise<void>;
+}
+
+/** A service keeps its database server alive and going; a command leaves it to whoever else uses it. */
+export type Lifetime = "service" | "command";
+
+/** Connections for operations; each holds one for as long as its transaction takes, and each of the jobs one more. */
+const OPERATION_CONNECTIONS = 12;
+/** Connections for single statements beside them; see `Services.side`. */
+const SIDE_CONNECTIONS = 2;
+
+/** Opens everything; on return the database is reachable and its schema is this program's. */
+export async function openServices(config: Config, log: Log, lifetime: Lifetime): Promise<ServicesHandle> {
+  const { connection, owner, stop } = await openServer(config, log, lifetime);
+  const main = openDatabase(connection, OPERATION_CONNECTIONS);
+  const side = openDatabase(connection, SIDE_CONNECTIONS);
+  async function close(): Promise<void> {
+    await Promise.all([main.close(), side.close()]);
+    await stop();
+  }
+  try {
+    await prepareDatabase(main.db, owner, log);
+    const seal = await openSeal(main.db, config);
+    const services = {
+      db: main.db,
+      side: side.db,
+      host: await openHost(config, log),
+      clock: systemClock,
+      log,
+      hasher: createPasswordHasher(),
+      seal,
+      policy: policyOf(config),
+    };
+    return { services, close };
+  } catch (error) {
+    await close();
+    const reason = connectionFailure(error);
+    if (reason === undefined) throw error;
+    throw new UamError("internal", `The database cannot be reached: ${reason}`, { cause: error });
+  }
+}
+
+/** What operations follow, out of the configuration. */
+export function policyOf(config: Config): Policy {
+  const { hostname } = new URL(config.baseUrl);
+  const host = /^(localhost|127\.|\[)/.test(hostname) ? systemHostname() : hostname;
+  return { ...config, site: { baseUrl: config.baseUrl, host } };
+}
+
+/** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */
+export async function openServer(
+  config: Config,
+  log: Log,
+  lifetime: Lifetime,
+): Promise<{ connection: ConnectionOptions; owner: ConnectionOptions | undefined; stop(): Promise<void> }> {
+  if (config.databaseUrl !== undefined) {
+    const owner = config.databaseOwnerUrl === undefined ? undefined : { url: config.databaseOwnerUrl };
+    return { connection: { url: config.databaseUrl }, owner, stop: async () => {} };
+  }
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  const { connection, stop } = await openEmbeddedPostgres({ dataDir: config.dataDir, log, lifetime });
+  return { connection, owner: { ...connection, username: SUPERUSER }, stop };
+}
+
+/** The host alone, for what must work without the database. */
+export function openHost(config: Config, log: Log): Promise<Host> {
+  return createHost(hostSettingsOf(config), log);
+}
+
+/** What the host is told, out of the configuration. */
+export function hostSettingsOf(config: Config): HostSettings {
+  return {
+    mode: config.hostMode,
+    homeBase: config.homeBase,
+    shell: config.shell,
+    groups: config.groups,
+    authorizedKeysFile: config.authorizedKeysFile,
+    revokeEnds: config.revokeEnds,
+    uidRange: config.uidRange,
+    markerGroup: MARKER_GROUP,
+    keysIn: readAuthorizedKeys,
+    render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
+  };
+}

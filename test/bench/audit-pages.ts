@@ -1,0 +1,162 @@
+/** Pages of GET /audit, /me/audit and GET /users: does the cost grow with the log? */
+
+import { sql } from "drizzle-orm";
+import { type AuditFilter, listAudit, listOwnAudit } from "../../src/audit/audit.ts";
+import type { Paged } from "../../src/core/page.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { listUsers } from "../../src/users/users.ts";
+import type { TestApp } from "../support/app.ts";
+import { seededRandom } from "../support/audit-log.ts";
+import { type BenchOptions, describeRun, openFilled, percentile, timed } from "./bench.ts";
+
+const PAGE_SIZE = 20;
+const USERS = 100_000;
+
+type Random = () => number;
+type Case = readonly [name: string, filter: (random: Random, app: TestApp) => AuditFilter];
+
+const admin = (random: Random) => `admin${Math.floor(random() * 8)}`;
+const user = (random: Random) => String(1 + Math.floor(random() * 500));
+const DAY = 86_400_000;
+
+/** A span of up to half a year somewhere in the log's year. */
+function span(random: Random, app: TestApp): AuditFilter {
+  const until = new Date(app.clock.now().getTime() - Math.floor(random() * 180 * DAY));
+  return { since: new Date(until.getTime() - Math.floor((1 + random() * 180) * DAY)), until };
+}
+
+const CASES: readonly Case[] = [
+  ["no filter", () => ({})],
+  ["actor (admin)", (random) => ({ actor: admin(random) })],
+  ["actor (anonymous)", () => ({ actor: "anonymous" })],
+  ["action", () => ({ action: "key.create" })],
+  ["resource_type", () => ({ resourceType: "user" })],
+  ["resource_id", (random) => ({ resourceId: user(random) })],
+  ["since, until", span],
+  ["actor, action", (random) => ({ actor: admin(random), action: "user.update" })],
+  ["actor, resource_type", (random) => ({ actor: admin(random), resourceType: "user" })],
+  ["actor, since, until", (random, app) => ({ actor: admin(random), ...span(random, app) })],
+  ["action, since, until", (random, app) => ({ action: "user.extend", ...span(random, app) })],
+  ["action, resource_type", () => ({ action: "key.revoke", resourceType: "ssh_key" })],
+  ["resource_type, resource_id", (random) => ({ resourceType: "user", resourceId: user(random) })],
+  ["action, resource_id", (random) => ({ action: "user.update", resourceId: user(random) })],
+];
+const PAGES = ["1", "1000", "last"] as const;
+
+/** Prints, for each filter and page, the times at both sizes and their ratio. */
+export async function benchAuditPages(options: BenchOptions): Promise<void> {
+  const small = await openFilled(options.small);
+  const large = await openFilled(options.rows);
+  console.log(`\n## Audit pages, ${options.small} and ${options.rows} records, ${options.calls} calls each, ms\n`);
+  console.log(await describeRun(large));
+  const floor = await measure(options.calls, [() => large.db.execute(sql`select 1`)]);
+  console.log(`floor     select 1 over the same connection: p50 ${ms(floor[0], 0.5)} p95 ${ms(floor[0], 0.95)}\n`);
+  console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor"));
+  const worst = { ratio: 0, p99: 0 };
+  for (const [name, filter] of CASES) {
+    for (const page of PAGES) {
+      const calls = [small, large].map((app) => {
+        const random = seededRandom(5);
+        return () => call(app, filter(random, app), page);
+      });
+      report(name, page, await measure(options.calls, calls), floor[0], worst);
+    }
+  }
+  for (const page of PAGES) {
+    const calls = [small, large].map((app) => {
+      const random = seededRandom(5);
+      return () => ownCall(app, Number(user(random)), page);
+    });
+    report("/me/audit", page, await measure(options.calls, calls), floor[0], worst);
+  }
+  console.log(`\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms`);
+  await benchUsers(large, options, floor[0]);
+  await small.close();
+  await large.close();
+}
+
+async function benchUsers(app: TestApp, { calls }: BenchOptions, floor: readonly number[] | undefined): Promise<void> {
+  await app.db.execute(sql`
+    insert into users (username, uid, email, supervisor, status, expire_at, created_at, updated_at)
+    select 'u' || n, 100000 + n, 'u' || n || '@example.org', 'boss' || n % 50, case n % 10 when 0 then 'disabled' when 1 then 'expired' else 'active' end,
+      now(), now(), now() from generate_series(1, ${USERS}) n`);
+  const superuser = openDatabase(app.superuser, 1);
+  await superuser.db.execute("vacuum analyze users");
+  await superuser.close();
+  console.log(`\n## GET /users with ${USERS} users, ms\n`);
+  console.log(row("filter", "page", "", "p50", "p95", "p99", "", "x floor"));
+  for (const [name, filter] of [
+    ["no filter", {}],
+    ["status", { status: "active" }],
+    ["supervisor", { supervisor: "boss7" }],
+  ] as const) {
+    for (const page of PAGES) {
+      const pageOf = await numberOf(page, (p) => listUsers(app.system, filter, p));
+      const times = await measure(calls, [() => listUsers(app.system, filter, { page: pageOf, pageSize: PAGE_SIZE })]);
+      const t = times[0];
+      console.log(
+        row(name, page, "", ms(t, 0.5), ms(t, 0.95), ms(t, 0.99), "", (q(t, 0.5) / q(floor, 0.5)).toFixed(1)),
+      );
+    }
+  }
+}
+
+type Lister = (page: { page: number; pageSize: number }) => Promise<Paged<unknown>>;
+
+/** The page's number; looking it up is not part of what is measured. */
+async function numberOf(page: (typeof PAGES)[number], list: Lister): Promise<number> {
+  if (page === "1") return 1;
+  const { total } = await list({ page: 1, pageSize: 1 });
+  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  // A page past the end is no work at all.
+  return page === "last" ? last : Math.min(last, Number(page));
+}
+
+async function call(app: TestApp, filter: AuditFilter, page: (typeof PAGES)[number]): Promise<() => Promise<unknown>> {
+  const number = await numberOf(page, (p) => listAudit(app.system, filter, p));
+  return () => listAudit(app.system, filter, { page: number, pageSize: PAGE_SIZE });
+}
+
+async function ownCall(app: TestApp, id: number, page: (typeof PAGES)[number]): Promise<() => Promise<unknown>> {
+  const number = await numberOf(page, (p) => listOwnAudit(app.system, id, p));
+  return () => listOwnAudit(app.system, id, { page: number, pageSize: PAGE_SIZE });
+}
+
+/** Times of each of the calls, taken in turns, so that whatever else the machine does meets all alike. */
+async function measure(calls: number, makers: readonly (() => Promise<unknown>)[]): Promise<readonly number[][]> {
+  const times: number[][] = makers.map(() => []);
+  for (let n = -20; n < calls; n++) {
+    for (const [index, make] of makers.entries()) {
+      const prepared = await make();
+      const time = await timed(async () => (typeof prepared === "function" ? await prepared() : await make()));
+      if (n >= 0) times[index]?.push(time);
+    }
+  }
+  return times;
+}
+
+function report(
+  name: string,
+  page: string,
+  [small, large]: readonly number[][],
+  floor: readonly number[] | undefined,
+  worst: { ratio: number; p99: number },
+): void {
+  const ratio = q(large, 0.95) / q(small, 0.95);
+  worst.ratio = Math.max(worst.ratio, ratio);
+  worst.p99 = Math.max(worst.p99, q(large, 0.99));
+  const times = [ms(small, 0.95), ms(large, 0.5), ms(large, 0.95), ms(large, 0.99)] as const;
+  console.log(row(name, page, ...times, ratio.toFixed(2), (q(large, 0.5) / q(floor, 0.5)).toFixed(1)));
+}
+
+function q(times: readonly number[] | undefined, share: number): number {
+  return percentile(times ?? [], share);
+}
+
+function ms(times: readonly number[] | undefined, share: number): string {
+  return q(times, share).toFixed(2);
+}
+
+function row(name: string, page: string, ...cells: readonly string[]): string {
+  return `${name.padEnd(28)}${page.padEnd(6)}${cells.map((cell) => cell.padStart(11)).join("")}`;
+}

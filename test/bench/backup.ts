@@ -1,0 +1,78 @@
+/** `bun test/bench/backup.ts [ROWS]`: backup and restore of that many audit records, against COPY alone in the same run. */
+
+import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { argv, memoryUsage } from "node:process";
+import { pipeline } from "node:stream/promises";
+import { writeBackup } from "../../src/db/backup.ts";
+import { writeFileWhole } from "../../src/db/backup-file.ts";
+import { verifyBackup } from "../../src/db/backup-reader.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { withCopyClient } from "../../src/db/copy-client.ts";
+import { withGuardsDown } from "../../src/db/protect.ts";
+import { restoreBackup } from "../../src/db/restore.ts";
+import { createTestDatabase, stopTestServer } from "../support/database.ts";
+
+const rows = Number(argv[2] ?? 300_000);
+const { signal } = new AbortController();
+const directory = mkdtempSync(join(tmpdir(), "uam-bench-backup-"));
+const file = join(directory, "backup");
+
+const source = await createTestDatabase();
+const target = await createTestDatabase();
+const connection = source.superuser;
+await fill();
+const copied = await timed("COPY of the log to a file, the floor", async () => {
+  await withCopyClient(connection, signal, (client) =>
+    pipeline(client.copyTo("copy audit to stdout"), createWriteStream(join(directory, "raw"))),
+  );
+});
+const saved = await timed("backup", () =>
+  writeFileWhole(file, false, (sink) =>
+    writeBackup({ connection, program: "bench", createdAt: new Date(0), auditKey: undefined, signal }, sink),
+  ),
+);
+const checked = await timed("restore --check", () => verifyBackup(file, signal));
+const loaded = await timed("restore, with its indexes", () =>
+  restoreBackup(file, {
+    connection: target.superuser,
+    ...{ serviceRole: "uam", force: false, uids: { first: 20_000, last: 59_999, onHost: undefined }, signal },
+    beforeCommit: async () => {},
+  }),
+);
+const size = (name: string) => `${Math.round(statSync(join(directory, name)).size / 2 ** 20)} MiB`;
+console.log(`backup / floor ${(saved / copied).toFixed(2)}, check / floor ${(checked / copied).toFixed(2)}`);
+console.log(
+  `restore / floor ${(loaded / copied).toFixed(2)}; ${size("raw")} of text are ${size("backup")} in the backup`,
+);
+await stopTestServer();
+rmSync(directory, { recursive: true });
+
+/** Rows of a real one's size; seals are made by the database, because nobody verifies them here. */
+async function fill(): Promise<void> {
+  const handle = openDatabase(connection, 1);
+  await handle.db.transaction((tx) =>
+    withGuardsDown(tx, async () => {
+      await tx.execute(`insert into audit select n, now() - interval '1 year' + n * interval '6 seconds', 'admin', 'admin' || n % 8,
+        'user.update', 'user', (n % 2000)::text, '{"username":"user' || n % 2000 || '","changed":"email, purpose"}', 'success',
+        '192.0.2.' || n % 250, n % 2000, n, n, n / 8, n / 8, n / 2000, n / 2000, sha256(n::text::bytea)
+        from generate_series(1, ${rows}) n`);
+    }),
+  );
+  await handle.close();
+}
+
+async function timed(name: string, work: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  let peak = 0;
+  const watch = setInterval(() => {
+    peak = Math.max(peak, memoryUsage().rss);
+  }, 20);
+  await work();
+  clearInterval(watch);
+  const seconds = (performance.now() - before) / 1000;
+  const memory = `peak RSS ${Math.round(Math.max(peak, memoryUsage().rss) / 2 ** 20)} MiB`;
+  console.log(`${name.padEnd(40)} ${seconds.toFixed(2)} s, ${Math.round(rows / seconds)} rows a second, ${memory}`);
+  return seconds;
+}

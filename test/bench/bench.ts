@@ -1,0 +1,89 @@
+/** What the benchmarks share: databases of a size, percentiles, and the head of a report. */
+
+import { cpus, release, totalmem } from "node:os";
+import { argv, env, memoryUsage } from "node:process";
+import { parseArgs } from "node:util";
+import { openDatabase } from "../../src/db/client.ts";
+import { VERSION } from "../../src/version.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
+
+export interface BenchOptions {
+  /** Records of the large log. */
+  readonly rows: number;
+  /** Records of the small log that it is compared with. */
+  readonly small: number;
+  /** Calls of each case. */
+  readonly calls: number;
+}
+
+/** `--rows N`, `--small N`, `--calls N`, or BENCH_ROWS and so on; whatever is left are names of benchmarks. */
+export function readOptions(): BenchOptions & { readonly names: readonly string[] } {
+  const { values, positionals } = parseArgs({
+    args: argv.slice(2),
+    options: { rows: { type: "string" }, small: { type: "string" }, calls: { type: "string" } },
+    allowPositionals: true,
+  });
+  const number = (given: string | undefined, variable: string, fallback: number): number => {
+    const value = Number(given ?? env[variable] ?? fallback);
+    if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${variable} is not a whole number above 0`);
+    return value;
+  };
+  return {
+    rows: number(values.rows, "BENCH_ROWS", 300_000),
+    small: number(values.small, "BENCH_SMALL", 5_000),
+    calls: number(values.calls, "BENCH_CALLS", 200),
+    names: positionals,
+  };
+}
+
+/** An application on a database with `rows` audit records of a year that ends now. */
+export async function openFilled(rows: number): Promise<TestApp> {
+  const app = await createTestApp();
+  const superuser = openDatabase(app.superuser, 1);
+  const year = 365 * 86_400_000;
+  const start = new Date(app.clock.now().getTime() - year);
+  const began = performance.now();
+  await fillAuditLog(superuser.db, rows, busyDraft(seededRandom(11), start, year / rows));
+  await superuser.close();
+  console.log(`filled ${rows} records in ${seconds(performance.now() - began)} s`);
+  return app;
+}
+
+/** The value that a share `q` of the numbers does not exceed. */
+export function percentile(numbers: readonly number[], q: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * q) - 1)] ?? Number.NaN;
+}
+
+/** How long `work` takes, in milliseconds. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Resident memory of this process in MiB. */
+export function residentMiB(): number {
+  return memoryUsage().rss / 2 ** 20;
+}
+
+export function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(1);
+}
+
+/** Machine, versions and date: a number without them says nothing. */
+export function describeMachine(): string {
+  const [cpu] = cpus();
+  return [
+    `date      ${new Date().toISOString()}`,
+    `machine   ${cpus().length} x ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `versions  uam ${VERSION}, Bun ${Bun.version}, Linux ${release()}`,
+  ].join("\n");
+}
+
+/** The same, with the database's version. */
+export async function describeRun(app: TestApp): Promise<string> {
+  const [row] = await app.db.execute<{ version: string }>("select current_setting('server_version') as version");
+  return `${describeMachine()}, PostgreSQL ${row?.version} (fsync off)`;
+}

@@ -1,0 +1,56 @@
+/** GET /audit/export: records a second against `psql \copy` of the same columns, and the memory it takes. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { exportAudit } from "../../src/audit/csv.ts";
+import { createSlots } from "../../src/core/slots.ts";
+import type { ConnectionOptions } from "../../src/db/client.ts";
+import { type BenchOptions, describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+
+const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";
+const ROUNDS = 3;
+
+/** Prints the best of three rounds of each, taken in turns, their ratio, and the peak of memory above idle. */
+export async function benchExport({ rows }: BenchOptions): Promise<void> {
+  const app = await openFilled(rows);
+  console.log(`\n## Exporting ${rows} audit records\n`);
+  console.log(await describeRun(app));
+  const slots = createSlots(1, "one at a time", 1);
+  Bun.gc(true);
+  const idle = residentMiB();
+  let peak = idle;
+  const floors: number[] = [];
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    floors.push(await timed(() => copyWithPsql(app.superuser)));
+    times.push(
+      await timed(async () => {
+        bytes = 0;
+        for await (const chunk of await exportAudit(app.system, {}, slots)) {
+          bytes += chunk.byteLength;
+          peak = Math.max(peak, residentMiB());
+        }
+      }),
+    );
+  }
+  const floor = Math.min(...floors);
+  const time = Math.min(...times);
+  const speed = (milliseconds: number) => `${Math.round((rows / milliseconds) * 1000)} records/s`;
+  console.log(`psql      ${speed(floor)}`);
+  console.log(
+    `export    ${speed(time)}, ${(bytes / 2 ** 20).toFixed(0)} MiB, ${((floor / time) * 100).toFixed(0)} % of psql`,
+  );
+  console.log(`memory    ${(peak - idle).toFixed(0)} MiB above idle (${idle.toFixed(0)} MiB)`);
+  await app.close();
+}
+
+async function copyWithPsql(connection: ConnectionOptions): Promise<void> {
+  if ("url" in connection) throw new Error("the test server answers on a socket");
+  const { host, port, username, database } = connection;
+  const copy = `\\copy (select ${COLUMNS} from audit order by id) to /dev/null csv header`;
+  const argv = ["-X", "-q", "-h", host, "-p", String(port), "-U", username, "-d", database, "-c", copy];
+  const psql = spawn("psql", argv, { stdio: ["ignore", "inherit", "inherit"] });
+  const [code] = await once(psql, "exit");
+  if (code !== 0) throw new Error(`psql (package postgresql-client) ended with ${code}`);
+}

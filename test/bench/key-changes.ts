@@ -1,0 +1,82 @@
+/**
+ * Key upload and revocation in direct mode, end to end, against the bare work they consist of: one fsynced commit, and one
+ * file written, fsynced and renamed, and its directory fsynced. Makes the host account ext_tbench, so it needs root.
+ */
+
+import { spawnSync } from "node:child_process";
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { silentLog } from "../../src/core/log.ts";
+import { openEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
+import { freshKey } from "../support/keys.ts";
+import { startService } from "../support/service.ts";
+import { type BenchOptions, describeMachine, percentile, timed } from "./bench.ts";
+
+const NAME = "tbench";
+
+/** Prints the medians of both changes and of the bare work, and the ratios. */
+export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
+  if (process.getuid?.() !== 0) return console.log("\n## Key changes in direct mode\n\nleft out: needs root");
+  const directory = mkdtempSync("/var/tmp/uam-bench-");
+  const service = await startService(directory, {
+    UAM_HOST_MODE: "direct",
+    UAM_UID_RANGE: "58600-58699",
+    UAM_LOG_LEVEL: "warn",
+  });
+  const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
+  const { host, port, username, database } = shared.connection;
+  const sql = postgres({ path: `${host}/.s.PGSQL.${port}`, username, database, max: 1 });
+  let userId: number | undefined;
+  let admin = "";
+  try {
+    const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
+    admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
+    userId = (await service.call("POST", "/users", admin, { username: NAME, email: "b@example.org" })).body.data.id;
+    const code = service.run(["otp", NAME]).stdout.trim();
+    const { cookie } = await service.call("POST", "/auth/otp/login", "", { username: NAME, code });
+    const floorDirectory = `/home/ext_${NAME}/floor`;
+    mkdirSync(floorDirectory);
+    const times = { upload: [] as number[], revoke: [] as number[], bare: [] as number[] };
+    for (let call = 0; call < calls; call++) {
+      let id = 0;
+      const text = freshKey();
+      times.bare.push(await timed(() => bareWork(sql, floorDirectory, text)));
+      times.upload.push(
+        await timed(async () => {
+          const made = await service.call("POST", "/me/keys", cookie, { name: "bench", public_key: text });
+          id = made.body.data.id;
+        }),
+      );
+      times.revoke.push(await timed(() => service.call("DELETE", `/me/keys/${id}`, cookie)));
+    }
+    console.log(`\n## Key changes in direct mode, ${calls} of each, one after the other\n\n${describeMachine()}`);
+    const floor = percentile(times.bare, 0.5);
+    for (const [name, values] of Object.entries(times)) {
+      const median = percentile(values, 0.5);
+      console.log(
+        `${name.padEnd(8)} median ${median.toFixed(2)} ms   p99 ${percentile(values, 0.99).toFixed(2)} ms   ${(median / floor).toFixed(2)} of the bare work (aim 1.5)`,
+      );
+    }
+  } finally {
+    if (userId !== undefined) await service.call("DELETE", `/users/${userId}`, admin);
+    await sql.end();
+    await shared.stop();
+    await service.stop();
+    rmSync(directory, { recursive: true, force: true });
+    spawnSync("userdel", ["--", `ext_${NAME}`]);
+  }
+}
+
+async function bareWork(sql: postgres.Sql, directory: string, text: string): Promise<void> {
+  await sql`insert into counters (name, value) values ('bench', 1) on conflict (name) do update set value = counters.value + 1`;
+  const temporary = join(directory, "temporary");
+  const file = openSync(temporary, "w", 0o600);
+  writeSync(file, text);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, join(directory, "authorized_keys"));
+  const parent = openSync(directory, "r");
+  fsyncSync(parent);
+  closeSync(parent);
+}

@@ -1,0 +1,126 @@
+/** The part of the benchmark of reconcile that runs in a mount namespace: `reconcile-namespace.ts DIRECTORY`. */
+
+import { execFileSync } from "node:child_process";
+import { chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { argv } from "node:process";
+import { createHost } from "../../src/host/create-host.ts";
+import type { Account } from "../../src/host/host.ts";
+import { expiryDay } from "../../src/host/plan.ts";
+import { detectExpiryFormat } from "../../src/host/sshd.ts";
+import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import { recordingLog, testSettings } from "../support/host-account.ts";
+import { percentile, timed } from "./bench.ts";
+
+const ACCOUNTS = 10_000;
+const ROUNDS = 5;
+const FIRST_UID = 20_000;
+const GROUP = "uam-ext-bench";
+const EXPIRE_AT = new Date("2031-03-04T12:00:00Z");
+
+const base = argv[2] ?? "";
+execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "uam-bench", base]);
+const homes = join(base, "home");
+mkdirSync(homes);
+
+const config = sshdConfig();
+const accounts = await makeAccounts();
+const { log, lines } = recordingLog();
+const host = await createHost(
+  testSettings({
+    mode: "direct",
+    homeBase: homes,
+    markerGroup: GROUP,
+    tools: { sshdConfig: config },
+    render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
+  }),
+  log,
+);
+const before = changeTimes();
+const times: number[] = [];
+const floors: number[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  floors.push(
+    await timed(async () => {
+      for (const { name } of accounts) readFileSync(keysOf(name));
+    }),
+  );
+  times.push(
+    await timed(async () => {
+      const drifts = await host.reconcile(accounts, false);
+      if (drifts.length > 0) throw new Error(`something differed: ${JSON.stringify(drifts[0])}`);
+    }),
+  );
+}
+const after = changeTimes();
+const changed = [...after].filter(([path, time]) => before.get(path) !== time).length;
+const applied = lines.filter(({ message }) => message.startsWith("host: ")).length;
+const [time, floor] = [percentile(times, 0.5), percentile(floors, 0.5)];
+console.log(`reconcile, median of ${ROUNDS}   ${(time / 1000).toFixed(2)} s (aim: a few seconds)`);
+console.log(`floor: reading the files ${(floor / 1000).toFixed(2)} s, so ${(time / floor).toFixed(1)} times that`);
+console.log(`changes applied          ${applied} (aim 0)`);
+console.log(`files written            ${changed} of ${after.size} (aim 0)`);
+if (applied + changed > 0) throw new Error("reconcile wrote although nothing differed");
+
+/** Homes with key files, and a copy of /etc with the accounts in it, bound over the host's own in this namespace. */
+async function makeAccounts(): Promise<readonly Account[]> {
+  const expiry = await detectExpiryFormat(undefined);
+  const path = join(base, "key");
+  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]);
+  const [type = "", base64 = ""] = readFileSync(`${path}.pub`, "utf8").split(" ");
+  const made = Array.from({ length: ACCOUNTS }, (_, index): Account => {
+    const [name, uid] = [`ext_tbench${index}`, FIRST_UID + index];
+    for (const directory of [join(homes, name), join(homes, name, ".ssh")]) {
+      mkdirSync(directory, { mode: 0o700 });
+      chownSync(directory, uid, uid);
+    }
+    const keys = [{ id: index + 1, type, base64, fingerprint: `SHA256:${"k".repeat(43)}` }];
+    writeFileSync(keysOf(name), renderAuthorizedKeys(keys, EXPIRE_AT, expiry), { mode: 0o600 });
+    chownSync(keysOf(name), uid, uid);
+    return { name, uid, expireAt: EXPIRE_AT, open: true, keys };
+  });
+  // As a whole: a file that was bound alone would be uncovered as soon as useradd, outside, renames another over it.
+  execFileSync("cp", ["-a", "/etc", join(base, "etc")]);
+  execFileSync("mount", ["--bind", join(base, "etc"), "/etc"]);
+  const names = made.map(({ name }) => name);
+  append(
+    "/etc/passwd",
+    [...made].map(({ name, uid }) => `${name}:x:${uid}:${uid}::${homes}/${name}:/bin/bash`),
+  );
+  append("/etc/group", [
+    `${GROUP}:x:${FIRST_UID - 1}:${names.join(",")}`,
+    ...made.map(({ name, uid }) => `${name}:x:${uid}:`),
+  ]);
+  append(
+    "/etc/shadow",
+    names.map((name) => `${name}:*:19000:::::${expiryDay(EXPIRE_AT)}:`),
+  );
+  return made;
+}
+
+function append(path: string, more: readonly string[]): void {
+  writeFileSync(path, `${readFileSync(path, "utf8").trimEnd()}\n${more.join("\n")}\n`);
+}
+
+/** Two key files for each account, as sshd reads by default. */
+function sshdConfig(): string {
+  mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+  const key = join(base, "host_key");
+  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", key]);
+  const path = join(base, "sshd_config");
+  writeFileSync(path, `HostKey ${key}\nAuthorizedKeysFile .ssh/authorized_keys .ssh/authorized_keys2\n`);
+  return path;
+}
+
+function keysOf(name: string): string {
+  return join(homes, name, ".ssh/authorized_keys");
+}
+
+/** When each file or directory that reconcile could write was last changed, in any way (ctime). */
+function changeTimes(): ReadonlyMap<string, number> {
+  const paths = accounts.flatMap(({ name }) => {
+    const keys = keysOf(name);
+    return [join(homes, name), join(keys, ".."), keys];
+  });
+  return new Map([...paths, "/etc/passwd", "/etc/shadow", "/etc/group"].map((path) => [path, lstatSync(path).ctimeMs]));
+}

@@ -1,0 +1,107 @@
+/** `GET /me/keys` with a session: the built binary against a bare Bun.serve and against Fastify with pg on Node.js. */
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../src/core/log.ts";
+import { openEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
+import { freshKey } from "../support/keys.ts";
+import { type Service, startService } from "../support/service.ts";
+import { describeMachine, percentile } from "./bench.ts";
+import { KEYS, SESSION } from "./rivals/work.ts";
+
+const SECONDS = 5;
+const ROUNDS = 3;
+const CONNECTIONS = 32;
+
+interface Figures {
+  readonly rate: number;
+  /** Milliseconds. */
+  readonly p99: number;
+}
+
+/** Prints requests a second and p99 of each, medians of three rounds in turns, and the ratios. */
+export async function benchRequests(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "uam-bench-"));
+  const service = await startService(directory, { UAM_LOG_LEVEL: "warn" });
+  const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
+  const { host, port, username, database } = shared.connection;
+  const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username, database, session: SESSION, keys: KEYS };
+  const rivals: ChildProcess[] = [];
+  const start = async (command: string, script: string) => {
+    const child = spawn(command, [join(import.meta.dir, "rivals", script), JSON.stringify(job)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    rivals.push(child);
+    return await new Promise<string>((resolve) => child.stdout?.once("data", (text) => resolve(String(text).trim())));
+  };
+  try {
+    const cookie = await prepare(service);
+    const subjects = {
+      uam: service.origin,
+      "bare Bun.serve": await start(process.execPath, "bare-bun.ts"),
+      "Fastify, Node.js": await start("node", "fastify-pg.mjs"),
+    };
+    console.log(`\n## GET /me/keys with a session, ${CONNECTIONS} connections\n\n${describeMachine()}`);
+    const figures = measure(subjects, cookie);
+    for (const [name, { rate, p99 }] of Object.entries(figures)) {
+      console.log(
+        `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms`,
+      );
+    }
+    const ratio = (rival: keyof typeof subjects) => (figures.uam.rate / figures[rival].rate).toFixed(2);
+    console.log(
+      `uam / bare Bun.serve ${ratio("bare Bun.serve")} (aim 0.8), uam / Fastify ${ratio("Fastify, Node.js")} (aim 2)`,
+    );
+  } finally {
+    for (const child of rivals) child.kill();
+    await shared.stop();
+    await service.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function prepare(service: Service): Promise<string> {
+  const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
+  const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
+  await service.call("POST", "/users", admin, { username: "bench", email: "b@example.org" });
+  const code = service.run(["otp", "bench"]).stdout.trim();
+  const { cookie } = await service.call("POST", "/auth/otp/login", "", { username: "bench", code });
+  for (const name of ["one", "two", "three"]) {
+    await service.call("POST", "/me/keys", cookie, { name, public_key: freshKey() });
+  }
+  return cookie;
+}
+
+/** In turns, so that a machine that slows down slows all. */
+function measure<Name extends string>(subjects: Readonly<Record<Name, string>>, cookie: string): Record<Name, Figures> {
+  const names = Object.keys(subjects) as Name[];
+  const runs = new Map<Name, Figures[]>(names.map((name) => [name, []]));
+  for (const name of names) load(subjects[name], cookie, 1);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of names) runs.get(name)?.push(load(subjects[name], cookie, SECONDS));
+  }
+  const median = (name: Name, pick: (figures: Figures) => number) => percentile((runs.get(name) ?? []).map(pick), 0.5);
+  return Object.fromEntries(
+    names.map((name) => [name, { rate: median(name, (run) => run.rate), p99: median(name, (run) => run.p99) }]),
+  ) as Record<Name, Figures>;
+}
+
+/** wrk (Debian package) from another process; throws if an answer was no success. */
+function load(origin: string, cookie: string, duration: number): Figures {
+  const args = [
+    "-t1",
+    `-c${CONNECTIONS}`,
+    `-d${duration}s`,
+    "--latency",
+    "-H",
+    `Cookie: ${cookie}`,
+    `${origin}/api/v1/me/keys`,
+  ];
+  const text = execFileSync("wrk", args, { encoding: "utf8" });
+  if (/Non-2xx/.test(text)) throw new Error(`${origin} answered with failures:\n${text}`);
+  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+  const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
+  return { rate, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
+}

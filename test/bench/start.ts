@@ -1,0 +1,68 @@
+/** From the start of the binary to its first healthy answer, its memory, and its size. */
+
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestDatabase } from "../support/database.ts";
+import { BINARY, startService } from "../support/service.ts";
+import { describeMachine, percentile, timed } from "./bench.ts";
+
+const LATER_STARTS = 5;
+const REQUESTS = 100_000;
+
+/** Prints seconds, MiB and MB beside their aims. */
+export async function benchStart(): Promise<void> {
+  console.log(`\n## Start, memory and size of the binary\n\n${describeMachine()}`);
+  const directory = mkdtempSync(join(tmpdir(), "uam-bench-"));
+  try {
+    console.log(`first boot, embedded database  ${await startAndStop(directory)} s (aim 1.5)`);
+    console.log(`later boots, embedded database ${await laterStarts(directory, {})} s (aim 0.3)`);
+    const database = await createTestDatabase();
+    if ("host" in database.connection) {
+      const { host, username, database: name } = database.connection;
+      const url = `postgres://${username}@localhost/${name}?host=${host}`;
+      console.log(
+        `boots, external database       ${await laterStarts(directory, { UAM_DATABASE_URL: url })} s (aim 0.1)`,
+      );
+    }
+    await database.drop();
+    await memory(directory);
+    console.log(`size of the binary             ${(statSync(BINARY).size / 1e6).toFixed(0)} MB (aim under 140)`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function laterStarts(directory: string, variables: Record<string, string>): Promise<string> {
+  const times: number[] = [];
+  for (let start = 0; start < LATER_STARTS; start++) times.push(Number(await startAndStop(directory, variables)));
+  return percentile(times, 0.5).toFixed(2);
+}
+
+async function startAndStop(directory: string, variables: Record<string, string> = {}): Promise<string> {
+  let service: Awaited<ReturnType<typeof startService>> | undefined;
+  const milliseconds = await timed(async () => {
+    service = await startService(directory, variables);
+  });
+  await service?.stop();
+  return (milliseconds / 1000).toFixed(2);
+}
+
+async function memory(directory: string): Promise<void> {
+  const service = await startService(directory, { UAM_LOG_LEVEL: "warn" });
+  const before = residentMiB(service.pid);
+  for (let done = 0; done < REQUESTS; done += 100) {
+    await Promise.all(
+      Array.from({ length: 100 }, () => fetch(`${service.origin}/api/v1/auth/me`).then((r) => r.text())),
+    );
+  }
+  const after = residentMiB(service.pid);
+  await service.stop();
+  console.log(`resident memory, idle          ${before} MiB (aim 90)`);
+  console.log(`after ${REQUESTS} requests         ${after} MiB (aim: no growth)`);
+}
+
+function residentMiB(pid: number): number {
+  const [, kib = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kib) / 1024);
+}

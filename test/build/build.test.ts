@@ -1,0 +1,55 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { build } from "../../src/build/build.ts";
+
+const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
+chmodSync(top, 0o711);
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const target = process.arch === "arm64" ? "linux-arm64" : "linux-x64";
+
+function buildProbe(name: string): Promise<number> {
+  const entry = join(import.meta.dir, "../support/binary-probe.ts");
+  return build({ target, entry, outfile: join(top, name), cache: join(top, "cache"), level: 1 });
+}
+
+function digest(name: string): string {
+  return createHash("sha256")
+    .update(readFileSync(join(top, name)))
+    .digest("hex");
+}
+
+describe("build", () => {
+  test("build() makes one file that runs with nothing around it, whatever directory it is started in", async () => {
+    await buildProbe("probe");
+    const directory = join(top, "hostile");
+    mkdirSync(directory);
+    const mark = join(directory, "preloaded");
+    writeFileSync(join(directory, "bunfig.toml"), 'preload = ["./preload.ts"]\n');
+    writeFileSync(join(directory, "preload.ts"), `require("node:fs").writeFileSync(${JSON.stringify(mark)}, "");\n`);
+    writeFileSync(join(directory, ".env"), "FROM_DOTENV=1\n");
+    const options = { cwd: directory, env: {}, encoding: "utf8" } as const;
+    const run = spawnSync(join(top, "probe"), [join(top, "data")], options);
+    expect(run.stderr).toBe("");
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      commit: expect.stringMatching(/^([0-9a-f]{12}|unknown)$/),
+      postgres: expect.stringMatching(/^18\./),
+      hash: expect.stringContaining("$argon2id$"),
+      png: true,
+      dotenv: null,
+    });
+    expect(existsSync(mark)).toBe(false);
+  }, 60_000);
+
+  test("build() gives the same bytes for the same sources", async () => {
+    await buildProbe("again");
+    rmSync(join(top, "cache"), { recursive: true });
+    await buildProbe("afresh");
+    expect(new Set(["probe", "again", "afresh"].map(digest)).size).toBe(1);
+  }, 60_000);
+});

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { packageFiles } from "../../src/build/deb.ts";
+import { renderManual } from "../../src/build/man.ts";
+
+const completions = { bash: "# bash", zsh: "#compdef uam" };
+const files = packageFiles({ architecture: "amd64", help: "Usage: uam", completions, installedSize: 1, date: "today" });
+const textOf = (path: string) => String(files.get(path));
+
+describe("packageFiles", () => {
+  test("packageFiles() names architecture and version, and ships completions and a manual page", () => {
+    expect(textOf("DEBIAN/control")).toMatch(/^Package: uam\nVersion: \d+\.\d+\.\d+\nArchitecture: amd64\n/);
+    expect(textOf("usr/share/bash-completion/completions/uam")).toBe("# bash");
+    expect(textOf("usr/share/zsh/vendor-completions/_uam")).toBe("#compdef uam");
+    expect(files.has("usr/share/man/man1/uam.1.gz")).toBe(true);
+  });
+
+  test("packageFiles() has scripts that the shell takes, which never remove data or configuration", () => {
+    for (const name of ["postinst", "prerm", "postrm"]) {
+      const script = textOf(`DEBIAN/${name}`);
+      expect(spawnSync("sh", ["-n"], { input: script }).status).toBe(0);
+      expect(script).toStartWith("#!/bin/sh\nset -e\n");
+      expect(script.match(/^\s*rm .*$/gm) ?? []).toEqual(name === "postrm" ? ["    rm -rf /var/cache/uam"] : []);
+    }
+  });
+
+  test("packageFiles() puts nothing under /etc: the service's files there are those of `uam install`", () => {
+    expect([...files.keys()].filter((path) => path.startsWith("etc/"))).toEqual([]);
+  });
+});
+
+describe("renderManual", () => {
+  test("renderManual() shows text as it is, whatever it begins with", () => {
+    const variables = [{ name: "UAM_X", fallback: "a\\b", meaning: ".hidden" }];
+    const page = renderManual({ version: "1.0.0", help: "'quoted\n  --json", variables });
+    expect(page).toContain("\n\\&'quoted\n  \\-\\-json\n");
+    expect(page).toContain("\n\\&.hidden [a\\eb]\n");
+  });
+});

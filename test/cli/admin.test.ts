@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createTestCli, type TestCli } from "../support/cli.ts";
+
+let cli: TestCli;
+beforeAll(async () => {
+  cli = await createTestCli();
+});
+afterAll(() => cli.close());
+
+describe("uam admin", () => {
+  test("add prints a password once, alone on standard output", async () => {
+    const { code, stdout, stderr } = await cli.run(["admin", "add", "root-admin", "--email", "r@example.org"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\S{20,}\n$/);
+    expect(stderr).toContain("The administrator root-admin was added.\n");
+    expect(stderr).not.toContain(stdout.trim());
+  });
+
+  test("add --password-stdin takes the password and prints none", async () => {
+    const { code, stdout } = await cli.run(["admin", "add", "second", "--email", "s@example.org", "--password-stdin"], {
+      input: "seven lanterns over cold water\n",
+    });
+    expect([code, stdout]).toEqual([0, ""]);
+  });
+
+  test("add refuses a taken name and a weak password", async () => {
+    expect((await cli.run(["admin", "add", "second", "--email", "s@example.org"])).code).toBe(1);
+    const weak = await cli.run(["admin", "add", "third", "--email", "s@example.org", "--password-stdin"], {
+      input: "x",
+    });
+    expect(weak.code).toBe(1);
+    expect(weak.stderr).toMatch(/^uam: .*15/m);
+  });
+
+  test("list shows names and addresses, never a hash", async () => {
+    const { stdout } = await cli.run(["admin", "list"]);
+    expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}\d{4}/m);
+    const { items } = await cli.json(["admin", "list"]);
+    expect(Object.keys(items[0])).toEqual(["id", "username", "email", "created_at", "updated_at"]);
+  });
+
+  test("passwd says so in the log, at level warn", async () => {
+    const { code, stdout, stderr } = await cli.run(["admin", "passwd", "second"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\S{20,}\n$/);
+    expect(stderr).toMatch(/"level":"WARN".*"username":"second","operator":"olga"/);
+    expect((await cli.run(["admin", "passwd", "nobody"])).code).toBe(1);
+  });
+
+  test("remove takes the last administrator only with --force", async () => {
+    expect((await cli.run(["admin", "remove", "second"])).code).toBe(0);
+    const refused = await cli.run(["admin", "remove", "root-admin"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toBe("uam: root-admin is the last administrator; add another first, or use --force\n");
+    expect((await cli.run(["admin", "remove", "root-admin", "--force"])).code).toBe(0);
+    expect((await cli.json(["admin", "list"])).items).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describeConfig, readConfig } from "../../src/config.ts";
+import { silentLog } from "../../src/core/log.ts";
+import { uploadKey } from "../../src/keys/keys.ts";
+import { openServices } from "../../src/services.ts";
+import { createTestCli, type TestCli } from "../support/cli.ts";
+import { freshKey } from "../support/keys.ts";
+
+let cli: TestCli;
+beforeAll(async () => {
+  cli = await createTestCli();
+  await cli.run(["user", "create", "alice", "--email", "alice@example.org"]);
+  await storeKey("laptop");
+  await storeKey("\u202ered");
+});
+afterAll(() => cli.close());
+
+/** As a user would upload it; the command line has no way to. */
+async function storeKey(name: string): Promise<void> {
+  const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
+  const { services, close } = await openServices(config, silentLog, "command");
+  const context = { ...services, actor: { type: "user", name: "alice", ip: "" }, requestId: "" } as const;
+  await uploadKey(context, 1, { name, publicKey: freshKey() });
+  await close();
+}
+
+describe("uam key", () => {
+  test("list shows keys, and their names cannot drive the terminal", async () => {
+    const { code, stdout } = await cli.run(["key", "list", "alice"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^1 {3}laptop {5}ssh-ed25519 {2}256 {3}SHA256:\S{43} {2}2/m);
+    expect(stdout).toContain("\\u202ered  ssh");
+    expect(stdout).not.toContain("\u202e");
+  });
+
+  test("revoke revokes once, and only keys of that user", async () => {
+    await cli.run(["user", "create", "bob", "--email", "bob@example.org"]);
+    expect((await cli.run(["key", "revoke", "bob", "1"])).code).toBe(1);
+    expect(await cli.json(["key", "revoke", "alice", "1"])).toMatchObject({ id: 1, status: "revoked" });
+    const again = await cli.run(["key", "revoke", "alice", "1"]);
+    expect([again.code, again.stderr]).toEqual([1, "uam: There is no such key, or it is revoked already\n"]);
+    expect((await cli.json(["key", "list", "alice"])).items).toHaveLength(1);
+    const { items } = await cli.json(["audit", "list", "--action", "key.revoke", "--resource-id", "1"]);
+    expect(items.map((row: { result: string; actor: string }) => [row.result, row.actor])).toEqual([
+      ["failed", "olga"],
+      ["success", "olga"],
+      ["failed", "olga"],
+    ]);
+  });
+});
+
+describe("uam audit list", () => {
+  test("prints newest first", async () => {
+    const { stdout } = await cli.run(["audit", "list", "--page-size", "1", "--action", "user.create"]);
+    expect(stdout).toMatch(/^ID {2}TIME +ACTOR +ACTION +RESOURCE +RESULT +IP +DETAIL\n/);
+    expect(stdout).toMatch(/ cli:olga {2}user\.create {2}user 2 {4}success {2}- {3}\{"username":"bob"\}\n$/);
+  });
+
+  test("filters by actor and by time, both ends included", async () => {
+    const { items } = await cli.json(["audit", "list"]);
+    const [newest] = items;
+    const period = ["--since", newest.created_at, "--until", newest.created_at];
+    expect((await cli.json(["audit", "list", ...period])).items).toContainEqual(newest);
+    expect((await cli.json(["audit", "list", "--actor", "nobody"])).total).toBe(0);
+    expect((await cli.json(["audit", "list", "--until", "2020-01-01t00:00:00+01:00"])).total).toBe(0);
+  });
+});
+
+describe("uam otp", () => {
+  test("otp prints the code alone on standard output", async () => {
+    const { code, stdout, stderr } = await cli.run(["otp", "alice"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d{8}\n$/);
+    expect(stderr).toMatch(/^Valid until .*Z, for one login\.\n$/);
+    const soon = await cli.run(["otp", "alice"]);
+    expect([soon.code, soon.stdout]).toEqual([1, ""]);
+  });
+});
+
+describe("uam reconcile", () => {
+  test("finds nothing where the host is as stored", async () => {
+    for (const args of [["reconcile"], ["reconcile", "--check"]]) {
+      const { code, stdout, stderr } = await cli.run(args);
+      expect([code, stdout]).toEqual([0, ""]);
+      expect(stderr).toContain("The host is as stored.\n");
+    }
+    expect(await cli.json(["reconcile", "--check"])).toEqual({ items: [] });
+  });
+});
+
+describe("uam migrate", () => {
+  test("says that the database is up to date", async () => {
+    expect(await cli.run(["migrate"])).toEqual({ code: 0, stdout: "", stderr: "The database is up to date.\n" });
+  });
+});
+
+describe("uam config", () => {
+  test("prints what is in force, and no secret", async () => {
+    const variables = {
+      ...cli.variables,
+      UAM_SMTP_URL: "smtp://u:hunter2@mail.example.org",
+      UAM_MAIL_FROM: "a@b.example",
+    };
+    const { code, stdout } = await cli.run(["config"], { variables });
+    expect(code).toBe(0);
+    expect(stdout).toContain("UAM_LISTEN=127.0.0.1:8080\n");
+    expect(stdout).toContain("UAM_SMTP_URL=(set)\n");
+    expect(stdout).toContain("# UAM_TLS_CERT is unset\n");
+    expect(stdout).not.toContain("hunter2");
+    expect(await cli.json(["config"])).toMatchObject({ UAM_DEFAULT_TTL: "90d", UAM_DATABASE_URL: "(set)" });
+  });
+});
+
+describe("describeConfig()", () => {
+  test("gives every value as it could be set again", () => {
+    const surroundings = { isRoot: true, currentDirectory: "/" };
+    const unusual = {
+      ...{ UAM_LISTEN: "[::1]:1", UAM_SESSION_TTL: "1d12h", UAM_LOCKOUT_PERIOD: "90s", UAM_OTP_TTL: "5m" },
+      ...{ UAM_CAPTCHA: "off", UAM_GROUPS: "a,b", UAM_UID_RANGE: "3000-4000", UAM_EXPIRY_REMINDERS: "3,2" },
+      ...{ UAM_DEFAULT_TTL: "2w", UAM_RECYCLE_PERIOD: "36h", UAM_AUDIT_RETENTION: "1000d" },
+    };
+    for (const given of [{}, unusual, { UAM_LISTEN: "unix:/run/uam.sock" }]) {
+      const config = readConfig(given, surroundings);
+      const set = Object.entries(describeConfig(config)).filter(([, value]) => value !== null);
+      expect(readConfig(Object.fromEntries(set) as Record<string, string>, surroundings)).toEqual(config);
+    }
+  });
+});
+
+describe("a database that is not there", () => {
+  test("is a failure with a sentence", async () => {
+    const variables = { ...cli.variables, UAM_DATABASE_URL: "postgres://uam@127.0.0.1:1/uam" };
+    const { code, stdout, stderr } = await cli.run(["user", "list"], { variables });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^uam: The database cannot be reached: .*ECONNREFUSED.*\n$/);
+  });
+});

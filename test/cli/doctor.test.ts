@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { addAdmin } from "../../src/auth/admin.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { UamError } from "../../src/core/errors.ts";
+import { outbox } from "../../src/db/schema.ts";
+import { type Examination, examine } from "../../src/doctor/doctor.ts";
+import { checkCertificate } from "../../src/doctor/files.ts";
+import type { Finding } from "../../src/doctor/finding.ts";
+import type { Host } from "../../src/host/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { freePort } from "../support/service.ts";
+import { needs } from "../support/tools.ts";
+
+const top = mkdtempSync(join(tmpdir(), "uam-test-doctor-"));
+let app: TestApp;
+let dataDir = "";
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+/** Findings with the test's database and host; `overrides` change what is examined. */
+function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examination["config"]> = {}) {
+  return examine({
+    config: { ...app.config, dataDir, mailLog: join(dataDir, "mail.log"), ...config },
+    isRoot: true,
+    fix: false,
+    open: async () => ({ services: app.services, close: async () => {} }),
+    ...overrides,
+  });
+}
+
+function faults(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap(({ area, state, finding }) => (state === "fault" ? [`${area}: ${finding}`] : []));
+}
+
+/** The test's services on a host that reports one difference, and repairs it when told to. */
+function driftingHost(): Examination["open"] {
+  const host: Host = {
+    ...app.host,
+    reconcile: async (accounts, checkOnly) =>
+      accounts.map(({ name }) => ({ account: name, problem: "its key file is missing", repaired: !checkOnly })),
+  };
+  return async () => ({ services: { ...app.services, host }, close: async () => {} });
+}
+
+describe("doctor", () => {
+  beforeAll(async () => {
+    app = await createTestApp();
+  }, 60_000);
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(top, "data-"));
+  });
+  afterAll(async () => await app.close());
+
+  test("examine() finds a new installation in order, but for the administrator it lacks", async () => {
+    expect(faults(await examineApp())).toEqual(["administrators: There is no administrator"]);
+    await addAdmin(app.system, "chief", "chief@example.org", "seven lanterns over cold water");
+    expect(faults(await examineApp())).toEqual([]);
+  });
+
+  test("examine() gives every fault a remedy", async () => {
+    const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
+    expect(faults(findings)).toEqual([
+      "host: Direct mode needs root, and this is not root",
+      expect.stringMatching(/^TLS: \/nonexistent is not a certificate/),
+    ]);
+    for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault");
+  });
+
+  test("examine() reports accounts that differ, and repairs them with fix alone", async () => {
+    await app.user("anna");
+    const drift = { area: "accounts", finding: "ext_anna: its key file is missing" };
+    const look = async (fix: boolean) =>
+      (await examineApp({ fix, open: driftingHost() })).filter((f) => f.area === "accounts");
+    expect(await look(false)).toMatchObject([{ ...drift, state: "fault" }]);
+    expect(await look(true)).toMatchObject([{ ...drift, state: "fixed" }]);
+  });
+
+  test("examine() reports rights that others should not have, and takes them away with fix alone", async () => {
+    const log = join(dataDir, "mail.log");
+    writeFileSync(log, "");
+    chmodSync(log, 0o644);
+    chmodSync(dataDir, 0o777);
+    expect(faults(await examineApp()).filter((fault) => fault.startsWith("data: "))).toHaveLength(2);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o777);
+    chmodSync(log, 0o644);
+    expect(faults(await examineApp({ fix: true })).filter((fault) => fault.startsWith("data: "))).toEqual([]);
+    expect([statSync(log).mode & 0o777, statSync(dataDir).mode & 0o777]).toEqual([0o600, 0o711]);
+  });
+
+  test("examine() goes on when the database cannot be opened, and says why", async () => {
+    const open = () => Promise.reject(new UamError("internal", "PostgreSQL is not there"));
+    const findings = await examineApp({ open });
+    expect(faults(findings)).toEqual(["database: PostgreSQL is not there"]);
+    expect(findings.map(({ area }) => area)).toContain("mail");
+  });
+
+  test("examine() reports mail that was given up or waits, and a server that does not answer", async () => {
+    const old = new Date(Date.now() - 7_200_000);
+    const mail = { recipient: "a@example.org", subject: "s", text: "t", html: "h", createdAt: old, dueAt: old };
+    await app.db.delete(outbox);
+    await app.db.insert(outbox).values([{ ...mail, status: "dead", lastError: "550 no such user" }, mail]);
+    const port = await freePort();
+    const found = faults(await examineApp({}, { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: "uam@example.org" }));
+    const ofMail = found.filter((fault) => fault.startsWith("mail: "));
+    expect(ofMail.slice(0, 2)).toEqual([
+      "mail: 1 mails could not be sent; the last error was: 550 no such user",
+      "mail: 1 mails wait for more than an hour; the last error was: 550 no such user",
+    ]);
+    expect(ofMail).toHaveLength(3);
+  });
+
+  test("examine() in sudo mode reports what sudo does not allow", async () => {
+    const checkSudo = async () => ["useradd is not allowed"];
+    const found = faults(await examineApp({ isRoot: false, checkSudo }, { hostMode: "sudo" }));
+    expect(found).toContain("host: useradd is not allowed");
+    const asRoot = await examineApp({ checkSudo }, { hostMode: "sudo" });
+    expect(asRoot.filter(({ state }) => state === "skipped").map(({ area }) => area)).toContain("host");
+  });
+
+  test.if(needs("openssl"))("checkCertificate() reports one that ends within two weeks", () => {
+    const path = join(top, "cert.pem");
+    const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=a"];
+    spawnSync("openssl", [...args, "-days", "10", "-keyout", join(top, "key.pem"), "-out", path]);
+    const now = Date.now();
+    const at = (days: number) => checkCertificate(path, { now: () => new Date(now + days * 86_400_000) });
+    expect(at(0)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("only") });
+    expect(at(-10)[0]).toMatchObject({ state: "ok" });
+    expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("no longer valid") });
+  });
+});
+
+describe("uam doctor", () => {
+  test("runProgram() prints configuration faults as findings, as JSON on demand, and ends with 1", async () => {
+    mkdirSync(join(top, "cwd"), { recursive: true });
+    let out = "";
+    const run = (...args: readonly string[]) =>
+      runProgram(["doctor", ...args], {
+        variables: { UAM_LISTEN: "nowhere", UAM_MAX_KEYS: "0" },
+        currentDirectory: join(top, "cwd"),
+        isRoot: false,
+        invocation: "uam",
+        operator: "operator",
+        isTerminal: false,
+        columns: undefined,
+        outStream: async () => {},
+        ask: undefined,
+        runtime: bunRuntime,
+        out: (text) => {
+          out += text;
+        },
+        err: () => {},
+        readStandardInput: async () => "",
+        untilStopped: Promise.resolve(),
+      });
+    expect(await run("--json")).toBe(1);
+    expect(JSON.parse(out)).toMatchObject([
+      { area: "configuration", state: "fault", finding: "UAM_LISTEN must be ADDRESS:PORT or unix:/PATH" },
+      { area: "configuration", state: "fault", finding: "UAM_MAX_KEYS must be at least 1" },
+    ]);
+    out = "";
+    expect(await run()).toBe(1);
+    expect(out).toContain("fault   configuration   UAM_MAX_KEYS must be at least 1\n");
+  });
+});

@@ -1,0 +1,84 @@
+/** uam lock on a real account, with the database down. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createTestCli, type TestCli } from "../support/cli.ts";
+import { mayChangeHost } from "../support/host-account.ts";
+
+const NAME = "tlock";
+const ACCOUNT = `ext_${NAME}`;
+const FOREIGN = "ext_tforeign";
+
+describe.if(mayChangeHost)("uam lock on a real host", () => {
+  let cli: TestCli;
+  let uid: number;
+  beforeAll(async () => {
+    removeLeftovers();
+    cli = await createTestCli({ UAM_HOST_MODE: "direct", UAM_UID_RANGE: "58700-58799" });
+    const made = await cli.run(["user", "create", NAME, "--email", "t@example.org"]);
+    expect(made).toMatchObject({ code: 0 });
+    uid = Number(spawnSync("/usr/bin/id", ["-u", ACCOUNT], { encoding: "utf8" }).stdout);
+  });
+  afterAll(async () => {
+    await cli?.close();
+    removeLeftovers();
+  });
+
+  const withoutDatabase = (more: Record<string, string> = {}) => ({
+    variables: { ...cli.variables, UAM_DATABASE_URL: "postgres://uam@127.0.0.1:1/uam", ...more },
+  });
+
+  test("shuts the account and ends its processes without the database", async () => {
+    const asOwner = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", "sleep", "60"];
+    const child = spawn("/usr/bin/setpriv", asOwner, { stdio: "ignore" });
+    const ended = new Promise((resolve) => child.on("exit", (_, signal) => resolve(signal)));
+    const { code, stderr } = await cli.run(["lock", NAME], withoutDatabase());
+    expect(code).toBe(0);
+    expect(stderr).toStartWith(`The account ${ACCOUNT} is shut.\nThe database is not there now`);
+    expect(await ended).toBe("SIGKILL");
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+  });
+
+  test("reconcile records it and leaves the account shut", async () => {
+    expect((await cli.run(["reconcile", "--check"])).code).toBe(1);
+    await cli.run(["reconcile"]);
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    expect((await cli.json(["user", "show", NAME])).status).toBe("disabled");
+    expect((await cli.json(["audit", "list", "--action", "user.disable"])).items).toMatchObject([
+      { actor_type: "cli", actor: "olga", result: "success" },
+    ]);
+    expect(await cli.run(["reconcile", "--check"])).toMatchObject({ code: 0 });
+  });
+
+  test("leaves accounts alone that are not ours, missing, or outside the uid range", async () => {
+    expect(spawnSync("/usr/sbin/useradd", ["-M", "-u", "58750", FOREIGN]).status).toBe(0);
+    const foreign = await cli.run(["lock", "tforeign"], withoutDatabase());
+    expect([foreign.code, foreign.stderr]).toEqual([
+      1,
+      `uam: The account ${FOREIGN} is not one that uam made (group uam-ext): it is left alone\n`,
+    ]);
+    expect(shadowOf(FOREIGN)[7]).toBe("");
+    expect((await cli.run(["lock", "tnobody"], withoutDatabase())).stderr).toBe(
+      "uam: The host has no account ext_tnobody\n",
+    );
+    const elsewhere = await cli.run(["lock", NAME], withoutDatabase({ UAM_UID_RANGE: "58000-58001" }));
+    expect(elsewhere.stderr).toContain("outside UAM_UID_RANGE");
+  });
+
+  test("delete removes the account", async () => {
+    expect((await cli.run(["user", "delete", NAME, "--yes"])).code).toBe(0);
+    expect(existsSync(`/home/${ACCOUNT}`)).toBe(false);
+  });
+});
+
+function shadowOf(account: string): readonly string[] {
+  const line = readFileSync("/etc/shadow", "utf8")
+    .split("\n")
+    .find((text) => text.startsWith(`${account}:`));
+  return line?.split(":") ?? [];
+}
+
+function removeLeftovers(): void {
+  for (const account of [ACCOUNT, FOREIGN]) spawnSync("/usr/sbin/userdel", ["-rf", "--", account], { stdio: "ignore" });
+}

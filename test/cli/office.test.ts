@@ -1,0 +1,115 @@
+/** uam approval, setting and audit export. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { submitApplication } from "../../src/approvals/approvals.ts";
+import { readConfig } from "../../src/config.ts";
+import { silentLog } from "../../src/core/log.ts";
+import { openServices } from "../../src/services.ts";
+import { createTestCli, type TestCli } from "../support/cli.ts";
+
+let cli: TestCli;
+beforeAll(async () => {
+  cli = await createTestCli();
+  for (const name of ["ann", "ben", "cem"]) await apply(name);
+});
+afterAll(() => cli.close());
+
+/** Applies as anyone may over HTTP. */
+async function apply(username: string): Promise<void> {
+  const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
+  const { services, close } = await openServices(config, silentLog, "command");
+  const context = { ...services, actor: { type: "anonymous", name: "anonymous", ip: "" }, requestId: "" } as const;
+  await submitApplication(context, { username, email: `${username}@example.org`, purpose: "\u202etest" });
+  await close();
+}
+
+describe("uam approval", () => {
+  test("list shows applications, newest first, by state", async () => {
+    const { code, stdout } = await cli.run(["approval", "list", "--status", "pending"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ID {2}USERNAME {2}STATUS {3}CREATED +EMAIL +SUPERVISOR {2}PURPOSE +REVIEWED BY\n3 {3}cem/);
+    expect(stdout).toContain("\\u202etest");
+    expect((await cli.json(["approval", "list", "--status", "rejected"])).total).toBe(0);
+  });
+
+  test("approve creates the user and names the reviewer", async () => {
+    expect(await cli.json(["approval", "approve", "1", "--ttl-days", "3"])).toMatchObject({
+      username: "ann",
+      status: "approved",
+      reviewed_by: "olga",
+    });
+    const user = await cli.json(["user", "show", "ann"]);
+    expect(Date.parse(user.expire_at) - Date.parse(user.created_at)).toBe(3 * 86_400_000);
+    const again = await cli.run(["approval", "approve", "1"]);
+    expect([again.code, again.stderr]).toEqual([1, "uam: The application was approved already\n"]);
+  });
+
+  test("approve --no-user creates none", async () => {
+    expect((await cli.json(["approval", "approve", "2", "--no-user"])).status).toBe("approved");
+    expect((await cli.run(["user", "show", "ben"])).code).toBe(1);
+  });
+
+  test("reject needs a reason", async () => {
+    expect((await cli.run(["approval", "reject", "3"])).code).toBe(2);
+    const { stdout } = await cli.run(["approval", "reject", "3", "--reason", "Not known here."]);
+    expect(stdout).toMatch(/^status +rejected$/m);
+    expect(stdout).toMatch(/^reason +Not known here\.$/m);
+  });
+});
+
+describe("uam setting", () => {
+  test("set overrides, unset drops, list shows both", async () => {
+    expect(await cli.json(["setting", "set", "policy.default_ttl", "2w"])).toEqual({
+      key: "policy.default_ttl",
+      value: "14d",
+      overridden: true,
+    });
+    expect((await cli.run(["setting", "list"])).stdout).toBe(
+      [
+        "KEY                     VALUE  OVERRIDDEN",
+        "policy.default_ttl      14d    yes",
+        "policy.recycle_period   30d    no",
+        "policy.audit_retention  365d   no",
+        "",
+      ].join("\n"),
+    );
+    expect(await cli.json(["setting", "unset", "policy.default_ttl"])).toMatchObject({
+      value: "90d",
+      overridden: false,
+    });
+    const { items } = await cli.json(["audit", "list", "--action", "settings.update"]);
+    expect(items.map((row: { actor: string }) => row.actor)).toEqual(["olga", "olga"]);
+  });
+
+  test("set refuses what is no duration, and keys that are none", async () => {
+    expect(await cli.run(["setting", "set", "policy.default_ttl", "0"])).toMatchObject({ code: 1, stdout: "" });
+    expect((await cli.run(["setting", "set", "policy.other", "1d"])).code).toBe(2);
+  });
+});
+
+describe("uam audit export", () => {
+  test("writes the API's CSV to standard output, within the period", async () => {
+    const { code, stdout } = await cli.run(["audit", "export"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\uFEFFid,created_at,actor_type,actor,[^\r]*\r\n1,/);
+    const { total } = await cli.json(["audit", "list"]);
+    expect(stdout.trim().split("\r\n")).toHaveLength(total + 1);
+    const none = await cli.run(["audit", "export", "--until", "2020-01-01T00:00:00Z"]);
+    expect(none.stdout.trim().split("\r\n")).toHaveLength(1);
+  });
+
+  test("--output writes a new file for its owner's eyes only, never over another", async () => {
+    const path = join(cli.dataDir, "audit.csv");
+    expect(await cli.run(["audit", "export", "--output", path])).toEqual({ code: 0, stdout: "", stderr: "" });
+    const content = readFileSync(path, "utf8");
+    expect(content).toBe((await cli.run(["audit", "export"])).stdout);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const again = await cli.run(["audit", "export", "--output", path, "--until", "2020-01-01T00:00:00Z"]);
+    expect([again.code, again.stderr]).toEqual([1, `uam: ${path} exists already; choose another name\n`]);
+    expect(readFileSync(path, "utf8")).toBe(content);
+    const nowhere = await cli.run(["audit", "export", "--output", join(cli.dataDir, "missing/x.csv")]);
+    expect(nowhere.stderr).toMatch(/^uam: .*missing\/x\.csv cannot be written: ENOENT/);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { printJson, printRecord, printTable, shortTime, visible, widthOf } from "../../src/cli/output.ts";
+
+function capture(
+  work: (writer: { out: (text: string) => void; columns: number | undefined }) => void,
+  columns?: number,
+) {
+  let text = "";
+  const out = (more: string) => {
+    text += more;
+  };
+  work({ out, columns });
+  return text;
+}
+
+describe("visible()", () => {
+  test("escapes what could drive a terminal", () => {
+    expect(visible("a\u001b[31mb\u009bc\u007f\r\n\t")).toBe("a\\x1b[31mb\\x9bc\\x7f\\x0d\\x0a\\x09");
+    expect(visible("left\u202eright\u2066\u200b\u2028")).toBe("left\\u202eright\\u2066\\u200b\\u2028");
+    expect(visible("\ud800")).toBe("\\ud800");
+  });
+
+  test("leaves text of any script as it is", () => {
+    expect(visible("Ünïcode 漢字 🙂 e\u0301")).toBe("Ünïcode 漢字 🙂 e\u0301");
+  });
+});
+
+describe("widthOf()", () => {
+  test("counts columns, not characters", () => {
+    expect(["abc", "漢字", "🙂", "e\u0301", "한글"].map(widthOf)).toEqual([3, 4, 2, 1, 4]);
+  });
+});
+
+describe("printTable()", () => {
+  const columns = [
+    { header: "ID", value: (row: readonly [number, string]) => row[0] },
+    { header: "NAME", value: (row: readonly [number, string]) => row[1], shrinks: true },
+    { header: "END", value: () => "." },
+  ] as const;
+
+  test("aligns wide characters and leaves no blanks at the end", () => {
+    const rows = [
+      [1, "漢字"],
+      [20, "abcde"],
+    ] as const;
+    expect(capture((writer) => printTable(writer, columns, rows))).toBe("ID  NAME   END\n1   漢字   .\n20  abcde  .\n");
+  });
+
+  test("cuts to the terminal's width at whole characters", () => {
+    const text = capture((writer) => printTable(writer, columns, [[1, "漢".repeat(20)]]), 20);
+    expect(text.split("\n")[1]).toBe("1   漢漢漢漢漢…  .");
+  });
+
+  test("escapes stored text", () => {
+    expect(capture((writer) => printTable(writer, columns, [[1, "\u001b[2J"]]))).toContain("\\x1b[2J");
+  });
+});
+
+describe("printRecord()", () => {
+  test("shows a dash for what is absent", () => {
+    const text = capture((writer) => printRecord(writer, { id: 1, purpose: "", disabled_at: null }));
+    expect(text).toBe("id           1\npurpose      -\ndisabled_at  -\n");
+  });
+});
+
+describe("printJson()", () => {
+  test("is JSON that no terminal obeys", () => {
+    const value = { text: "\u001b\u009b\u202e\u2028\u007f\u{e0001}" };
+    const text = capture((writer) => printJson(writer, value));
+    expect(JSON.parse(text)).toEqual(value);
+    expect(text.replaceAll("\n", "")).toMatch(/^[ -~]*$/);
+  });
+});
+
+describe("shortTime()", () => {
+  test("drops milliseconds and nothing else", () => {
+    expect(shortTime("2026-11-20T08:00:00.123Z")).toBe("2026-11-20T08:00:00Z");
+    expect(shortTime(null)).toBe("-");
+  });
+});

@@ -1,0 +1,99 @@
+/** The program as real processes, on an embedded PostgreSQL of its own. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+// Each step starts processes.
+setDefaultTimeout(60_000);
+
+const PROGRAM = join(import.meta.dir, "../../src/main.ts");
+
+let directory: string;
+let variables: Record<string, string>;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "uam-process-"));
+  // The database server has a uid of its own when this runs as root.
+  chmodSync(directory, 0o711);
+  variables = {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    UAM_DATA_DIR: join(directory, "data"),
+    UAM_LISTEN: `unix:${join(directory, "uam.sock")}`,
+    UAM_LOG_LEVEL: "error",
+  };
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function uam(...args: readonly string[]) {
+  const options = { cwd: directory, env: variables, encoding: "utf8" } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], options);
+  return { status, stdout, stderr };
+}
+
+function shell(command: string) {
+  const env = { ...variables, UAM: `'${process.execPath}' '${PROGRAM}'`, SHELL: "/bin/sh" };
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], { cwd: directory, env, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+describe("uam as a process", () => {
+  test("a command starts the database for as long as it takes", () => {
+    expect(uam("user", "create", "alice", "--email", "alice@example.org")).toMatchObject({ status: 0, stderr: "" });
+    expect(uam("user", "list").stdout).toContain("alice@example.org");
+    const servers = spawnSync("/usr/bin/pgrep", ["-f", join(directory, "data")], { encoding: "utf8" });
+    expect(servers.stdout).toBe("");
+  });
+
+  test("the audit log names the account that ran it", () => {
+    const own = spawnSync("/usr/bin/id", ["-un"], { encoding: "utf8" }).stdout.trim();
+    const { items } = JSON.parse(uam("audit", "list", "--json").stdout);
+    expect(items[0]).toMatchObject({ actor_type: "cli", actor: own, action: "user.create" });
+  });
+
+  test("a reader that stops reading is no failure", () => {
+    const { stdout, stderr } = shell("eval $UAM config | head -1; eval $UAM audit export | true");
+    expect([stdout, stderr]).toEqual([`UAM_LISTEN=${variables.UAM_LISTEN}\n`, ""]);
+  });
+
+  test("audit export streams to standard output", () => {
+    expect(uam("audit", "export").stdout).toMatch(/^\uFEFFid,[\s\S]*\r\n1,.*user\.create.*\r\n$/u);
+  });
+
+  test("deleting asks at a terminal, and only there", () => {
+    expect(uam("user", "delete", "alice").status).toBe(2);
+    // script(1) makes a terminal, on which the answer is typed.
+    const ask = (answer: string) => shell(`printf '${answer}\\n' | script -qec "$UAM user delete alice" /dev/null`);
+    expect(ask("n").stdout).toMatch(/Delete alice \(id 1\).*\[y\/N\] [\s\S]*Nothing was deleted\./);
+    expect(uam("user", "show", "alice").status).toBe(0);
+    expect(ask("y").stdout).toContain("Deleted alice");
+    expect(uam("user", "show", "alice").status).toBe(1);
+  });
+
+  test("version, help and mistakes end at once with their exit codes", () => {
+    expect(uam("version").stdout).toMatch(/^uam \d+\.\d+\.\d+, bun /);
+    expect(uam("--help").status).toBe(0);
+    expect(uam("nonsense")).toMatchObject({ status: 2, stdout: "" });
+  });
+});
+
+describe("uam beside the service", () => {
+  let service: ChildProcess;
+  let ended: Promise<number | null>;
+  beforeAll(() => {
+    service = spawn(process.execPath, [PROGRAM, "serve"], { cwd: directory, env: variables, stdio: "ignore" });
+    ended = new Promise((resolve) => service.on("exit", resolve));
+  });
+
+  test("healthcheck --wait returns once the service answers, and commands share its database", async () => {
+    expect(uam("healthcheck", "--wait", "20s")).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(uam("user", "create", "bob", "--email", "bob@example.org").status).toBe(0);
+    expect(uam("user", "list").stdout).toContain("bob@example.org");
+    expect(uam("healthcheck").status).toBe(0);
+    service.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    expect(uam("healthcheck").status).toBe(1);
+  });
+});

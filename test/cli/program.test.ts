@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { GROUPS } from "../../src/cli/commands.ts";
+import { createTestCli, type TestCli } from "../support/cli.ts";
+
+const COMMANDS = {
+  user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete"],
+  key: ["list", "revoke"],
+  approval: ["list", "approve", "reject"],
+  audit: ["list", "export"],
+  setting: ["list", "set", "unset"],
+  admin: ["add", "list", "passwd", "remove"],
+  otp: [],
+  lock: [],
+  serve: [],
+  reconcile: [],
+  migrate: [],
+  config: [],
+  healthcheck: [],
+  version: [],
+} as const;
+
+let cli: TestCli;
+beforeAll(async () => {
+  cli = await createTestCli();
+});
+afterAll(() => cli.close());
+
+describe("runProgram()", () => {
+  test("--help names every command and the exit codes", async () => {
+    const { code, stdout, stderr } = await cli.run(["--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const name of [...Object.keys(COMMANDS), "completion"])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, "m"));
+    expect(stdout).toContain("78 configuration");
+    expect(stdout).not.toMatch(/ $/m);
+  });
+
+  test("every command has help, on every level", async () => {
+    for (const [name, subcommands] of Object.entries(COMMANDS)) {
+      const group = await cli.run([name, "--help"]);
+      expect([name, group.code, group.stdout.includes(`Usage: uam ${name}`)]).toEqual([name, 0, true]);
+      for (const subcommand of subcommands) {
+        expect(group.stdout).toMatch(new RegExp(`^ {2}${subcommand} +\\S`, "m"));
+        const { code, stdout } = await cli.run([name, subcommand, "--help"]);
+        expect([subcommand, code, stdout.includes(`Usage: uam ${name} ${subcommand}`)]).toEqual([subcommand, 0, true]);
+      }
+      expect(GROUPS.has(name)).toBe(subcommands.length > 0);
+    }
+  });
+
+  test("serve --help lists all variables", async () => {
+    const { stdout } = await cli.run(["serve", "--help"]);
+    expect(stdout).toContain("  UAM_LISTEN\n      address and port, or unix:/path, to listen on [127.0.0.1:8080]\n");
+    expect(stdout.match(/^ {2}UAM_/gm)?.length).toBeGreaterThan(35);
+  });
+
+  test("no command at all is a mistake in usage, answered with help", async () => {
+    for (const args of [[], ["user"]]) {
+      const { code, stdout, stderr } = await cli.run(args);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("Usage: uam");
+    }
+  });
+
+  test("mistakes in usage are a sentence on standard error and exit 2", async () => {
+    const mistakes = {
+      "usr list": "Unexpected option or subcommand: `usr`.",
+      "user list --page 0": '`--page`: Expected a value greater than or equal to 1, but got "0".',
+      "user list --page-size 501": '`--page-size`: Expected a value less than or equal to 500, but got "501".',
+      "user list --status gone": '`--status`: Expected one of "active", "disabled", and "expired", but got "gone".',
+      "user create bob": "Missing option `--email`.",
+      "user extend bob --days 3651": '`--days`: Expected a value less than or equal to 3,650, but got "3651".',
+      "key revoke bob x": "`KEYID`: Expected a valid integer, but got",
+      "audit list --since 2026-02-30T00:00:00Z": "`--since`: The time is not an RFC 3339 timestamp",
+      "healthcheck --wait 5": "`--wait`: Not a duration such as",
+      lock: "Expected a `NAME`",
+    };
+    for (const [line, sentence] of Object.entries(mistakes)) {
+      const { code, stdout, stderr } = await cli.run(line.split(" "));
+      expect([line, code, stdout]).toEqual([line, 2, ""]);
+      expect(stderr).toContain(`uam: ${sentence}`);
+      expect(stderr).toEndWith("Try uam --help, or uam COMMAND --help.\n");
+    }
+  });
+
+  test("faults of the configuration are all named, with exit 78", async () => {
+    const variables = { ...cli.variables, UAM_LISTEN: "nowhere", UAM_MAX_KEYS: "many" };
+    for (const args of [["user", "list"], ["config"], ["healthcheck"], ["lock", "bob"], ["reconcile"]]) {
+      const { code, stdout, stderr } = await cli.run(args, { variables });
+      expect([args, code, stdout]).toEqual([args, 78, ""]);
+      expect(stderr).toStartWith("uam: the configuration has faults:\n");
+      expect(stderr).toContain("UAM_LISTEN must be ADDRESS:PORT");
+      expect(stderr).toContain("UAM_MAX_KEYS is not a whole number");
+    }
+  });
+
+  test("version and help need no configuration", async () => {
+    const variables = { UAM_LISTEN: "nowhere" };
+    expect(await cli.run(["version"], { variables })).toMatchObject({ code: 0, stderr: "" });
+    expect((await cli.run(["help", "user"], { variables })).code).toBe(0);
+  });
+});
+
+describe("main.ts", () => {
+  test("loads no package but the parser before a command runs, so that it starts fast", () => {
+    const packages = new Set<string>();
+    const seen = new Set<string>();
+    const waiting = [join(import.meta.dir, "../../src/main.ts")];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (seen.has(path) || !path.endsWith(".ts")) continue;
+      seen.add(path);
+      const { imports } = new Bun.Transpiler({ loader: "ts" }).scan(readFileSync(path));
+      for (const { kind, path: target } of imports) {
+        if (kind !== "import-statement") continue;
+        const local = join(dirname(path), target);
+        if (target.startsWith(".")) waiting.push(existsSync(local) ? local : "");
+        else if (!target.startsWith("node:")) packages.add(target.split("/").slice(0, 2).join("/"));
+      }
+    }
+    expect([...packages]).toEqual(["@optique/core"]);
+    expect(seen.size).toBeGreaterThan(15);
+  });
+});

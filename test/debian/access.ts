@@ -1,0 +1,62 @@
+/** What an external user does from outside: log in with a code, upload a key, and use ssh. */
+
+import { idle } from "./checks.ts";
+import type { Container } from "./container.ts";
+
+const API = "http://127.0.0.1:8080/api/v1";
+const JSON_BODY = "-H 'Content-Type: application/json'";
+const SSH =
+  "-o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=10";
+
+/** Logs an administrator in and gives the usernames that the API lists. */
+export async function listedUsers({ sh }: Container, admin: string, password: string): Promise<string> {
+  const body = JSON.stringify({ username: admin, password });
+  await sh(`curl -sSf -c /root/${admin}.jar ${JSON_BODY} -d '${body}' ${API}/auth/admin/login`);
+  return await sh(`curl -sSf -b /root/${admin}.jar ${API}/users | grep -o '"username":"[a-z]*"'`);
+}
+
+/** Logs the user in with a one-time code from the command line; the session stays in a file. */
+export async function logIn({ sh }: Container, uam: string, user: string): Promise<void> {
+  await sh(
+    `CODE=$(${uam} otp ${user}); curl -sSf -c /root/${user}.jar ${JSON_BODY} -d "{\\"username\\":\\"${user}\\",\\"code\\":\\"$CODE\\"}" ${API}/auth/otp/login`,
+  );
+}
+
+/** Makes a key pair and uploads the public key in the user's session. */
+export async function uploadKey({ sh }: Container, user: string, key: string): Promise<void> {
+  await sh(`ssh-keygen -q -t ed25519 -N '' -f /root/${key}
+    curl -sSf -b /root/${user}.jar ${JSON_BODY} -d "{\\"name\\":\\"${key}\\",\\"public_key\\":\\"$(cat /root/${key}.pub)\\"}" ${API}/me/keys`);
+}
+
+/** The user's own list of keys, which needs the session. */
+export async function ownKeys({ sh }: Container, user: string): Promise<string> {
+  return await sh(`curl -sSf -b /root/${user}.jar ${API}/me/keys`);
+}
+
+/** Throws unless the key opens the account. */
+export async function admitted({ sh }: Container, user: string, key: string): Promise<void> {
+  const name = await sh(`ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 id -un`, 20);
+  if (name !== `ext_${user}\n`) throw new Error(`ssh logged in as ${name}`);
+}
+
+/** Throws unless sshd turns the key away. */
+export async function refused({ attempt }: Container, user: string, key: string): Promise<void> {
+  const { status, stdout, stderr } = await attempt(`ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 true`, 20);
+  if (status !== 255 || !/Permission denied|Connection closed/.test(stderr)) {
+    throw new Error(`ssh was not refused: ${status} ${stdout}${stderr}`);
+  }
+}
+
+/** Opens a session that lasts, with a process in it that hangs on. */
+export async function openSession({ sh, until }: Container, user: string, key: string): Promise<void> {
+  const inside = "nohup sleep 600 >/dev/null 2>&1 & echo open; sleep 600";
+  await sh(`rm -f /root/session.log
+    setsid ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 '${inside}' </dev/null >/root/session.log 2>&1 &`);
+  await until("grep -q open /root/session.log", 20);
+  await sh(`test "$(pgrep -c -u ext_${user} sleep)" = 2`);
+}
+
+/** Throws unless nothing of the user runs any more. */
+export async function sessionEnded(container: Container, user: string): Promise<void> {
+  await idle(container, `-u ext_${user}`);
+}

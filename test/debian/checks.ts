@@ -1,0 +1,58 @@
+/** What is asked of the host and of the service in both modes. */
+
+import type { Container } from "./container.ts";
+import { same } from "./steps.ts";
+
+/** Waits until the service answers. */
+export async function answers({ until }: Container): Promise<void> {
+  await until("curl -sf --max-time 5 http://127.0.0.1:8080/api/v1/healthz", 30);
+}
+
+/** Throws if doctor finds a fault; only the clock may be one, which a container cannot set. */
+export async function healthy({ attempt }: Container, uam: string): Promise<void> {
+  const { status, stdout, stderr } = await attempt(`${uam} doctor --json`);
+  const findings: readonly { readonly area: string; readonly state: string; readonly finding: string }[] =
+    JSON.parse(stdout);
+  const faults = findings.filter(({ state }) => state === "fault");
+  const others = faults.filter(({ area }) => area !== "clock");
+  if (findings.length < 5 || others.length > 0) throw new Error(`doctor found ${stdout}${stderr}`);
+  same(String(status), faults.length === 0 ? "0" : "1", "doctor's exit code");
+}
+
+/** The number of the service's process. */
+export async function mainPid({ sh }: Container): Promise<string> {
+  return (await sh("systemctl show --property=MainPID --value uam")).trim();
+}
+
+/** Kills the service with SIGKILL, and waits until systemd has another one answering. */
+export async function killService(container: Container): Promise<void> {
+  const before = await mainPid(container);
+  await container.sh(`kill -9 ${before}`);
+  await container.until(
+    `PID=$(systemctl show --property=MainPID --value uam); test $PID != 0; test $PID != ${before}; systemctl is-active uam`,
+    30,
+  );
+  await answers(container);
+}
+
+/** systemd's own figure for the unit, e.g. "3.4 OK". */
+export async function exposure({ sh }: Container): Promise<string> {
+  const said = await sh("systemd-analyze security --no-pager uam | tail -n 1");
+  return /uam\.service: ([\d.]+ \w+)/.exec(said)?.[1] ?? said;
+}
+
+/** A figure of every file that an installation could touch. */
+export async function hostFingerprint({ sh }: Container): Promise<string> {
+  const own = "$(ls -d /var/lib/uam /var/cache/uam 2>/dev/null || true)";
+  return await sh(`find /etc /usr ${own} -xdev -printf '%p %s %T@ %m %u\\n' | sort | sha256sum`);
+}
+
+/** Throws if one of the paths is there. */
+export async function absent({ sh }: Container, paths: readonly string[]): Promise<void> {
+  await sh(`for path in ${paths.join(" ")}; do if test -e $path; then echo "$path is there"; exit 1; fi; done`);
+}
+
+/** Throws if pgrep(1) still finds a process after three seconds, in which init takes in what has ended. */
+export async function idle({ until }: Container, pattern: string): Promise<void> {
+  await until(`if pgrep -a ${pattern}; then exit 1; fi`, 3);
+}

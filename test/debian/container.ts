@@ -1,0 +1,97 @@
+/** A booted Debian with a network of its own, and commands run in it. */
+
+import { readFileSync } from "node:fs";
+import { CannotBoot } from "./cannot-boot.ts";
+import { type Outcome, run } from "./shell.ts";
+
+export interface Container {
+  /** Its root, as seen from here. */
+  readonly directory: string;
+  /** Runs a script as root with bash, at most a minute unless told, and gives its output; throws unless it ends with 0. */
+  sh(script: string, seconds?: number): Promise<string>;
+  /** As `sh`, but gives the outcome whatever it is. */
+  attempt(script: string, seconds?: number): Promise<Outcome>;
+  /** Repeats a script until it ends with 0; throws, with what it last said, when the seconds are over. */
+  until(script: string, seconds: number): Promise<string>;
+  /** Ends everything in it at once. */
+  stop(): Promise<void>;
+}
+
+const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Boots the tree and waits until systemd is done. Throws `CannotBoot` if nspawn gave up before systemd ran. */
+export async function boot(directory: string, name: string): Promise<Container> {
+  // If this process is killed, nspawn is, and then its init: nothing is left running.
+  const nspawn = Bun.spawn(
+    [
+      ...["setpriv", "--pdeathsig", "KILL", "systemd-nspawn", "--quiet", "--boot", "--private-network"],
+      // Not registered anywhere: it works without a systemd on the outside, too.
+      ...[`--machine=${name}`, `--directory=${directory}`, "--register=no", "--keep-unit", "--link-journal=no"],
+      ...["--resolv-conf=off", "--timezone=off", "--console=pipe"],
+    ],
+    { stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+  );
+  const said = Promise.all([nspawn.stdout.text(), nspawn.stderr.text()]);
+  const leader = await findLeader(nspawn);
+  if (leader === undefined) {
+    nspawn.kill("SIGKILL");
+    throw new CannotBoot(`systemd-nspawn could not boot it: ${(await said).join("").trim()}`);
+  }
+  const enter = ["nsenter", `--target=${leader}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"];
+  const attempt = (script: string, seconds = 60): Promise<Outcome> => {
+    const command = ["timeout", "--kill-after=2", String(seconds), "bash", "-euo", "pipefail", "-c", script];
+    return run(["env", "-i", PATH, "HOME=/root", "LC_ALL=C", ...enter, ...command], seconds + 5);
+  };
+  const container: Container = {
+    directory,
+    attempt,
+    sh: async (script, seconds) => succeeded(script, await attempt(script, seconds)),
+    until: async (script, seconds) => {
+      const end = Date.now() + seconds * 1000;
+      for (;;) {
+        const outcome = await attempt(script, seconds);
+        if (outcome.status === 0 || Date.now() > end) return succeeded(script, outcome);
+        await Bun.sleep(200);
+      }
+    },
+    stop: async () => {
+      if (nspawn.exitCode === null) await run(["kill", "-KILL", String(leader)], 5);
+      await Promise.race([nspawn.exited, Bun.sleep(10_000)]);
+      nspawn.kill("SIGKILL");
+      await said;
+    },
+  };
+  try {
+    await container.until("test -S /run/systemd/private && test -S /run/dbus/system_bus_socket", 60);
+    await container.sh("systemctl is-system-running --wait", 60);
+  } catch (error) {
+    await container.stop();
+    throw error;
+  }
+  return container;
+}
+
+function succeeded(script: string, { status, stdout, stderr }: Outcome): string {
+  if (status !== 0) throw new Error(`ended with ${status}: ${script}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** The container's init as a process of ours; undefined if nspawn ended, or has none after half a minute. */
+async function findLeader(nspawn: Bun.Subprocess): Promise<number | undefined> {
+  for (let attempt = 0; attempt < 300 && nspawn.exitCode === null; attempt++) {
+    const pids = await run(["pgrep", "--parent", String(nspawn.pid), "--exact", "systemd"], 5);
+    const pid = Number(pids.stdout.trim());
+    if (pid > 0 && isInit(pid)) return pid;
+    await Bun.sleep(100);
+  }
+  return undefined;
+}
+
+function isInit(pid: number): boolean {
+  try {
+    return /^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    // It ended meanwhile.
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+/** The commands of the README's "Install on a host". */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const README = join(import.meta.dir, "../../README.md");
+const SECTION = "Install on a host";
+const MOST = 6;
+/** What a test cannot do as it stands: the administrator's editor, and a program in the current directory. */
+const EDITOR = "editor /etc/uam/uam.env";
+const EDIT = "sed -i 's|^#UAM_BASE_URL=.*|UAM_BASE_URL=http://127.0.0.1:8080|' /etc/uam/uam.env";
+const PROGRAM = "./uam ";
+
+/** The commands in order, for a program at `path`. Throws if there are more than six, or none to edit or to install. */
+export function installCommands(path: string): readonly string[] {
+  const readme = readFileSync(README, "utf8");
+  const text = readme.split(/^## /m).find((part) => part.startsWith(`${SECTION}\n`)) ?? "";
+  const block = /^```sh\n(.*?)^```$/ms.exec(text)?.[1] ?? "";
+  const commands = block
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").trim())
+    .filter((line) => line !== "");
+  if (commands.length > MOST) throw new Error(`"${SECTION}" has ${commands.length} commands, ${MOST} are the most`);
+  if (!commands.includes(EDITOR) || !commands.some((line) => line.startsWith(PROGRAM))) {
+    throw new Error(`"${SECTION}" of the README does not run ${PROGRAM.trim()} or ${EDITOR}: ${commands.join("; ")}`);
+  }
+  return commands.map((line) => (line === EDITOR ? EDIT : line.replace(PROGRAM, `${path} `)));
+}

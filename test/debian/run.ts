@@ -1,0 +1,104 @@
+/**
+ * `bun test/debian/run.ts`: the built program on a whole Debian, booted with systemd. Exit code 1 if anything is wrong; 0, and
+ * a warning that nobody can overlook, where this machine cannot boot a container.
+ */
+
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { CannotBoot, requireMachine } from "./cannot-boot.ts";
+import { boot, type Container } from "./container.ts";
+import { directMode } from "./direct.ts";
+import { upgradedPackage } from "./package.ts";
+import { must } from "./shell.ts";
+import { step } from "./steps.ts";
+import { sudoMode } from "./sudo.ts";
+import { copyTree, removeCopies, requireTree } from "./tree.ts";
+
+const PROJECT = join(import.meta.dir, "../..");
+const BINARY = join(PROJECT, "dist/uam");
+const UPGRADE_VERSION = "999.0.0";
+/** Of everything; each command has its own limit besides. */
+const LIMIT = 10 * 60_000;
+
+let running: Container | undefined;
+
+async function main(): Promise<void> {
+  requireMachine();
+  if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
+  removeCopies();
+  const tree = await step("a Debian tree", requireTree);
+  await inContainer(tree, "direct", async (container, shared) => {
+    copyFileSync(BINARY, join(shared, "uam"));
+    await directMode(container, "/opt/uam/uam");
+  });
+  await inContainer(tree, "sudo", async (container, shared) => {
+    const first = join(shared, "first.deb");
+    await step("the package, and a later version of it", async () => {
+      await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
+      await upgradedPackage(first, join(shared, "upgrade.deb"), UPGRADE_VERSION);
+    });
+    const packages = { first: "/opt/uam/first.deb", upgrade: "/opt/uam/upgrade.deb" };
+    await sudoMode(container, { ...packages, upgradeVersion: UPGRADE_VERSION });
+  });
+}
+
+/** Boots a fresh copy of the tree for the work; `shared` is the container's /opt/uam. */
+async function inContainer(
+  tree: string,
+  name: string,
+  work: (container: Container, shared: string) => Promise<void>,
+): Promise<void> {
+  const directory = await step(`a copy of it for ${name} mode`, () => copyTree(tree, name));
+  const container = await step("it boots", () => boot(directory, `uam-test-${name}`));
+  running = container;
+  const shared = join(directory, "opt/uam");
+  mkdirSync(shared);
+  try {
+    await work(container, shared);
+  } catch (error) {
+    const journal = await container.attempt("journalctl --no-pager --lines=60 --unit=uam --unit=ssh");
+    console.error(`What the container's journal says:\n${journal.stdout}`);
+    throw error;
+  } finally {
+    await container.stop();
+    running = undefined;
+  }
+}
+
+async function end(code: number): Promise<never> {
+  await running?.stop();
+  removeCopies();
+  process.exit(code);
+}
+
+function warn(reason: string): void {
+  const line = "!".repeat(100);
+  console.error(
+    `\n${line}\n!! NOT TESTED on a real host: this machine cannot boot a container.\n!! ${reason}\n${line}\n`,
+  );
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    console.error(`Ended by ${signal}.`);
+    void end(1);
+  });
+}
+setTimeout(() => {
+  console.error(`FAIL  not done after ${LIMIT / 60_000} minutes`);
+  void end(1);
+}, LIMIT);
+
+try {
+  await main();
+  console.log(`The real host: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
+  await end(0);
+} catch (error) {
+  if (error instanceof CannotBoot) {
+    warn(error.message);
+    await end(0);
+  }
+  console.error(error instanceof Error ? error.message : error);
+  await end(1);
+}

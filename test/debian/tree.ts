@@ -1,0 +1,85 @@
+/** A minimal Debian to boot: made once a week, and copied for each container. */
+
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { CannotBoot } from "./cannot-boot.ts";
+import { must } from "./shell.ts";
+
+const DIRECTORY = "/var/tmp";
+const TREE = join(DIRECTORY, "uam-debian-tree");
+const COPY = /^uam-debian-(?:run|new)-(\d+)/;
+const PACKAGES = "systemd,systemd-sysv,dbus,openssh-server,openssh-client,sudo,procps,passwd,iproute2,curl,e2fsprogs";
+/** What could hold dpkg's lock at a bad moment. */
+const MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer"];
+const RECIPE = JSON.stringify([PACKAGES, MASKED]);
+const RECIPE_FILE = ".recipe";
+const RELEASE = "bookworm";
+const MIRROR = "http://deb.debian.org/debian";
+const WEEK = 7 * 24 * 3600 * 1000;
+const HOST_NAME = "debian";
+
+/** The path of the tree, which is at most a week old. Throws `CannotBoot` if it cannot be had. */
+export async function requireTree(): Promise<string> {
+  if (isFresh()) return TREE;
+  console.log(`      making ${TREE} with debootstrap`);
+  const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
+  rmSync(made, { recursive: true, force: true });
+  // In a mount namespace of its own, what debootstrap mounts in the tree goes with it, whatever ends it.
+  const argv = [
+    "unshare",
+    "--mount",
+    "debootstrap",
+    "--variant=minbase",
+    `--include=${PACKAGES}`,
+    RELEASE,
+    made,
+    MIRROR,
+  ];
+  await must(argv, 300).catch((error: Error) => {
+    rmSync(made, { recursive: true, force: true });
+    throw new CannotBoot(`debootstrap could not make a tree (no network?): ${error.message.slice(-1500)}`);
+  });
+  writeFileSync(join(made, "etc/hostname"), `${HOST_NAME}\n`);
+  writeFileSync(join(made, "etc/hosts"), `127.0.0.1 localhost ${HOST_NAME}\n::1 localhost\n`);
+  rmSync(join(made, "var/cache/apt/archives"), { recursive: true });
+  mkdirSync(join(made, "var/cache/apt/archives/partial"), { recursive: true });
+  await must(["systemctl", `--root=${made}`, "mask", ...MASKED], 30);
+  writeFileSync(join(made, RECIPE_FILE), RECIPE);
+  rmSync(TREE, { recursive: true, force: true });
+  renameSync(made, TREE);
+  return TREE;
+}
+
+/** A copy of the tree for one container, on disk, so that it has what a real host's file system has. */
+export async function copyTree(tree: string, name: string): Promise<string> {
+  const copy = join(DIRECTORY, `uam-debian-run-${process.pid}-${name}`);
+  await must(["cp", "-a", "--reflink=auto", "--", tree, copy], 120);
+  return copy;
+}
+
+/** Removes the copies of this process, and of others that were killed before they could. */
+export function removeCopies(): void {
+  for (const name of readdirSync(DIRECTORY)) {
+    const pid = Number(COPY.exec(name)?.[1]);
+    const path = join(DIRECTORY, name);
+    if (Number.isNaN(pid) || lstatSync(path).uid !== 0 || (pid !== process.pid && isRunning(pid))) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isFresh(): boolean {
+  const found = lstatSync(TREE, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  // Everybody may write in /var/tmp: what somebody else put there is not booted as root.
+  if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) {
+    throw new Error(`${TREE} is not root's own directory: remove it`);
+  }
+  const made = statSync(join(TREE, RECIPE_FILE), { throwIfNoEntry: false });
+  if (made === undefined || Date.now() - made.mtimeMs > WEEK) return false;
+  return readFileSync(join(TREE, RECIPE_FILE), "utf8") === RECIPE;
+}
+
+function isRunning(pid: number): boolean {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false }) !== undefined;
+}

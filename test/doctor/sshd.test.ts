@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { judgeRevokedKeys, judgeSshd, parseSshd } from "../../src/doctor/sshd.ts";
+
+const expected = { authorizedKeysFile: "%h/.ssh/authorized_keys", groups: ["uam-ext", "contractors"] };
+const GOOD = [
+  "authorizedkeysfile %h/.ssh/authorized_keys",
+  "pubkeyauthentication yes",
+  "strictmodes yes",
+  "permituserrc no",
+  "authenticationmethods publickey",
+  "trustedusercakeys none",
+  "authorizedkeyscommand none",
+];
+
+/** Findings when `lines` replace or add to what a good sshd says. */
+function judge(...lines: readonly string[]): readonly string[] {
+  const names = new Set(lines.map((line) => line.split(" ")[0]));
+  const text = [...GOOD.filter((line) => !names.has(line.split(" ")[0])), ...lines].join("\n");
+  return judgeSshd(parseSshd(text), expected).map(({ state, finding }) => (state === "ok" ? "ok" : finding));
+}
+
+describe("judgeSshd", () => {
+  test("judgeSshd() finds nothing wrong with what the drop-in sets, nor with a path relative to the home", () => {
+    expect(judge()).toEqual(["ok"]);
+    expect(judge("authorizedkeysfile .ssh/authorized_keys", "authenticationmethods any")).toEqual(["ok"]);
+  });
+
+  const faults: readonly (readonly [string, string])[] = [
+    ["authorizedkeysfile .ssh/authorized_keys .ssh/authorized_keys2", "also reads keys from %h/.ssh/authorized_keys2"],
+    ["authorizedkeysfile /etc/ssh/keys/%u", "does not read %h/.ssh/authorized_keys"],
+    ["pubkeyauthentication no", "takes no keys"],
+    ["strictmodes no", "StrictModes is off"],
+    ["permituserrc yes", "~/.ssh/rc"],
+    ["authenticationmethods publickey,password", "AuthenticationMethods asks more"],
+    ["trustedusercakeys /etc/ssh/ca.pub", "TrustedUserCAKeys"],
+    ["authorizedkeyscommand /usr/bin/keys", "AuthorizedKeysCommand"],
+    ["denyusers ext_*", "DenyUsers shuts"],
+    ["allowusers alice", "AllowUsers shuts"],
+    ["denygroups uam-*", "DenyGroups shuts"],
+    ["allowgroups staff", "AllowGroups shuts"],
+  ];
+  for (const [line, finding] of faults) {
+    test(`judgeSshd() reports "${line}"`, () => {
+      expect(judge(line).join("\n")).toContain(finding);
+    });
+  }
+
+  test("judgeSshd() reads lists as sshd does: several lines, user@host, patterns, exclusions", () => {
+    expect(judge("allowusers alice", "allowusers ext_*")).toEqual(["ok"]);
+    expect(judge("allowusers ext_*@192.0.2.*")).toEqual(["ok"]);
+    expect(judge("allowusers !ext_*", "allowusers *")).toEqual(["AllowUsers shuts ext_ accounts out"]);
+    expect(judge("allowgroups staff", "allowgroups contractors")).toEqual(["ok"]);
+    expect(judge("denyusers bob", "denygroups staff")).toEqual(["ok"]);
+  });
+});
+
+describe("judgeRevokedKeys", () => {
+  test("judgeRevokedKeys() reports a file of revoked keys that is missing, and no other", () => {
+    const judged = (line: string, exists: boolean) =>
+      judgeRevokedKeys(parseSshd(line), () => exists).map(({ finding }) => finding);
+    expect([judged("", false), judged("revokedkeys none", false), judged("revokedkeys /r", true)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+    expect(judged("revokedkeys /r", false)).toEqual([
+      "sshd refuses every key of ext_ accounts: /r (RevokedKeys) is missing",
+    ]);
+  });
+});

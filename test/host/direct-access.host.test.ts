@@ -1,0 +1,323 @@
+import { describe, expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import {
+  base,
+  directHost,
+  keysPath,
+  NAME,
+  prepareHost,
+  run,
+  running,
+  shadow,
+  sshd,
+  startAs,
+  stored,
+  UID,
+  until,
+  withSilentFuse,
+} from "../support/direct-host.ts";
+import { mayChangeHost, testAccount } from "../support/host-account.ts";
+import { startSshd } from "../support/sshd.ts";
+
+describe.if(mayChangeHost)("access in direct mode", () => {
+  prepareHost();
+
+  describe("access", () => {
+    test.each(["no", "yes"])(
+      "applyAccess() and writeKeys() open and shut real logins with UsePAM %s",
+      async (usePam) => {
+        const directory = mkdtempSync(join(base, "sshd-"));
+        const server = await startSshd(directory, [`UsePAM ${usePam}`]);
+        try {
+          const host = await directHost();
+          const { path, key } = server.makeKey(1);
+          const open = stored({ keys: [key] });
+          await host.createAccount(open);
+          expect(server.login(NAME, path)).toBe(false);
+          await host.writeKeys(open);
+          expect(server.login(NAME, path)).toBe(true);
+          await host.applyAccess({ ...open, open: false });
+          expect(server.login(NAME, path)).toBe(false);
+          expect(shadow()).toEqual({ password: "*", expires: 1, ageing: false });
+          expect(readFileSync(keysPath(), "utf8")).toBe("");
+          // The account itself is shut, whatever its owner puts into the file.
+          writeFileSync(keysPath(), `${key.type} ${key.base64}\n`);
+          expect(server.login(NAME, path)).toBe(false);
+          await host.applyAccess(open);
+          expect(server.login(NAME, path)).toBe(true);
+          await host.writeKeys({ ...open, keys: [] });
+          expect(server.login(NAME, path)).toBe(false);
+        } finally {
+          server.stop();
+        }
+      },
+    );
+
+    test("applyAccess() lets the backstop expire after the time itself, never before", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(6);
+      const now = new Date();
+      const midnight = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 0, 0, 0));
+      const open = stored({ keys: [key], expireAt: midnight });
+      await host.createAccount(open);
+      await host.applyAccess(open);
+      expect(sshd.login(NAME, path)).toBe(true);
+      await host.applyAccess({ ...open, expireAt: new Date(midnight.getTime() - 2 * 86_400_000) });
+      expect(sshd.login(NAME, path)).toBe(false);
+    });
+
+    test("writeKeys() takes away a key that its owner put where sshd reads too", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(2);
+      await host.createAccount(stored());
+      const second = join(base, NAME, ".ssh/authorized_keys2");
+      const hide = () => {
+        writeFileSync(second, `${key.type} ${key.base64}\n`);
+        chownSync(second, UID, UID);
+        expect(sshd.login(NAME, path)).toBe(true);
+      };
+      hide();
+      await host.writeKeys(stored());
+      expect(sshd.login(NAME, path)).toBe(false);
+      hide();
+      await host.applyAccess(stored({ open: false }));
+      expect(sshd.login(NAME, path)).toBe(false);
+      await host.applyAccess(stored());
+      expect(sshd.login(NAME, path)).toBe(false);
+      hide();
+      expect(await host.reconcile([stored()], true)).toMatchObject([{ account: NAME, repaired: false }]);
+      const [drift] = await host.reconcile([stored()], false);
+      expect(drift).toMatchObject({ repaired: true });
+      expect(drift?.problem).toContain("authorized_keys2");
+      expect(sshd.login(NAME, path)).toBe(false);
+      expect(await host.reconcile([stored()], true)).toEqual([]);
+    });
+
+    test("writeKeys() leaves the target of a linked second file alone", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const victim = join(base, "victim");
+      writeFileSync(victim, "precious\n");
+      symlinkSync(victim, join(base, NAME, ".ssh/authorized_keys2"));
+      await host.writeKeys(stored());
+      expect(existsSync(join(base, NAME, ".ssh/authorized_keys2"))).toBe(false);
+      expect(readFileSync(victim, "utf8")).toBe("precious\n");
+      unlinkSync(victim);
+    });
+
+    test("applyAccess() leaves no process: sessions, daemons, stopped ones and those that keep forking", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(3);
+      const open = stored({ keys: [key] });
+      await host.createAccount(open);
+      await host.writeKeys(open);
+      const session = sshd.open(NAME, path, "sleep 300");
+      startAs(UID, "/usr/bin/sleep", "300");
+      startAs(UID, "/bin/sh", "-c", "kill -STOP $$; sleep 300");
+      startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.01; done");
+      await until(() => running() > 6 && connectionsOf(readProcesses(), NAME).length === 1);
+      await host.applyAccess({ ...open, open: false });
+      expect(running()).toBe(0);
+      expect(connectionsOf(readProcesses(), NAME)).toEqual([]);
+      session.kill();
+    });
+
+    test("applyAccess() leaves no session of logins that race with it", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(5);
+      const open = stored({ keys: [key] });
+      await host.createAccount(open);
+      for (const delay of [60, 100, 140, 180]) {
+        await host.applyAccess(open);
+        const sessions = [1, 2, 3].map(() => sshd.open(NAME, path, "sleep 300"));
+        await Bun.sleep(delay);
+        await host.applyAccess({ ...open, open: false });
+        await Bun.sleep(700);
+        expect([running(), connectionsOf(readProcesses(), NAME).length]).toEqual([0, 0]);
+        for (const session of sessions) session.kill();
+      }
+    }, 30_000);
+
+    test("applyAccess() ends a connection that is in the middle of logging in", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(8);
+      const open = stored({ keys: [key] });
+      await host.createAccount(open);
+      await host.writeKeys(open);
+      // sshd has accepted the key and waits for the signature, for which the client waits for a passphrase.
+      expect(run("ssh-keygen", "-q", "-p", "-P", "", "-N", "passphrase", "-f", path).status).toBe(0);
+      const askpass = join(base, "askpass");
+      writeFileSync(askpass, "#!/bin/sh\nexec sleep 10\n", { mode: 0o755 });
+      const port = /^Port (\d+)$/m.exec(readFileSync(sshd.config, "utf8"))?.[1] ?? "";
+      const options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "IdentitiesOnly=yes"];
+      const args = ["-F", "none", ...options.flatMap((option) => ["-o", option]), "-i", path, "-p", port];
+      const env = { PATH: "/usr/bin:/bin", SSH_ASKPASS: askpass, SSH_ASKPASS_REQUIRE: "force" };
+      const client = spawn("/usr/bin/ssh", [...args, `${NAME}@127.0.0.1`, "true"], { stdio: "ignore", env });
+      await until(() => connectionsOf(readProcesses(), NAME).length === 1);
+      expect(running()).toBe(0);
+      await host.applyAccess({ ...open, open: false });
+      expect(connectionsOf(readProcesses(), NAME)).toEqual([]);
+      client.kill();
+    });
+
+    test("applyAccess() removes crontab, at jobs and lingering, and only this account's", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const files = [
+        { path: `/var/spool/cron/crontabs/${NAME}`, mine: true },
+        { path: `/var/spool/cron/atjobs/a0000101d0b3f2`, mine: true },
+        { path: `/var/spool/cron/atjobs/a0000201d0b3f2`, mine: false },
+        { path: `/var/lib/systemd/linger/${NAME}`, mine: true },
+      ];
+      const made = files
+        .map(({ path }) => mkdirSync(join(path, ".."), { recursive: true }))
+        .filter((path) => path !== undefined);
+      for (const { path, mine } of files) {
+        writeFileSync(path, "x\n");
+        if (mine) chownSync(path, UID, UID);
+      }
+      await host.applyAccess(stored({ open: false }));
+      expect(files.filter(({ path }) => existsSync(path)).map(({ mine }) => mine)).toEqual([false]);
+      for (const { path, mine } of files) if (!mine) unlinkSync(path);
+      for (const path of made) rmSync(path, { recursive: true, force: true });
+    });
+
+    test.each([".ssh", ""])(
+      "applyAccess() gets past a FUSE mount over the home's %p that does not answer",
+      async (over) => {
+        const host = await directHost();
+        await host.createAccount(stored({ keys: testAccount().keys }));
+        await withSilentFuse(join(base, NAME, over), async (mounted) => {
+          const started = performance.now();
+          await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
+          expect((await host.reconcile([stored()], true))[0]?.problem).toContain("is a mount point");
+          expect(performance.now() - started).toBeLessThan(5000);
+          await host.applyAccess(stored({ open: false }));
+          expect(performance.now() - started).toBeLessThan(10_000);
+          expect(mounted()).toBe(false);
+          expect(readFileSync(keysPath(), "utf8")).toBe("");
+        });
+      },
+    );
+
+    test("applyAccess() shuts the account even if the file cannot be emptied, and then throws", async () => {
+      const host = await directHost();
+      const { path, key } = sshd.makeKey(4);
+      const open = stored({ keys: [key] });
+      await host.createAccount(open);
+      await host.writeKeys(open);
+      if (run("chattr", "+i", keysPath()).status !== 0) return;
+      try {
+        await expect(host.applyAccess({ ...open, open: false })).rejects.toMatchObject({ code: "internal" });
+        expect(sshd.login(NAME, path)).toBe(false);
+        expect(shadow()).toMatchObject({ expires: 1 });
+      } finally {
+        run("chattr", "-i", keysPath());
+      }
+    });
+  });
+
+  describe("endSessions", () => {
+    const keeping = async (
+      journal: (pids: readonly number[]) => readonly object[],
+      revokeEnds: HostSettings["revokeEnds"] = "key",
+    ) => {
+      const first = sshd.makeKey(11);
+      const second = sshd.makeKey(12);
+      const journalctl = join(base, "journalctl");
+      writeFileSync(journalctl, `#!/bin/sh\ncat ${base}/journal\n`, { mode: 0o755 });
+      writeFileSync(join(base, "journal"), "");
+      const host = await directHost({ revokeEnds, tools: { sshdConfig: sshd.config, journalctl } });
+      const account = stored({ keys: [first.key, second.key] });
+      await host.createAccount(account);
+      await host.writeKeys(account);
+      const sessions = [first, second].map(({ path }, index) => ({ path, marker: `30${index}` }));
+      const pids: number[] = [];
+      for (const { path, marker } of sessions) {
+        sshd.open(NAME, path, `sleep ${marker}`);
+        await until(() => connectionsOf(readProcesses(), NAME).length === pids.length + 1 && sleeping(marker));
+        pids.push(
+          ...connectionsOf(readProcesses(), NAME)
+            .map(({ pid }) => pid)
+            .filter((pid) => !pids.includes(pid)),
+        );
+      }
+      startAs(UID, "/usr/bin/sleep", "309");
+      await until(() => sleeping("309"));
+      writeFileSync(
+        join(base, "journal"),
+        journal(pids)
+          .map((entry) => JSON.stringify(entry))
+          .join("\n"),
+      );
+      await host.endSessions({ ...account, keys: [second.key] }, first.key.fingerprint);
+      const left = { first: sleeping("300"), second: sleeping("301"), daemon: sleeping("309") };
+      for (const path of [first.path, second.path]) {
+        rmSync(path);
+        rmSync(`${path}.pub`);
+      }
+      return left;
+    };
+    const sleeping = (marker: string): boolean =>
+      processesOf(readProcesses(), UID).some(
+        ({ pid }) => commandOf(pid) === `/usr/bin/sleep ${marker}` || commandOf(pid) === `sleep ${marker}`,
+      );
+    const fingerprint = (id: number): string =>
+      spawnSync("ssh-keygen", ["-l", "-f", join(base, `key${id}.pub`)], { encoding: "utf8" }).stdout.split(" ")[1] ??
+      "";
+    const entry = (pid: number | undefined, id: number, uid = "0") => ({
+      _PID: String(pid),
+      _UID: uid,
+      __MONOTONIC_TIMESTAMP: String(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000),
+      MESSAGE: `Accepted publickey for ${NAME} from 127.0.0.1 port 40000 ssh2: ED25519 ${fingerprint(id)}`,
+    });
+
+    test("endSessions() spares the session that sshd's log proves another key opened, and nothing else", async () => {
+      expect(await keeping(([first, second]) => [entry(first, 11), entry(second, 12)])).toEqual({
+        first: false,
+        second: true,
+        daemon: false,
+      });
+    });
+
+    test("endSessions() ends everything where there is no evidence", async () => {
+      expect(await keeping(() => [])).toEqual({ first: false, second: false, daemon: false });
+    });
+
+    test("endSessions() does not believe a line that the account's owner sent", async () => {
+      const forged = ([first, second]: readonly number[]) => [
+        entry(first, 12, String(UID)),
+        entry(second, 12, String(UID)),
+      ];
+      expect(await keeping(forged)).toEqual({ first: false, second: false, daemon: false });
+    });
+
+    test("endSessions() ends the whole account, or nothing, where that is configured", async () => {
+      const proof = ([first, second]: readonly number[]) => [entry(first, 11), entry(second, 12)];
+      expect(await keeping(proof, "account")).toEqual({ first: false, second: false, daemon: false });
+      expect(await keeping(proof, "none")).toEqual({ first: true, second: true, daemon: true });
+    });
+  });
+});
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0/g, " ").trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { LogLevel } from "../../src/core/log.ts";
+import { readAccounts } from "../../src/host/account.ts";
+import {
+  base,
+  directHost,
+  EXPIRY_DAY,
+  GROUP,
+  keysPath,
+  MANY,
+  NAME,
+  prepareHost,
+  recorded,
+  run,
+  running,
+  shadow,
+  startAs,
+  stored,
+  UID,
+  until,
+  withSilentFuse,
+} from "../support/direct-host.ts";
+import { mayChangeHost } from "../support/host-account.ts";
+
+describe.if(mayChangeHost)("accounts in direct mode", () => {
+  prepareHost();
+
+  describe("createAccount", () => {
+    test("createAccount() makes an account as the contract describes it", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const { passwd, groups } = readAccounts();
+      expect(passwd.get(NAME)).toEqual({ name: NAME, uid: UID, gid: UID, home: join(base, NAME) });
+      expect(groups.get(GROUP)?.members.has(NAME)).toBe(true);
+      expect(shadow()).toEqual({ password: "*", expires: EXPIRY_DAY, ageing: false });
+      const home = lstatSync(join(base, NAME));
+      expect([home.uid, home.gid, home.mode & 0o7777]).toEqual([UID, UID, 0o700]);
+      expect(readFileSync(keysPath(), "utf8")).toBe("");
+      for (const file of ["/etc/subuid", "/etc/subgid"]) {
+        if (existsSync(file)) expect(readFileSync(file, "utf8")).not.toContain(NAME);
+      }
+      expect(await host.presence(stored())).toBe("present");
+      expect([await host.nameTaken(NAME), await host.uidTaken(UID), await host.nameTaken("ext_tnobody")]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    });
+
+    test("createAccount() is done when it is called again", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const inode = lstatSync(join(base, NAME)).ino;
+      await host.createAccount(stored());
+      expect(lstatSync(join(base, NAME)).ino).toBe(inode);
+    });
+
+    test("createAccount() refuses a home that exists, and does not adopt it", async () => {
+      mkdirSync(join(base, NAME));
+      writeFileSync(join(base, NAME, "old"), "old\n");
+      const host = await directHost();
+      expect(await host.nameTaken(NAME)).toBe(true);
+      await expect(host.createAccount(stored())).rejects.toMatchObject({ code: "conflict" });
+      expect(readAccounts().passwd.has(NAME)).toBe(false);
+      expect(readFileSync(join(base, NAME, "old"), "utf8")).toBe("old\n");
+    });
+
+    test.each([
+      ["without shadow entry", (): void => removeLines("/etc/shadow", NAME)],
+      [
+        "without its group",
+        (): void => {
+          removeLines("/etc/group", NAME);
+          removeMember("/etc/group", NAME);
+        },
+      ],
+      ["without home", (): void => rmSync(join(base, NAME), { recursive: true })],
+      ["with a home that is still root's", (): void => chownSync(join(base, NAME), 0, 0)],
+    ])("createAccount() completes an account that a crash left %s", async (_, crash) => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      crash();
+      await host.createAccount(stored());
+      expect(shadow()).toEqual({ password: "*", expires: EXPIRY_DAY, ageing: false });
+      expect(readAccounts().groups.get(GROUP)?.members.has(NAME)).toBe(true);
+      expect(readAccounts().groups.has(NAME)).toBe(true);
+      expect(lstatSync(join(base, NAME)).uid).toBe(UID);
+      expect(await host.reconcile([stored()], true)).toEqual([]);
+    });
+
+    test("createAccount() makes many at once, one after the other", async () => {
+      const host = await directHost();
+      const accounts = MANY.map((name, index) => stored({ name, uid: UID + 1 + index }));
+      await Promise.all(accounts.map((account) => host.createAccount(account)));
+      for (const account of accounts) expect(await host.presence(account)).toBe("present");
+      await Promise.all(accounts.map((account) => host.removeAccount(account)));
+      for (const account of accounts) expect(await host.presence(account)).toBe("missing");
+    });
+
+    test("createAccount() says who holds the lock of another tool, and what to do about one left over", async () => {
+      const host = await directHost();
+      try {
+        writeFileSync("/etc/passwd.lock", String(process.pid));
+        await expect(host.createAccount(stored())).rejects.toThrow(`held by process ${process.pid}`);
+        writeFileSync("/etc/passwd.lock", "");
+        await expect(host.createAccount(stored())).rejects.toThrow("left over from a crash");
+      } finally {
+        unlinkSync("/etc/passwd.lock");
+      }
+      await host.createAccount(stored());
+      expect(await host.presence(stored())).toBe("present");
+    });
+  });
+
+  describe("only ours", () => {
+    const stateOf = () => [readAccounts().passwd.get(NAME), shadow(), lstatSync(join(base, NAME)).ctimeMs];
+
+    test("every change refuses an account with another uid or without the group, and changes nothing", async () => {
+      run("useradd", "-m", "-d", join(base, NAME), "-u", String(UID), "-U", "--", NAME);
+      const before = stateOf();
+      const host = await directHost();
+      for (const account of [stored(), stored({ uid: UID + 1 })]) {
+        expect(await host.presence(account)).toBe("foreign");
+        const calls = [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount];
+        for (const call of calls) await expect(call(account)).rejects.toMatchObject({ code: "conflict" });
+        await expect(host.endSessions(account, "SHA256:x")).rejects.toMatchObject({ code: "conflict" });
+        expect(await host.reconcile([account], false)).toMatchObject([{ account: NAME, repaired: false }]);
+      }
+      expect(stateOf()).toEqual(before);
+    });
+
+    test("changes to a missing account are refused, its removal is not", async () => {
+      const host = await directHost();
+      await expect(host.writeKeys(stored())).rejects.toThrow("is missing on the host");
+      await expect(host.applyAccess(stored({ open: false }))).rejects.toMatchObject({ code: "conflict" });
+      await host.removeAccount(stored());
+    });
+  });
+
+  describe("removeAccount", () => {
+    test("removeAccount() removes processes, jobs, mail, home and account", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      writeFileSync(`/var/mail/${NAME}`, "mail\n");
+      startAs(UID, "/usr/bin/sleep", "300");
+      await until(() => running() > 0);
+      await host.removeAccount(stored());
+      expect(await host.presence(stored())).toBe("missing");
+      expect(readAccounts().groups.has(NAME)).toBe(false);
+      expect([existsSync(join(base, NAME)), existsSync(`/var/mail/${NAME}`), running()]).toEqual([false, false, 0]);
+      expect(readdirSync(join(base, ".uam-trash"))).toEqual([]);
+      expect(await host.nameTaken(NAME)).toBe(false);
+      await host.removeAccount(stored());
+    });
+
+    test("removeAccount() takes a home along whose account an administrator removed", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      run("userdel", "--", NAME);
+      await host.removeAccount(stored());
+      expect(existsSync(join(base, NAME))).toBe(false);
+    });
+
+    test("removeAccount() follows no link and deletes a tree however deep", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const victim = join(base, "victim");
+      mkdirSync(victim);
+      writeFileSync(join(victim, "file"), "precious\n");
+      symlinkSync(victim, join(base, NAME, "link"));
+      const deep = "import os\nfor i in range(2500):\n  os.mkdir('d')\n  os.chdir('d')\n";
+      const script = `i=0; while [ $i -lt 2500 ]; do mkdir d && cd -P d || exit 1; i=$((i+1)); done`;
+      // dash keeps no path for `cd -P .`; python, where there is one, is faster.
+      const made = spawnSync("python3", ["-c", deep], { cwd: join(base, NAME) }).status === 0;
+      if (!made) spawnSync("/bin/sh", ["-c", script], { cwd: join(base, NAME) });
+      await host.removeAccount(stored());
+      expect(existsSync(join(base, NAME))).toBe(false);
+      expect(readdirSync(join(base, ".uam-trash"))).toEqual([]);
+      expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
+      rmSync(victim, { recursive: true });
+    });
+
+    test("removeAccount() refuses while something is mounted in the home, and the mounted data survives", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const victim = join(base, "victim");
+      const point = join(base, NAME, "mnt");
+      mkdirSync(victim);
+      mkdirSync(point);
+      writeFileSync(join(victim, "file"), "precious\n");
+      const mounted = run("mount", "--bind", victim, point).status === 0;
+      if (mounted) {
+        await expect(host.removeAccount(stored())).rejects.toThrow(`${point} is a mount point`);
+        expect(await host.presence(stored())).toBe("present");
+        expect(shadow()).toMatchObject({ expires: EXPIRY_DAY });
+        run("umount", point);
+      }
+      await host.removeAccount(stored());
+      expect(await host.presence(stored())).toBe("missing");
+      expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
+      rmSync(victim, { recursive: true });
+    });
+
+    test("removeAccount() gets past its owner's own FUSE mount", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      mkdirSync(join(base, NAME, "mnt"));
+      await withSilentFuse(join(base, NAME, "mnt"), async () => {
+        await host.removeAccount(stored());
+        expect(await host.presence(stored())).toBe("missing");
+        expect([existsSync(join(base, NAME)), readdirSync(join(base, ".uam-trash"))]).toEqual([false, []]);
+      });
+    });
+
+    test("reconcile() deletes what an earlier removal could not", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const file = join(base, NAME, "immutable");
+      writeFileSync(file, "x");
+      if (run("chattr", "+i", file).status !== 0) return;
+      await host.removeAccount(stored());
+      expect(await host.presence(stored())).toBe("missing");
+      const [left = ""] = readdirSync(join(base, ".uam-trash"));
+      expect(await host.reconcile([], false)).toMatchObject([{ repaired: false }]);
+      expect(recorded.lines.some((line) => line.level === ("error" satisfies LogLevel))).toBe(true);
+      run("chattr", "-i", join(base, ".uam-trash", left, "immutable"));
+      expect(await host.reconcile([], true)).toMatchObject([{ repaired: false }]);
+      expect(await host.reconcile([], false)).toEqual([]);
+      expect(readdirSync(join(base, ".uam-trash"))).toEqual([]);
+    });
+  });
+});
+
+/** Takes the account's own line out of a database, as a crash before it was written would have. */
+function removeLines(path: string, name: string): void {
+  const lines = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, lines.filter((line) => !line.startsWith(`${name}:`)).join("\n"));
+}
+
+function removeMember(path: string, name: string): void {
+  const lines = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, lines.map((line) => (line.startsWith(`${GROUP}:`) ? line.replace(name, "") : line)).join("\n"));
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Account } from "../../src/host/host.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import { REVOKED_KEYS, renderSshdDropIn } from "../../src/install/sshd-drop-in.ts";
+import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import { base, directHost, keysPath, NAME, prepareHost, recorded, stored, UID } from "../support/direct-host.ts";
+import { mayChangeHost } from "../support/host-account.ts";
+import { startSshd, type TestSshd } from "../support/sshd.ts";
+
+const render: HostSettings["render"] = (account, expiry) =>
+  renderAuthorizedKeys(account.keys, account.expireAt, expiry);
+
+describe.if(mayChangeHost)("what sshd really reads", () => {
+  prepareHost();
+
+  /** An sshd of the test's own, stopped at its end. */
+  const withSshd = async (options: readonly string[], work: (server: TestSshd) => Promise<void>): Promise<void> => {
+    const server = await startSshd(mkdtempSync(join(base, "sshd-")), options);
+    try {
+      await work(server);
+    } finally {
+      server.stop();
+    }
+  };
+
+  describe("expiry without the service", () => {
+    test.each(["no", "yes"])("sshd refuses the key one second after expire_at with UsePAM %s", async (usePam) => {
+      await withSshd([`UsePAM ${usePam}`], async (server) => {
+        const { path, key } = server.makeKey(1);
+        const host = await directHost({ render });
+        await host.createAccount(stored());
+        const expireAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 4000);
+        await host.applyAccess(stored({ keys: [key], expireAt }));
+        const text = readFileSync(keysPath(), "utf8");
+        expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
+        await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
+        expect(server.login(NAME, path)).toBe(false);
+        expect(readFileSync(keysPath(), "utf8")).toBe(text);
+      });
+    });
+  });
+
+  describe("key files of an administrator's", () => {
+    const withAdminKeys = (work: (server: TestSshd, file: string) => Promise<void>): Promise<void> => {
+      const directory = join(base, "admin-keys");
+      mkdirSync(directory, { recursive: true });
+      return withSshd([`AuthorizedKeysFile .ssh/authorized_keys ${directory}/%u`], async (server) => {
+        try {
+          await work(server, join(directory, NAME));
+        } finally {
+          rmSync(directory, { recursive: true });
+        }
+      });
+    };
+
+    test("writeKeys() fails while one still holds the revoked key, however it is spelt", async () => {
+      await withAdminKeys(async (server, file) => {
+        const [first, second] = [server.makeKey(1), server.makeKey(2)];
+        const host = await directHost({ tools: { sshdConfig: server.config } });
+        await host.createAccount(stored());
+        const left = stored({ keys: [second.key] });
+        writeFileSync(file, `no-pty,command="true" ${first.key.type}  ${first.key.base64} the same\n`);
+        expect(server.login(NAME, first.path)).toBe(true);
+        await expect(host.writeKeys(left, first.key.fingerprint)).rejects.toThrow(
+          `sshd still reads the revoked key ${first.key.fingerprint} of ${NAME} from ${file}`,
+        );
+        await expect(host.endSessions(left, first.key.fingerprint)).rejects.toThrow("sshd still reads the revoked key");
+        writeFileSync(file, `${second.key.type} ${second.key.base64}\n`);
+        await host.writeKeys(left, first.key.fingerprint);
+        expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([false, true]);
+      });
+    });
+
+    test("writeKeys() takes a file that is too long to be searched for one that holds the key", async () => {
+      await withAdminKeys(async (server, file) => {
+        const { key } = server.makeKey(1);
+        const host = await directHost({ tools: { sshdConfig: server.config } });
+        await host.createAccount(stored());
+        writeFileSync(file, Buffer.alloc(4_194_305, "\n"));
+        await expect(host.writeKeys(stored(), key.fingerprint)).rejects.toThrow("is too long to be searched");
+        rmSync(file);
+        mkdirSync(file);
+        await host.writeKeys(stored(), key.fingerprint);
+      });
+    });
+
+    test("applyAccess() shuts the account all the same, and logs what they hold as an error", async () => {
+      await withAdminKeys(async (server, file) => {
+        const { path, key } = server.makeKey(1);
+        const host = await directHost({ tools: { sshdConfig: server.config } });
+        await host.createAccount(stored());
+        writeFileSync(file, `${key.type} ${key.base64}\n`);
+        expect(server.login(NAME, path)).toBe(true);
+        await host.applyAccess(stored({ open: false }));
+        expect(server.login(NAME, path)).toBe(false);
+        const errors = recorded.lines.filter(({ level }) => level === "error").map(({ message }) => message);
+        expect(errors).toEqual([expect.stringContaining(`sshd still reads keys of ${NAME} from ${file}`)]);
+        expect(readFileSync(file, "utf8")).toContain(key.base64);
+      });
+    });
+  });
+
+  test("applyAccess() moves a second file of the owner's away when it shuts the account", async () => {
+    const host = await directHost();
+    await host.createAccount(stored());
+    const second = join(base, NAME, ".ssh/authorized_keys2");
+    writeFileSync(second, "ssh-ed25519 AAAA\n");
+    chownSync(second, UID, UID);
+    await host.applyAccess(stored({ open: false }));
+    expect(existsSync(second)).toBe(false);
+  });
+
+  test("the drop-in's file of revoked keys refuses a key that the account's file holds", async () => {
+    const [dropIn, revoked] = [join(base, "50-uam.conf"), join(base, "revoked-keys")];
+    writeFileSync(dropIn, renderSshdDropIn("%h/.ssh/authorized_keys", revoked));
+    writeFileSync(revoked, REVOKED_KEYS);
+    await withSshd([`Include ${dropIn}`], async (server) => {
+      const [first, second] = [server.makeKey(1), server.makeKey(2)];
+      const logins = () => [server.login(NAME, first.path), server.login(NAME, second.path)];
+      const host = await directHost({ tools: { sshdConfig: server.config } });
+      await host.createAccount(stored());
+      await host.writeKeys(stored({ keys: [first.key, second.key] }));
+      expect(logins()).toEqual([true, true]);
+      const list = (text: string): void => {
+        writeFileSync(`${revoked}.new`, text);
+        renameSync(`${revoked}.new`, revoked);
+      };
+      list(`${REVOKED_KEYS}${first.key.type} ${first.key.base64}\n`);
+      expect(logins()).toEqual([false, true]);
+      list("");
+      expect(logins()).toEqual([true, true]);
+      rmSync(revoked);
+      expect(logins()).toEqual([false, false]);
+    });
+  });
+
+  describe("a layout outside the homes", () => {
+    test("upload opens, revocation, disabling and deletion shut real logins, whatever is in the home", async () => {
+      const directory = join(base, "keys");
+      mkdirSync(directory);
+      chmodSync(directory, 0o755);
+      const authorizedKeysFile = `${directory}/%u/authorized_keys`;
+      await withSshd([`AuthorizedKeysFile ${authorizedKeysFile}`], async (server) => {
+        const [first, second] = [server.makeKey(1), server.makeKey(2)];
+        const logins = () => [server.login(NAME, first.path), server.login(NAME, second.path)];
+        const host = await directHost({ authorizedKeysFile, tools: { sshdConfig: server.config } });
+        const both = stored({ keys: [first.key, second.key] });
+        const left: Account = { ...both, keys: [second.key] };
+        await host.createAccount(both);
+        mkdirSync(join(base, NAME, ".ssh"));
+        writeFileSync(keysPath(), `${first.key.type} ${first.key.base64}\n`);
+        expect(logins()).toEqual([false, false]);
+        await host.writeKeys(both);
+        expect(logins()).toEqual([true, true]);
+        await host.writeKeys(left, first.key.fingerprint);
+        await host.endSessions(left, first.key.fingerprint);
+        expect(logins()).toEqual([false, true]);
+        expect(await host.reconcile([left], true)).toEqual([]);
+        // Not the account's own: it may read, so that sshd can as the account, and put nothing back.
+        for (const [path, mode] of [
+          [join(directory, NAME), 0o750],
+          [join(directory, NAME, "authorized_keys"), 0o640],
+        ] as const) {
+          const stat = lstatSync(path);
+          expect([stat.uid, stat.gid, stat.mode & 0o7777]).toEqual([0, UID, mode]);
+        }
+        await host.applyAccess({ ...left, open: false });
+        expect(logins()).toEqual([false, false]);
+        await host.applyAccess(left);
+        expect(logins()).toEqual([false, true]);
+        await host.removeAccount(left);
+        expect([readdirSync(directory), readdirSync(join(directory, ".uam-trash"))]).toEqual([[".uam-trash"], []]);
+        expect(existsSync(join(base, NAME))).toBe(false);
+        expect(logins()).toEqual([false, false]);
+      });
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { createHost } from "../../src/host/create-host.ts";
+import type { Host } from "../../src/host/host.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
+import { type LogLine, mayChangeHost, recordingLog, testSettings } from "../support/host-account.ts";
+
+const render: HostSettings["render"] = (account, expiry) =>
+  renderAuthorizedKeys(account.keys, account.expireAt, expiry);
+
+/** An account's life: created, two uploads, a revocation, disabled, enabled, expired, deleted. */
+const LIFE: readonly (readonly [string, (host: Host, keys: ReturnType<typeof makeKeys>) => Promise<void>])[] = [
+  ["create", (host) => host.createAccount(stored())],
+  ["first upload", (host, { first }) => host.writeKeys(stored({ keys: [first] }))],
+  ["second upload", (host, { first, second }) => host.writeKeys(stored({ keys: [first, second] }))],
+  [
+    "revoke",
+    async (host, { first, second }) => {
+      await host.writeKeys(stored({ keys: [second] }), first.fingerprint);
+      await host.endSessions(stored({ keys: [second] }), first.fingerprint);
+    },
+  ],
+  ["disable", (host) => host.applyAccess(stored({ open: false }))],
+  ["enable", (host, { second }) => host.applyAccess(stored({ keys: [second] }))],
+  ["expire", (host) => host.applyAccess(stored({ open: false, expireAt: new Date(0) }))],
+  ["delete", (host) => host.removeAccount(stored())],
+];
+
+describe.if(mayChangeHost)("dry-run beside direct", () => {
+  prepareHost();
+
+  test.each(["key", "account", "none"] as const)(
+    "dry-run logs exactly what direct does in an account's life, where a revocation ends %p",
+    async (revokeEnds) => {
+      const keys = makeKeys();
+      const tools = { sshdConfig: sshd.config };
+      const settings = testSettings({ homeBase: base, markerGroup: GROUP, render, revokeEnds, tools });
+      const planned = recordingLog();
+      const dry = await createHost(settings, planned.log);
+      const direct = await directHost({ render, revokeEnds });
+      for (const [step, live] of LIFE) {
+        const before = hostState();
+        await live(dry, keys);
+        expect([step, hostState()]).toEqual([step, before]);
+        await live(direct, keys);
+        const [would, did] = [changesIn(planned.lines, "would "), changesIn(recorded.lines, "host: ")];
+        expect([step, ...would]).toEqual([step, ...did]);
+        expect(did.length).toBeGreaterThan(0);
+        planned.lines.length = 0;
+        recorded.lines.length = 0;
+      }
+    },
+  );
+});
+
+function makeKeys() {
+  const [first, second] = [sshd.makeKey(21), sshd.makeKey(22)];
+  for (const { path } of [first, second]) execFileSync("rm", [path, `${path}.pub`]);
+  return { first: first.key, second: second.key };
+}
+
+function changesIn(lines: readonly LogLine[], prefix: string): readonly object[] {
+  return lines
+    .filter(({ message }) => message.startsWith(prefix) && !message.includes(" ended with "))
+    .map(({ message, fields }) => ({ message: message.slice(prefix.length), fields }));
+}
+
+/** What a dry run must leave alone. */
+function hostState(): string {
+  const files = execFileSync("find", [base, "-printf", "%p %i %C@ %s\\n"], { encoding: "utf8" });
+  return files + execFileSync("cat", ["/etc/passwd", "/etc/shadow", "/etc/group"], { encoding: "utf8" });
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createHost } from "../../src/host/create-host.ts";
+import { describeChange } from "../../src/host/executor.ts";
+import { expectedOwner, planShut } from "../../src/host/plan.ts";
+import { recordingLog, testAccount, testSettings } from "../support/host-account.ts";
+
+const account = testAccount();
+/** So that what the machine's own sshd reads does not matter. */
+const NO_SSHD = { sshd: "/nonexistent/no-sshd" };
+
+describe("dry-run", () => {
+  test("createAccount() logs the useradd it would run and makes nothing", async () => {
+    const { log, lines } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    await host.createAccount(account);
+    const useradd = lines.find((line) => JSON.stringify(line.fields.argv)?.includes("useradd"));
+    expect(useradd).toMatchObject({ level: "info", message: "would run" });
+    expect(readFileSync("/etc/passwd", "utf8")).not.toContain(account.name);
+  });
+
+  test("writeKeys() logs the file it would write, with its content", async () => {
+    const { log, lines } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    await host.writeKeys(account);
+    expect(lines).toEqual([
+      {
+        level: "info",
+        message: "would write",
+        fields: {
+          path: "/home/ext_tplan/.ssh/authorized_keys",
+          owner: 58_801,
+          group: 58_801,
+          mode: "0600",
+          directoryMode: "0700",
+          content: "ssh-ed25519 AAAAkey uam:7\n",
+        },
+      },
+    ]);
+  });
+
+  test("applyAccess() logs exactly the plan of direct mode", async () => {
+    const { log, lines } = recordingLog();
+    const settings = testSettings({ tools: NO_SSHD });
+    const host = await createHost(settings, log);
+    const shut = testAccount({ open: false });
+    await host.applyAccess(shut);
+    const plan = planShut(settings, shut, expectedOwner(settings, shut)).map(describeChange);
+    expect(lines.map(({ message, fields }) => ({ message, fields }))).toEqual(
+      plan.map(({ message, fields }) => ({ message: `would ${message}`, fields })),
+    );
+  });
+
+  test("removeAccount() logs userdel without -r, and reconcile() finds nothing", async () => {
+    const { log, lines } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    await host.removeAccount(account);
+    expect(lines.map((line) => line.fields.argv)).toContainEqual(["/usr/sbin/userdel", "--", "ext_tplan"]);
+    expect(await host.reconcile([account], false)).toEqual([]);
+  });
+
+  test("presence(), nameTaken() and uidTaken() take the stored account to exist", async () => {
+    const { log } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    expect([await host.presence(account), await host.nameTaken("root"), await host.uidTaken(0)]).toEqual([
+      "present",
+      false,
+      false,
+    ]);
+  });
+
+  test("every method refuses a name that is not one of ours", async () => {
+    const { log, lines } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const root = testAccount({ name: "root" });
+    for (const call of [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount]) {
+      await expect(call(root)).rejects.toThrow("Not the name of an account");
+    }
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { checkSudo, strayKeyFiles } from "../../src/host/sudo-check.ts";
+import { parseViews } from "../../src/host/sudo-key-file.ts";
+import { testSettings } from "../support/host-account.ts";
+
+describe("strayKeyFiles", () => {
+  test.each([
+    [[".ssh/authorized_keys"], []],
+    [[".ssh/authorized_keys", ".ssh/authorized_keys2"], []],
+    [["%h/.ssh/authorized_keys", "none", "/etc/ssh/keys/%u"], []],
+    [[".ssh/authorized_keys", ".ssh/more_keys"], ["/home/ext_example/.ssh/more_keys"]],
+    [["%h/keys/%u"], ["/home/ext_example/keys/ext_example"]],
+  ])("strayKeyFiles() finds in %j what has no rule: %j", (patterns, expected) => {
+    expect(strayKeyFiles(testSettings(), patterns)).toEqual(expected);
+  });
+
+  test("strayKeyFiles() counts authorized_keys2 where it is not the usual second file", () => {
+    const layout = testSettings({ authorizedKeysFile: "%h/keys" });
+    expect(strayKeyFiles(layout, ["%h/keys", ".ssh/authorized_keys2"])).toEqual([
+      "/home/ext_example/.ssh/authorized_keys2",
+    ]);
+  });
+});
+
+describe("checkSudo", () => {
+  test("checkSudo() names a setting that sudo mode cannot serve", async () => {
+    const faults = await checkSudo(testSettings({ mode: "sudo", authorizedKeysFile: "/etc/ssh/keys/%u" }));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain("UAM_AUTHORIZED_KEYS_FILE");
+  });
+});
+
+describe("parseViews", () => {
+  test("parseViews() reads type, mode, owner, group and size of each path, and drops what is no such line", () => {
+    const views = parseViews(
+      "41c0/1000/1001/4096/home/ext_a/.ssh\nstat: odd\n8180/1000/1001/7/home/ext_a/.ssh/authorized_keys\n",
+    );
+    expect([...views]).toEqual([
+      ["/home/ext_a/.ssh", { mode: 0o40700, uid: 1000, gid: 1001, size: 4096 }],
+      ["/home/ext_a/.ssh/authorized_keys", { mode: 0o100600, uid: 1000, gid: 1001, size: 7 }],
+    ]);
+  });
+});

@@ -1,0 +1,284 @@
+/** Sudo mode for real: a host that runs as a system user, the rules it prints, a real sshd, and hostile homes. */
+
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { readAccounts } from "../../src/host/account.ts";
+import { EXPIRE_AT, mayChangeHost, testAccount } from "../support/host-account.ts";
+import type { RemoteHost } from "../support/host-client.ts";
+import { describeTree } from "../support/key-file-lab.ts";
+import { startSshd, type TestSshd } from "../support/sshd.ts";
+import {
+  createSudoLab,
+  GROUP,
+  MANY,
+  NAME,
+  OTHER,
+  run,
+  running,
+  type SudoLab,
+  shadowOf,
+  startAs,
+  stored,
+  UID,
+  until,
+} from "../support/sudo-lab.ts";
+
+const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
+
+// Real commands and logins, on machines that may be busy with other tests.
+setDefaultTimeout(60_000);
+
+let lab: SudoLab;
+let victim: string;
+let sshd: TestSshd;
+let host: RemoteHost;
+
+describe.if(mayChangeHost)("sudo mode", () => {
+  beforeAll(async () => {
+    lab = createSudoLab();
+    victim = join(lab.base, "victim");
+    sshd = await startSshd(lab.base);
+    host = lab.startHost();
+  });
+  afterEach(() => lab.cleanUp());
+  afterAll(() => {
+    host?.stop();
+    sshd?.stop();
+    lab?.remove();
+  });
+
+  describe("rules", () => {
+    test("checkSudo() finds nothing amiss with the rules, before the first account and after", async () => {
+      expect(await host.check()).toEqual([]);
+      await host.createAccount(stored());
+      expect(await host.check()).toEqual([]);
+    });
+
+    test("createHost() names the remedy where rules are missing, wholly or in part", async () => {
+      const without = async (text: string | undefined): Promise<void> => {
+        lab.install(text);
+        const fresh = lab.startHost();
+        try {
+          await expect(fresh.createAccount(stored())).rejects.toThrow('write what "uam sudoers" prints');
+          expect(await fresh.check()).toHaveLength(1);
+        } finally {
+          fresh.stop();
+          lab.install(lab.rules());
+        }
+      };
+      await without(undefined);
+      await without(lab.rules().replaceAll("[*]", "[+]"));
+      await without(lab.rules().replaceAll("authorized_keys$", "other$").replaceAll(`(%${GROUP})`, "(nobody)"));
+    });
+  });
+
+  describe("an account's life", () => {
+    test("createAccount() makes an account as the contract describes it, and is done when called again", async () => {
+      await host.createAccount(stored());
+      const { passwd, groups } = readAccounts();
+      expect(passwd.get(NAME)).toEqual({ name: NAME, uid: UID, gid: UID, home: lab.home() });
+      expect(groups.get(GROUP)?.members.has(NAME)).toBe(true);
+      expect(shadowOf()).toEqual({ password: "*", expires: EXPIRY_DAY, ageing: false });
+      for (const [path, mode] of [
+        [lab.home(), 0o700],
+        [lab.ssh, 0o700],
+        [lab.keys, 0o600],
+      ] as const) {
+        const stat = lstatSync(path);
+        expect([path, stat.uid, stat.gid, stat.mode & 0o7777]).toEqual([path, UID, UID, mode]);
+      }
+      const inode = lstatSync(lab.home()).ino;
+      await host.createAccount(stored());
+      expect(lstatSync(lab.home()).ino).toBe(inode);
+      expect(await host.presence(stored())).toBe("present");
+      expect(await host.nameTaken(NAME)).toBe(true);
+    });
+
+    test.each(["no", "yes"])(
+      "upload opens and revocation, disabling and expiry shut real logins with UsePAM %s",
+      async (usePam) => {
+        const directory = mkdtempSync(join(lab.base, "sshd-"));
+        const server = await startSshd(directory, [`UsePAM ${usePam}`]);
+        try {
+          const [first, second] = [server.makeKey(1), server.makeKey(2)];
+          const open = stored({ keys: [first.key, second.key] });
+          await host.createAccount(stored());
+          expect(server.login(NAME, first.path)).toBe(false);
+          await host.writeKeys(open);
+          expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([true, true]);
+          const left = stored({ keys: [second.key] });
+          await host.writeKeys(left, first.key.fingerprint);
+          await host.endSessions(left, first.key.fingerprint);
+          expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([false, true]);
+          const session = server.open(NAME, second.path, "sleep 300");
+          startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.05; done");
+          await until(() => running() > 3);
+          await host.applyAccess({ ...left, open: false });
+          expect(running()).toBe(0);
+          expect(readFileSync(lab.keys, "utf8")).toBe("");
+          writeFileSync(lab.keys, `${second.key.type} ${second.key.base64}\n`);
+          expect(server.login(NAME, second.path)).toBe(false);
+          expect(shadowOf()).toEqual({ password: "*", expires: 1, ageing: false });
+          await host.applyAccess(left);
+          expect(server.login(NAME, second.path)).toBe(true);
+          await host.applyAccess({ ...left, expireAt: new Date(Date.now() - 2 * 86_400_000) });
+          expect(server.login(NAME, second.path)).toBe(false);
+          session.kill();
+        } finally {
+          server.stop();
+        }
+      },
+    );
+
+    test.each(["no", "yes"])(
+      "without the service sshd refuses the key one second after expire_at with UsePAM %s",
+      async (usePam) => {
+        const server = await startSshd(mkdtempSync(join(lab.base, "sshd-")), [`UsePAM ${usePam}`]);
+        const service = lab.startHost("expiring");
+        try {
+          const { path, key } = server.makeKey(1);
+          await service.createAccount(stored());
+          const expireAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 4000);
+          await service.applyAccess(stored({ keys: [key], expireAt }));
+          service.stop();
+          expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
+          await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
+          expect(server.login(NAME, path)).toBe(false);
+          expect(readFileSync(lab.keys, "utf8")).toContain(key.base64);
+        } finally {
+          service.stop();
+          server.stop();
+        }
+      },
+    );
+
+    test("endSessions() ends all of the account: what opened a session is for root to know", async () => {
+      const { path, key } = sshd.makeKey(3);
+      await host.createAccount(stored());
+      await host.writeKeys(stored({ keys: [key] }));
+      const session = sshd.open(NAME, path, "sleep 300");
+      startAs(UID, "/usr/bin/sleep", "300");
+      await until(() => running() > 2);
+      await host.endSessions(stored({ keys: [key] }), `SHA256:${"x".repeat(43)}`);
+      expect(running()).toBe(0);
+      session.kill();
+    });
+
+    test("removeAccount() removes processes, jobs, mail, home and account", async () => {
+      await host.createAccount(stored());
+      mkdirSync("/var/spool/cron/crontabs", { recursive: true });
+      mkdirSync("/var/spool/cron/atjobs", { recursive: true });
+      const files = [`/var/mail/${NAME}`, `/var/spool/cron/crontabs/${NAME}`, "/var/spool/cron/atjobs/a0000701b0000"];
+      for (const file of files) {
+        writeFileSync(file, "x\n");
+        chownSync(file, UID, UID);
+      }
+      writeFileSync("/var/spool/cron/atjobs/a0000801b0000", "another's\n");
+      startAs(UID, "/usr/bin/sleep", "300");
+      await until(() => running() > 0);
+      await host.removeAccount(stored());
+      expect(await host.presence(stored())).toBe("missing");
+      expect([lab.home(), ...files].map((path) => existsSync(path))).toEqual([false, false, false, false]);
+      expect(existsSync("/var/spool/cron/atjobs/a0000801b0000")).toBe(true);
+      unlinkSync("/var/spool/cron/atjobs/a0000801b0000");
+      expect([running(), readAccounts().groups.has(NAME)]).toEqual([0, false]);
+      expect(readdirSync(join(lab.base, ".uam-trash"))).toEqual([]);
+      await host.removeAccount(stored());
+    });
+
+    test("removeAccount() follows no link, takes files of others along and any depth", async () => {
+      await host.createAccount(stored());
+      mkdirSync(victim);
+      writeFileSync(join(victim, "file"), "precious\n");
+      const before = describeTree(victim);
+      symlinkSync(victim, join(lab.home(), "link"));
+      mkdirSync(join(lab.home(), "foreign/of/root"), { recursive: true });
+      lab.asAccount(
+        `mkdir -p closed/inner && chmod 0 closed; cd ${lab.home()} && for i in $(seq 1500); do mkdir d && cd -P d; done`,
+      );
+      await host.removeAccount(stored());
+      expect([existsSync(lab.home()), readdirSync(join(lab.base, ".uam-trash"))]).toEqual([false, []]);
+      expect(describeTree(victim)).toBe(before);
+      rmSync(victim, { recursive: true });
+    });
+
+    test("removeAccount() refuses while something is mounted in the home, and the mounted data survives", async () => {
+      await host.createAccount(stored());
+      mkdirSync(victim);
+      mkdirSync(join(lab.home(), "mnt"));
+      writeFileSync(join(victim, "file"), "precious\n");
+      expect(run("mount", "--bind", victim, join(lab.home(), "mnt"))).toMatchObject({ status: 0 });
+      try {
+        await expect(host.removeAccount(stored())).rejects.toThrow("is a mount point");
+        expect(await host.presence(stored())).toBe("present");
+      } finally {
+        run("umount", join(lab.home(), "mnt"));
+      }
+      await host.removeAccount(stored());
+      expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
+      rmSync(victim, { recursive: true });
+    });
+
+    test("reconcile() repairs what differs, and finds nothing where nothing does", async () => {
+      const account = stored({ keys: testAccount().keys });
+      await host.createAccount(account);
+      await host.writeKeys(account);
+      expect(await host.reconcile([account], false)).toEqual([]);
+      const text = readFileSync(lab.keys, "utf8");
+      lab.asAccount("echo edited > .ssh/authorized_keys; echo ssh-ed25519 AAAA > .ssh/authorized_keys2");
+      run("usermod", "-L", "-e", "2030-01-01", "--", NAME);
+      run("chage", "-M", "30", "--", NAME);
+      const found = await host.reconcile([account], true);
+      expect(found.map(({ problem }) => problem.split(":")[0])).toEqual([
+        "the account is locked or its expiry date differs",
+        "password ageing is on",
+        "authorized keys file differs from the stored keys",
+        `sshd also reads keys from ${lab.ssh}/authorized_keys2`,
+      ]);
+      const repaired = await host.reconcile([account], false);
+      expect(repaired.every((drift) => drift.repaired)).toBe(true);
+      expect(readFileSync(lab.keys, "utf8")).toBe(text);
+      expect(readFileSync(join(lab.ssh, "authorized_keys2"), "utf8")).toBe("");
+      expect(shadowOf()).toEqual({ password: "*", expires: EXPIRY_DAY, ageing: false });
+      expect(await host.reconcile([account, stored({ name: OTHER, uid: UID + 1 })], true)).toMatchObject([
+        { account: OTHER, problem: "the account is missing on the host" },
+      ]);
+    });
+
+    test("every change refuses an account that is not ours", async () => {
+      run("useradd", "-m", "-d", lab.home(), "-u", String(UID), "-U", "--", NAME);
+      const before = [readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs];
+      for (const call of [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount]) {
+        await expect(call(stored())).rejects.toMatchObject({ code: "conflict" });
+      }
+      expect([readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs]).toEqual(before);
+    });
+
+    test("createAccount() completes what a crash left, and many at once do not meet", async () => {
+      await host.createAccount(stored());
+      const lines = readFileSync("/etc/shadow", "utf8").split("\n");
+      writeFileSync("/etc/shadow", lines.filter((line) => !line.startsWith(`${NAME}:`)).join("\n"));
+      await host.createAccount(stored());
+      expect(shadowOf()).toEqual({ password: "*", expires: EXPIRY_DAY, ageing: false });
+      const accounts = MANY.map((name, index) => stored({ name, uid: UID + 1 + index, keys: testAccount().keys }));
+      await Promise.all(accounts.map((account) => host.createAccount(account)));
+      await Promise.all(accounts.flatMap((account) => [host.writeKeys(account), host.writeKeys(account)]));
+      expect(await host.reconcile(accounts, true)).toEqual([]);
+      await Promise.all(accounts.map((account) => host.removeAccount(account)));
+      for (const account of accounts) expect(await host.presence(account)).toBe("missing");
+    });
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { applyPlan, type Outcome } from "../../src/install/apply.ts";
+import { planInstall, planUninstall } from "../../src/install/install.ts";
+import { describePlan, type PlaceFile, type Step } from "../../src/install/plan.ts";
+import type { InstallSettings } from "../../src/install/settings.ts";
+
+const top = mkdtempSync(join(tmpdir(), "uam-test-install-"));
+const source = join(top, "built-uam");
+let root = "";
+writeFileSync(source, "program");
+beforeEach(() => {
+  root = mkdtempSync(join(top, "root-"));
+});
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const isRoot = process.getuid?.() === 0;
+const settings: InstallSettings = {
+  mode: "direct",
+  source,
+  homeBase: "/home",
+  authorizedKeysFile: "%h/.ssh/authorized_keys",
+  sudoers: "uam ALL=(root) NOPASSWD: /usr/bin/true\n",
+  sshUnit: "ssh.service",
+};
+
+async function apply(steps: readonly Step[]): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  await applyPlan(steps, { root, report: (_, outcome) => outcomes.push(outcome) });
+  return outcomes;
+}
+
+function commands(steps: readonly Step[]): readonly string[] {
+  return steps.flatMap((step) => (step.kind === "command" ? [step.argv.join(" ")] : []));
+}
+
+/** A file of this test's owner, checked on the real path. */
+function checked(path: string, check: PlaceFile["check"], keep = false): PlaceFile {
+  const owned = { mode: 0o600, owner: "root", group: "root" };
+  return { ...owned, kind: "file", path, content: "new\n", keep, ...(check === undefined ? {} : { check }) };
+}
+
+describe("planInstall", () => {
+  test("planInstall() makes the accounts first, and tells systemd and sshd last", () => {
+    expect(commands(planInstall(settings))).toEqual([
+      "systemd-sysusers /etc/sysusers.d/uam.conf",
+      "systemctl try-reload-or-restart ssh.service",
+      "systemctl daemon-reload",
+      "systemctl enable uam.service",
+      "systemctl try-restart uam.service",
+    ]);
+  });
+
+  test("planInstall() checks sudoers before it counts, and takes a leftover of sudo mode away in direct mode", () => {
+    const find = (mode: "direct" | "sudo") =>
+      planInstall({ ...settings, mode }).find((step) => "path" in step && step.path === "/etc/sudoers.d/uam");
+    expect(find("sudo")).toMatchObject({
+      kind: "file",
+      mode: 0o440,
+      check: { kind: "draft", argv: ["visudo", "-c", "-f"] },
+    });
+    expect(find("direct")).toEqual({ kind: "remove", path: "/etc/sudoers.d/uam" });
+    expect(() => planInstall({ ...settings, mode: "sudo", sudoers: undefined })).toThrow("install with --mode direct");
+  });
+
+  test("planInstall() leaves a packaged program where it is, and sshd alone where there is none", () => {
+    const steps = planInstall({ ...settings, source: "/usr/bin/uam", sshUnit: undefined });
+    expect(steps.some((step) => step.kind === "copy")).toBe(false);
+    expect(describePlan(steps)).toContain("ExecStart=/usr/bin/uam serve");
+    expect(describePlan(steps)).not.toContain("sshd_config.d");
+  });
+
+  test("planInstall() gives the service in sudo mode its own data, and its configuration to read only", () => {
+    const owners = planInstall({ ...settings, mode: "sudo" }).flatMap((step) =>
+      step.kind === "directory" || (step.kind === "file" && step.keep)
+        ? [[step.path, step.owner, step.group, step.mode]]
+        : [],
+    );
+    expect(owners).toEqual([
+      ["/etc/uam", "root", "uam", 0o750],
+      ["/var/lib/uam", "uam", "uam", 0o711],
+      ["/var/cache/uam", "uam", "uam", 0o711],
+      ["/etc/uam/uam.env", "root", "uam", 0o640],
+      ["/etc/ssh/uam-revoked-keys", "root", "root", 0o644],
+    ]);
+  });
+});
+
+describe("the file of revoked keys", () => {
+  test("planInstall() makes it before sshd is told of it, and planUninstall() leaves it", () => {
+    const paths = planInstall(settings).flatMap((step) => (step.kind === "file" ? [step.path] : []));
+    const [made, told] = ["/etc/ssh/uam-revoked-keys", "/etc/ssh/sshd_config.d/50-uam.conf"].map((path) =>
+      paths.indexOf(path),
+    );
+    expect([made !== undefined && made >= 0, told === (made ?? 0) + 1]).toEqual([true, true]);
+    const removed = planUninstall({ source, sshUnit: "ssh.service", accounts: [] });
+    expect(JSON.stringify(removed)).not.toContain("uam-revoked-keys");
+  });
+});
+
+describe("planUninstall", () => {
+  test("planUninstall() keeps what sshd is told while there are accounts, and never removes data", () => {
+    const paths = (accounts: readonly string[]) =>
+      planUninstall({ source: "/usr/local/bin/uam", sshUnit: "ssh.service", accounts }).flatMap((step) =>
+        step.kind === "remove" ? [step.path] : [],
+      );
+    const always = ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/etc/sysusers.d/uam.conf"];
+    expect(paths(["ext_anna"])).toEqual([...always, "/usr/local/bin/uam"]);
+    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", "/usr/local/bin/uam"]);
+  });
+});
+
+describe("describePlan", () => {
+  test("describePlan() shows every command and the whole text of every file", () => {
+    const steps = planInstall({ ...settings, mode: "sudo" });
+    const text = describePlan(steps);
+    for (const line of commands(steps)) expect(text).toContain(`run        ${line}`);
+    for (const step of steps) {
+      if (step.kind !== "file") continue;
+      for (const line of step.content.trim().split("\n")) expect(text).toContain(`    | ${line}`);
+    }
+  });
+});
+
+describe.if(isRoot)("applyPlan", () => {
+  test("applyPlan() is idempotent, and never overwrites an edited environment file", async () => {
+    const steps = planInstall(settings);
+    await apply(steps);
+    const environment = `${root}/etc/uam/uam.env`;
+    expect(statSync(environment).mode & 0o7777).toBe(0o640);
+    expect(statSync(`${root}/usr/local/bin/uam`).mode & 0o7777).toBe(0o755);
+    writeFileSync(environment, "UAM_HOST_MODE=dry-run\n");
+    const again = await apply(steps);
+    expect(again.filter((outcome) => outcome === "changed")).toEqual([]);
+    expect(readFileSync(environment, "utf8")).toBe("UAM_HOST_MODE=dry-run\n");
+    await apply(planUninstall({ source, sshUnit: undefined, accounts: [] }));
+    expect(existsSync(`${root}/etc/systemd/system/uam.service`)).toBe(false);
+    expect(existsSync(environment)).toBe(true);
+  });
+
+  test("applyPlan() puts owner and mode right where only they differ", async () => {
+    const steps = planInstall(settings);
+    await apply(steps);
+    const unit = `${root}/etc/systemd/system/uam.service`;
+    rmSync(unit);
+    writeFileSync(unit, readFileSync(join(root, "/etc/uam/uam.env")), { mode: 0o666 });
+    await apply(steps);
+    expect(statSync(unit).mode & 0o7777).toBe(0o644);
+    expect(readFileSync(unit, "utf8")).toStartWith("[Unit]");
+  });
+
+  test("applyPlan() places no file whose draft is refused, and takes back one that is refused in place", async () => {
+    const path = join(root, "etc/file");
+    mkdirSync(dirname(path));
+    const run = (step: Step) => applyPlan([step], { root: "", report: () => {} });
+    for (const kind of ["draft", "placed"] as const) {
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      expect(readdirSync(dirname(path))).toEqual([]);
+      writeFileSync(path, "old\n", { mode: 0o600 });
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      expect([readFileSync(path, "utf8"), readdirSync(dirname(path))]).toEqual(["old\n", ["file"]]);
+      rmSync(path);
+    }
+    const expectation = {
+      kind: "placed",
+      argv: ["/bin/echo", "other"],
+      expect: { line: "wanted", remedy: "Do this" },
+    } as const;
+    await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("applyPlan() refuses a directory in a file's place", async () => {
+    const path = join(root, "file");
+    mkdirSync(path);
+    await expect(applyPlan([checked(path, undefined)], { root: "", report: () => {} })).rejects.toThrow(
+      "is not a file",
+    );
+  });
+});

@@ -1,0 +1,189 @@
+/** The whole application on a real database, with a fake host and clock, and someone to call it. */
+
+import { createSeal } from "../../src/audit/seal.ts";
+import { addAdmin } from "../../src/auth/admin.ts";
+import { sealCaptcha } from "../../src/auth/captcha.ts";
+import type { CaptchaAnswer } from "../../src/auth/challenges.ts";
+import { printCode } from "../../src/auth/otp.ts";
+import { createPasswordHasher } from "../../src/auth/passwords.ts";
+import { sharedSecret } from "../../src/auth/secrets.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import { DAY, MINUTE } from "../../src/core/clock.ts";
+import type { Context, Services } from "../../src/core/context.ts";
+import { type Log, silentLog } from "../../src/core/log.ts";
+import { type ConnectionOptions, type Database, openDatabase } from "../../src/db/client.ts";
+import { type AuditRow, audit, type OutboxRow, outbox } from "../../src/db/schema.ts";
+import { type App, createApp } from "../../src/http/app.ts";
+import { policyOf } from "../../src/services.ts";
+import { TEST_KEY } from "./audit-log.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
+import { createTestDatabase } from "./database.ts";
+import { createFakeHost, type FakeHost } from "./fake-host.ts";
+import { checkAnswer } from "./openapi.ts";
+
+export const ADMIN_PASSWORD = "seven lanterns over cold water";
+
+/** A client with a cookie jar of one cookie. */
+export interface Client {
+  /** The session cookie as the client would send it, or "". */
+  cookie: string;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; `data` or `error` is there. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+}
+
+export interface TestApp {
+  readonly app: App;
+  readonly config: Config;
+  readonly services: Services;
+  readonly db: Database;
+  readonly clock: TestClock;
+  readonly host: FakeHost;
+  readonly system: Context;
+  /** A client without a session, on a socket whose other end has the address `peer` (undefined: a unix socket). */
+  anonymous(peer?: string | undefined): Client;
+  /** A captcha and the right answer to it. */
+  captcha(): Promise<CaptchaAnswer>;
+  /** A client logged in as the administrator `admin`. */
+  admin(): Promise<Client>;
+  /** Creates the user and returns a client logged in as it. */
+  user(username: string): Promise<{ readonly id: number; readonly client: Client }>;
+  /** Connects to the database as the program does. */
+  readonly connection: ConnectionOptions;
+  /** Connects to the database as a superuser. */
+  readonly superuser: ConnectionOptions;
+  /** Runs SQL as a superuser: the role of the program may not change the schema. */
+  alter(statements: string): Promise<void>;
+  auditRows(action?: string): Promise<AuditRow[]>;
+  /** The last record of that action, its detail parsed. */
+  lastAudit(action: string): Promise<Omit<AuditRow, "detail"> & { readonly detail: Record<string, unknown> }>;
+  /** All mail that was queued for the recipient, oldest first; without one, all there is. */
+  mails(recipient?: string): Promise<OutboxRow[]>;
+  close(): Promise<void>;
+}
+
+/** Opens an application on a database of its own; `variables` change the configuration. Rate limits are off unless asked for. */
+export async function createTestApp(variables: Record<string, string> = {}, log: Partial<Log> = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const main = openDatabase(database.connection, 8);
+  const side = openDatabase(database.connection, 2);
+  const environment = { UAM_DATA_DIR: "/nonexistent", UAM_RATE_LIMIT: "off", ...variables };
+  const config = readConfig(environment, { isRoot: false, currentDirectory: "/" });
+  const clock = createTestClock();
+  const host = createFakeHost();
+  const services: Services = {
+    db: main.db,
+    side: side.db,
+    host,
+    clock,
+    log: { ...silentLog, ...log },
+    hasher: createPasswordHasher(),
+    seal: createSeal(TEST_KEY),
+    policy: policyOf(config),
+  };
+  const app = createApp(services, { ...config, version: "0.0.0-test", runtime: "test 1" });
+  const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
+
+  async function admin(): Promise<Client> {
+    const client = createClient(app);
+    if (adminReady === undefined) adminReady = addAdmin(system, "admin", "admin@example.org", ADMIN_PASSWORD);
+    await adminReady;
+    const answer = await client.call("POST", "/auth/admin/login", { username: "admin", password: ADMIN_PASSWORD });
+    if (answer.status !== 200) throw new Error(`admin login: ${answer.text}`);
+    return client;
+  }
+  let adminReady: Promise<unknown> | undefined;
+
+  async function auditRows(action?: string): Promise<AuditRow[]> {
+    const rows = await main.db.select().from(audit).orderBy(audit.id);
+    return action === undefined ? rows : rows.filter((row) => row.action === action);
+  }
+
+  return {
+    app,
+    config,
+    services,
+    db: main.db,
+    clock,
+    host,
+    system,
+    anonymous: (...peer) => createClient(app, ...peer),
+    captcha: async () => {
+      const answer = "PHARAOH";
+      return { captchaId: sealCaptcha(answer, await sharedSecret(services, "captcha"), clock.now()), answer };
+    },
+    admin,
+    user: async (username) => {
+      const creator = await admin();
+      const made = await creator.call("POST", "/users", { username, email: `${username}@example.org` });
+      if (made.status !== 201) throw new Error(`create ${username}: ${made.text}`);
+      return { id: made.body.data.id, client: await loginUser(system, app, username) };
+    },
+    connection: database.connection,
+    superuser: database.superuser,
+    alter: async (statements) => {
+      const root = openDatabase(database.superuser, 1);
+      await root.db.execute(statements);
+      await root.close();
+    },
+    auditRows,
+    lastAudit: async (action) => {
+      const row = (await auditRows(action)).at(-1);
+      if (row === undefined) throw new Error(`there is no record of ${action}`);
+      return { ...row, detail: JSON.parse(row.detail) };
+    },
+    mails: async (recipient) => {
+      const rows = await main.db.select().from(outbox).orderBy(outbox.id);
+      return recipient === undefined ? rows : rows.filter((row) => row.recipient === recipient);
+    },
+    close: async () => {
+      await Promise.all([main.close(), side.close()]);
+      await database.drop();
+    },
+  };
+}
+
+/** A client logged in as an existing user, by a code from the command line. */
+export async function loginUser(system: Context, app: App, username: string): Promise<Client> {
+  const { code } = await printCode(system, username);
+  const client = createClient(app);
+  const answer = await client.call("POST", "/auth/otp/login", { username, code });
+  if (answer.status !== 200) throw new Error(`login of ${username}: ${answer.text}`);
+  return client;
+}
+
+export const LONG_AFTER = 400 * DAY;
+export const CODE_COOLDOWN = MINUTE;
+
+function createClient(app: App, ...peers: readonly (string | undefined)[]): Client {
+  const peer = peers.length === 0 ? "192.0.2.1" : peers[0];
+  const client: Client = {
+    cookie: "",
+    call: async (method, path, body, headers = {}) => {
+      const request = new Request(`http://127.0.0.1:8080/api/v1${path}`, {
+        method,
+        headers: {
+          ...(client.cookie === "" ? {} : { cookie: client.cookie }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      });
+      const response = await app.fetch(request, peer);
+      const set = response.headers.get("set-cookie");
+      if (set !== null) client.cookie = /Max-Age=0/i.test(set) ? "" : (set.split(";")[0] ?? "");
+      const text = await response.text();
+      const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
+      checkAnswer({ request, sent: body, response, text });
+      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    },
+  };
+  return client;
+}

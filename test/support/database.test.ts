@@ -1,0 +1,37 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { openDatabase } from "../../src/db/client.ts";
+import { createTestDatabase } from "./database.ts";
+
+describe("createTestDatabase", async () => {
+  const first = await createTestDatabase();
+  const second = await createTestDatabase();
+  const one = openDatabase(first.connection, 1);
+  const two = openDatabase(second.connection, 1);
+  afterAll(async () => {
+    await Promise.all([one.close(), two.close()]);
+    await Promise.all([first.drop(), second.drop()]);
+  });
+
+  test("createTestDatabase() gives each caller a migrated database of its own", async () => {
+    await one.db.execute(sql`insert into counters (name, value) values ('fruit', 1)`);
+    expect(await two.db.execute(sql`select 1 from counters`)).toHaveLength(0);
+    expect(await two.db.execute(sql`select to_regclass('uam_migrations')::text as name`)).toMatchObject([
+      { name: "uam_migrations" },
+    ]);
+  });
+
+  test("createTestDatabase() connects as the program does, not as a superuser", async () => {
+    const rows = await one.db.execute(sql`select usename, usesuper from pg_user where usename = current_user`);
+    expect(rows).toMatchObject([{ usename: "uam", usesuper: false }]);
+  });
+
+  test("drop() removes a database that is still in use", async () => {
+    const third = await createTestDatabase();
+    const open = openDatabase(third.connection, 1);
+    const [row] = await open.db.execute<{ name: string }>(sql`select current_database() as name`);
+    await third.drop();
+    expect(await two.db.execute(sql`select 1 from pg_database where datname = ${row?.name}`)).toHaveLength(0);
+    await open.close();
+  });
+});

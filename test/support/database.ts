@@ -1,0 +1,88 @@
+/** One PostgreSQL server for the whole test run, and a migrated database of its own for whoever asks. */
+
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import postgres from "postgres";
+import { silentLog } from "../../src/core/log.ts";
+import { type ConnectionOptions, openDatabase } from "../../src/db/client.ts";
+import { openEmbeddedPostgres, type PostgresConnection } from "../../src/db/embedded-postgres.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { OWNER_ROLE, protectAudit } from "../../src/db/protect.ts";
+
+export interface TestDatabase {
+  /** Connects as the role of the program, which owns nothing and is no superuser. */
+  readonly connection: ConnectionOptions;
+  /** Connects as a superuser, who can do what the program must not. */
+  readonly superuser: ConnectionOptions;
+  /** Removes the database, open connections or not. */
+  drop(): Promise<void>;
+}
+
+interface TestServer {
+  readonly connection: PostgresConnection;
+  readonly admin: postgres.Sql;
+  stop(): Promise<void>;
+}
+
+const PREFIX = "uam-test-postgres-";
+const TEMPLATE = "template_uam";
+
+let server: Promise<TestServer> | undefined;
+let created = 0;
+
+/** A fresh database, up to date and empty; the first call in a run starts the server. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  server ??= startTestServer();
+  const { connection, admin } = await server;
+  const database = `test_${++created}`;
+  await admin`create database ${admin(database)} template ${admin(TEMPLATE)} owner ${admin(OWNER_ROLE)} strategy file_copy`;
+  return {
+    connection: { ...connection, database },
+    superuser: { ...connection, username: "postgres", database },
+    async drop() {
+      await admin`drop database if exists ${admin(database)} with (force)`;
+    },
+  };
+}
+
+/** Stops the server, if there is one, and removes its data; `bun test` has no exit event, so setup.ts calls this at the end. */
+export async function stopTestServer(): Promise<void> {
+  const running = server;
+  server = undefined;
+  await (await running)?.stop();
+}
+
+async function startTestServer(): Promise<TestServer> {
+  removeLeftovers();
+  const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  // The server has a uid of its own when the tests run as root.
+  chmodSync(dataDir, 0o711);
+  const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
+  const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
+  const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
+  await admin`create database ${admin(TEMPLATE)} owner uam strategy file_copy`;
+  const template = openDatabase({ ...superuser, database: TEMPLATE }, 1);
+  await migrate(template.db);
+  await protectAudit(template.db, embedded.connection.username);
+  await template.close();
+  return {
+    connection: embedded.connection,
+    admin,
+    async stop() {
+      await admin.end();
+      await embedded.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+// A run that was killed could not clean up; its server is gone, because the kernel told it (see commandPrefix).
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(PREFIX) ? name.slice(PREFIX.length).split("-")[0] : undefined;
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,118 @@
+/** Direct mode for real: accounts that a test may make and break, under names of this run's own. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readAccounts } from "../../src/host/account.ts";
+import { createHost } from "../../src/host/create-host.ts";
+import type { Account, Host } from "../../src/host/host.ts";
+import { processesOf, readProcesses } from "../../src/host/processes.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
+import { startSshd, type TestSshd } from "./sshd.ts";
+
+/** Names and uids of this run's own, so that it can share the host with another. */
+export const RUN = process.pid % 1000;
+export const GROUP = `uam-ext-t${RUN}`;
+export const NAME = `ext_tdirect${RUN}`;
+export const MANY = [0, 1, 2, 3].map((index) => `ext_tmany${RUN}-${index}`);
+export const UID = 40_000 + RUN * 10;
+export const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
+
+export let base: string;
+export let sshd: TestSshd;
+export let recorded: ReturnType<typeof recordingLog>;
+
+/** The account as stored; no keys unless told. */
+export function stored(overrides: Partial<Account> = {}): Account {
+  return testAccount({ name: NAME, uid: UID, keys: [], ...overrides });
+}
+
+export function directHost(overrides: Partial<HostSettings> = {}): Promise<Host> {
+  return createHost(
+    testSettings({
+      mode: "direct",
+      homeBase: base,
+      markerGroup: GROUP,
+      tools: { sshdConfig: sshd.config },
+      ...overrides,
+    }),
+    recorded.log,
+  );
+}
+
+export function run(
+  command: string,
+  ...args: readonly string[]
+): { readonly status: number | null; readonly stderr: string } {
+  const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  return { status, stderr };
+}
+
+export function shadow(name = NAME): unknown {
+  return readAccounts().shadow?.get(name);
+}
+
+/** Starts something as the account that nobody's exit ends. */
+export function startAs(uid: number, ...argv: readonly string[]): void {
+  const args = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", ...argv];
+  spawn("setpriv", args, { stdio: "ignore", detached: true, cwd: "/" }).unref();
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  // By the clock: sleeps have been seen to end early on a busy machine.
+  const end = performance.now() + 15_000;
+  while (!condition() && performance.now() < end) await Bun.sleep(50);
+  expect(condition()).toBe(true);
+}
+
+/** Mounts a FUSE file system of the account's whose server never answers; does nothing where there is no FUSE. */
+export async function withSilentFuse(path: string, work: (mounted: () => boolean) => Promise<void>): Promise<void> {
+  const point = path.replace(/\/$/, "");
+  const options = `fd=3,rootmode=40000,user_id=${UID},group_id=${UID}`;
+  const script = `exec 3<>/dev/fuse && mount -i -t fuse -o ${options} uam-test ${point} && exec sleep 300`;
+  const server = spawn("/bin/sh", ["-c", script], { stdio: "ignore" });
+  const mounted = () => mountsWithin(readMounts(), point).length > 0;
+  try {
+    await until(() => mounted() || server.exitCode !== null);
+    if (mounted()) await work(mounted);
+  } finally {
+    if (mounted()) run("umount", "-l", point);
+    server.kill("SIGKILL");
+  }
+}
+
+export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;
+export const keysPath = (): string => join(base, NAME, ".ssh/authorized_keys");
+
+function cleanUp(): void {
+  for (let uid = UID; uid < UID + 10; uid++) run("pkill", "-KILL", "-U", String(uid));
+  for (const name of [NAME, ...MANY]) {
+    if (readAccounts().passwd.has(name)) run("userdel", "--", name);
+    if (readAccounts().groups.has(name)) run("groupdel", name);
+    rmSync(join(base, name), { recursive: true, force: true });
+  }
+}
+
+/** The host of a test file: a home base, an sshd and a log of its own, and no account left after any test. */
+export function prepareHost(): void {
+  // Real commands and logins, on machines that may be busy with other tests.
+  setDefaultTimeout(60_000);
+  beforeAll(async () => {
+    // Not below /tmp: the way to a home must be root's alone.
+    base = mkdtempSync("/var/lib/uam-test-");
+    chmodSync(base, 0o755);
+    sshd = await startSshd(base);
+  });
+  beforeEach(() => {
+    recorded = recordingLog();
+  });
+  afterEach(cleanUp);
+  afterAll(() => {
+    sshd.stop();
+    run("groupdel", GROUP);
+    rmSync(base, { recursive: true, force: true });
+  });
+}

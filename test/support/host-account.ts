@@ -1,0 +1,61 @@
+/** Accounts and settings for tests of the host. */
+
+import type { Log, LogFields, LogLevel } from "../../src/core/log.ts";
+import { openDataLock } from "../../src/db/data-lock.ts";
+import type { Account } from "../../src/host/host.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import { readAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+
+/** Real accounts are made only where somebody asked for it, and only as root. */
+export const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;
+
+// The accounts' names are fixed: two runs on one machine take turns. The lock goes with the process.
+if (mayChangeHost) await takeTurn();
+
+async function takeTurn(): Promise<void> {
+  const lock = openDataLock("/run/uam-host-tests.lock");
+  for (let attempt = 0; !lock.tryExclusive(); attempt++) {
+    if (attempt === 6000) throw new Error("another run of the host tests has held its lock for ten minutes");
+    await Bun.sleep(100);
+  }
+}
+
+export const EXPIRE_AT = new Date("2031-03-04T12:00:00Z");
+
+/** Settings whose file text is one line a key: `<type> <base64> uam:<id>`. */
+export function testSettings(overrides: Partial<HostSettings> = {}): HostSettings {
+  return {
+    mode: "dry-run",
+    homeBase: "/home",
+    shell: "/bin/bash",
+    groups: [],
+    markerGroup: "uam-ext",
+    authorizedKeysFile: "%h/.ssh/authorized_keys",
+    revokeEnds: "key",
+    keysIn: readAuthorizedKeys,
+    render: (account) => account.keys.map((key) => `${key.type} ${key.base64} uam:${key.id}\n`).join(""),
+    ...overrides,
+  };
+}
+
+export function testAccount(overrides: Partial<Account> = {}): Account {
+  const keys = [{ id: 7, type: "ssh-ed25519", base64: "AAAAkey", fingerprint: `SHA256:${"k".repeat(43)}` }];
+  return { name: "ext_tplan", uid: 58_801, expireAt: EXPIRE_AT, open: true, keys, ...overrides };
+}
+
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A log that keeps its lines. */
+export function recordingLog(): { readonly log: Log; readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const keep =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      lines.push({ level, message, fields });
+    };
+  return { log: { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") }, lines };
+}

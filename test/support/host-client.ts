@@ -1,0 +1,85 @@
+/** A host that runs as another user of the system: what it is told goes to a process of that user's. */
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { UamError } from "../../src/core/errors.ts";
+import type { Host } from "../../src/host/host.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import type { LogLine } from "./host-account.ts";
+
+export interface RemoteHost
+  extends Pick<
+    Host,
+    | "presence"
+    | "nameTaken"
+    | "createAccount"
+    | "writeKeys"
+    | "applyAccess"
+    | "endSessions"
+    | "removeAccount"
+    | "reconcile"
+  > {
+  /** What `checkSudo` finds. */
+  check(): Promise<readonly string[]>;
+  log(): Promise<readonly LogLine[]>;
+  stop(): void;
+}
+
+type Answer = {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly code: UamError["code"] | ""; readonly message: string };
+};
+
+/** Starts the process; settings are `testSettings` with `overrides`, whose functions cannot be sent: `lines` says how key files look. */
+export function startHostAs(
+  user: string,
+  overrides: Partial<HostSettings>,
+  lines: "plain" | "expiring" = "plain",
+): RemoteHost {
+  const driver = join(import.meta.dir, "host-driver.ts");
+  const args = ["--reuid", user, "--regid", user, "--init-groups", "--", process.execPath, driver];
+  const child = spawn("/usr/bin/setpriv", [...args, JSON.stringify(overrides), lines], {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: "/",
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+  });
+  const waiting = new Map<number, (answer: Answer) => void>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const answer = JSON.parse(line) as Answer;
+    waiting.get(answer.id)?.(answer);
+    waiting.delete(answer.id);
+  });
+  child.once("exit", () => {
+    for (const [id, settle] of waiting) settle({ id, error: { code: "", message: "the host's process ended" } });
+  });
+  let last = 0;
+  async function call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    const id = ++last;
+    const answer = await new Promise<Answer>((resolve) => {
+      waiting.set(id, resolve);
+      child.stdin.write(`${JSON.stringify({ id, method, args })}\n`);
+    });
+    if (answer.error === undefined) return answer.value;
+    const { code, message } = answer.error;
+    throw code === "" ? new Error(message) : new UamError(code, message);
+  }
+  const nothing = async (result: Promise<unknown>): Promise<void> => {
+    await result;
+  };
+  return {
+    check: () => call("check") as Promise<readonly string[]>,
+    log: () => call("log") as Promise<readonly LogLine[]>,
+    presence: (account) => call("presence", account) as ReturnType<Host["presence"]>,
+    nameTaken: (name) => call("nameTaken", name) as Promise<boolean>,
+    createAccount: (account) => nothing(call("createAccount", account)),
+    writeKeys: (account, revoked) =>
+      nothing(revoked === undefined ? call("writeKeys", account) : call("writeKeys", account, revoked)),
+    applyAccess: (account) => nothing(call("applyAccess", account)),
+    endSessions: (account, fingerprint) => nothing(call("endSessions", account, fingerprint)),
+    removeAccount: (account) => nothing(call("removeAccount", account)),
+    reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
+    stop: () => void child.kill("SIGKILL"),
+  };
+}

@@ -1,0 +1,68 @@
+/** A host in a process of its own, for another user: reads calls as JSON lines, writes what came of each. Run by host-client.ts. */
+
+import { createInterface } from "node:readline";
+import { UamError } from "../../src/core/errors.ts";
+import { createHost } from "../../src/host/create-host.ts";
+import type { Account, Host } from "../../src/host/host.ts";
+import type { HostSettings } from "../../src/host/settings.ts";
+import { checkSudo } from "../../src/host/sudo-check.ts";
+import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import { recordingLog, testSettings } from "./host-account.ts";
+
+/** The text of key files as the service writes it, with `expiry-time=`. */
+const expiring: Partial<HostSettings> = {
+  render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
+};
+const settings = testSettings({
+  ...(JSON.parse(process.argv[2] ?? "{}") as Partial<HostSettings>),
+  ...(process.argv[3] === "expiring" ? expiring : {}),
+});
+const { log, lines } = recordingLog();
+let host: Promise<Host> | undefined;
+
+async function call(method: string, args: readonly unknown[]): Promise<unknown> {
+  if (method === "check") return await checkSudo(settings);
+  if (method === "log") return lines;
+  host ??= createHost(settings, log);
+  const made = await host;
+  switch (method) {
+    case "presence":
+      return await made.presence(account(args[0]));
+    case "nameTaken":
+      return await made.nameTaken(String(args[0]));
+    case "createAccount":
+      return await made.createAccount(account(args[0]));
+    case "writeKeys":
+      return await made.writeKeys(account(args[0]), args[1] === undefined ? undefined : String(args[1]));
+    case "applyAccess":
+      return await made.applyAccess(account(args[0]));
+    case "endSessions":
+      return await made.endSessions(account(args[0]), String(args[1]));
+    case "removeAccount":
+      return await made.removeAccount(account(args[0]));
+    case "reconcile":
+      return await made.reconcile((args[0] as unknown[]).map(account), args[1] === true);
+    default:
+      throw new Error(`no such method: ${method}`);
+  }
+}
+
+function account(value: unknown): Account {
+  const { expireAt, ...rest } = value as Account & { readonly expireAt: string };
+  return { ...rest, expireAt: new Date(expireAt) };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, args } = JSON.parse(line) as { id: number; method: string; args: unknown[] };
+  void call(method, args)
+    .then((value) => ({ id, value }))
+    .catch((error: unknown) => ({
+      id,
+      error: {
+        code: error instanceof UamError ? error.code : "",
+        message:
+          error instanceof Error ? (error instanceof UamError ? error.message : `${error.stack}`) : String(error),
+      },
+    }))
+    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+}

@@ -1,0 +1,136 @@
+/** Holds every answer that a test gets against the OpenAPI document, so that the document cannot say what is not so. */
+
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { readConfig } from "../../src/config.ts";
+import { API_ROOT, describeApi } from "../../src/http/app.ts";
+import type { Operation, ResponseObject } from "../../src/http/openapi.ts";
+
+export const apiDocument = describeApi({
+  ...readConfig({ UAM_DATA_DIR: "/nonexistent" }, { isRoot: false, currentDirectory: "/" }),
+  version: "0.0.0-test",
+  runtime: "test 1",
+});
+
+/** One request and what came back; `sent` is the body before it was made JSON, `text` the body that came. */
+export interface Exchange {
+  readonly request: Pick<Request, "method" | "url" | "headers">;
+  readonly sent?: unknown;
+  readonly response: Pick<Response, "status" | "headers">;
+  readonly text: string;
+}
+
+/** Fields that the document does not name are faults in an answer, and ignored in a request. */
+const answers = createValidator(closeObjects(apiDocument));
+const requests = createValidator(apiDocument).addFormat("date-time", rfc3339());
+const compiled = new Map<string, ValidateFunction>();
+
+/** Throws unless the document says that this request may be answered like this. */
+export function checkAnswer(exchange: Exchange): void {
+  const { request, response } = exchange;
+  if (request.url.includes("#") && response.status === 400) return;
+  const path = new URL(request.url).pathname.slice(API_ROOT.length).replace(/(.)\/$/, "$1");
+  const template = findTemplate(path);
+  const method = request.method === "HEAD" ? "get" : request.method.toLowerCase();
+  const operation = template === undefined ? undefined : apiDocument.paths[template]?.[method];
+  const where = `${request.method} ${path}: ${response.status}`;
+  if (template === undefined || operation === undefined) {
+    // Refused before it is known to be no route: another origin (403). OPTIONS may be a preflight (204).
+    const allowed = [template === undefined ? 404 : 405, 403, ...(method === "options" ? [204] : [])];
+    if (!allowed.includes(response.status)) throw new Error(`${where} for what is not a route`);
+    return;
+  }
+  const place = `/paths/${escapePointer(template)}/${method}`;
+  checkResponse(exchange, operation, { where, place });
+  if (response.status < 300) checkRequest(exchange, operation, { where, place });
+}
+
+interface Spot {
+  /** For messages. */
+  readonly where: string;
+  /** JSON pointer of the operation. */
+  readonly place: string;
+}
+
+function checkResponse({ request, response, text }: Exchange, operation: Operation, { where, place }: Spot): void {
+  const found = operation.responses[response.status];
+  if (found === undefined) throw new Error(`${where} is not documented for ${operation.operationId}`);
+  const pointer = "$ref" in found ? found.$ref.slice(1) : `${place}/responses/${response.status}`;
+  const documented = "$ref" in found ? resolveResponse(found.$ref) : found;
+  for (const header of Object.keys(documented.headers ?? {})) {
+    if (!response.headers.has(header)) throw new Error(`${where} lacks the documented header ${header}`);
+  }
+  if (request.method === "HEAD") return;
+  const type = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
+  if (documented.content === undefined) {
+    if (text !== "") throw new Error(`${where} has a body, and none is documented`);
+  } else if (documented.content[type] === undefined) {
+    throw new Error(`${where} is ${type}, documented is ${Object.keys(documented.content).join(", ")}`);
+  } else if (type === "application/json") {
+    const schema = `${pointer}/content/${escapePointer(type)}/schema`;
+    requireValid(answers, schema, JSON.parse(text), where);
+  }
+}
+
+/** What was accepted must be what the document says is accepted, and from whom. */
+function checkRequest({ request, sent }: Exchange, operation: Operation, { where, place }: Spot): void {
+  if (operation.security.length > 0 && !request.headers.has("cookie")) throw new Error(`${where} without a session`);
+  if (operation.requestBody !== undefined) {
+    const body = typeof sent === "string" ? JSON.parse(sent) : sent;
+    requireValid(requests, `${place}/requestBody/content/application~1json/schema`, body, `${where}, request`);
+  }
+  const query = new URL(request.url).searchParams;
+  for (const [index, parameter] of (operation.parameters ?? []).entries()) {
+    const text = parameter.in === "query" ? query.get(parameter.name) : null;
+    if (text === null) continue;
+    const value = parameter.schema.type === "integer" ? Number(text) : text;
+    requireValid(requests, `${place}/parameters/${index}/schema`, value, `${where}, ${parameter.name}`);
+  }
+}
+
+function requireValid(ajv: Ajv2020, pointer: string, value: unknown, where: string): void {
+  const key = `${ajv === answers ? "answer" : "request"} ${pointer}`;
+  const validate = compiled.get(key) ?? ajv.compile({ $ref: `document#${encodeURI(pointer)}` });
+  compiled.set(key, validate);
+  if (!validate(value)) throw new Error(`${where} is not as documented: ${ajv.errorsText(validate.errors)}`);
+}
+
+function createValidator(document: object): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, "document");
+  return ajv;
+}
+
+/** The grammar of RFC 3339, section 5.6, as the format is defined; the package takes a leap second at the end of a day only. */
+function rfc3339(): RegExp {
+  const date = "\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
+  const time = "([01]\\d|2[0-3]):[0-5]\\d";
+  return new RegExp(`^${date}[Tt]${time}:([0-5]\\d|60)(\\.\\d+)?([Zz]|[+-]${time})$`);
+}
+
+function resolveResponse(reference: string): ResponseObject {
+  const documented = apiDocument.components.responses[reference.split("/").at(-1) ?? ""];
+  if (documented === undefined) throw new Error(`${reference} is not in the document`);
+  return documented;
+}
+
+/** The template of a path; one without parameters comes first. */
+function findTemplate(path: string): string | undefined {
+  if (path in apiDocument.paths) return path;
+  return Object.keys(apiDocument.paths).find((template) =>
+    new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, "[^/]+")}$`).test(path),
+  );
+}
+
+function closeObjects<T>(part: T): T {
+  if (Array.isArray(part)) return part.map(closeObjects) as T;
+  if (typeof part !== "object" || part === null) return part;
+  const inner = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, closeObjects(value)]));
+  const isOpen = inner.type === "object" && !("additionalProperties" in inner);
+  return (isOpen ? { ...inner, additionalProperties: false } : inner) as T;
+}
+
+function escapePointer(text: string): string {
+  return text.replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -1,0 +1,56 @@
+/** A proxy in front of PostgreSQL's socket that loses the answer to a commit. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConnectionOptions } from "../../src/db/client.ts";
+
+/** "pass" lets all through; "before" cuts the connection before a commit arrives; "after" once it is done, answer unsaid. */
+export type Mood = "pass" | "before" | "after";
+
+export interface PostgresProxy {
+  readonly connection: ConnectionOptions;
+  mood: Mood;
+  /** Connections cut so far. */
+  cuts: number;
+  close(): void;
+}
+
+export async function startPostgresProxy(target: ConnectionOptions): Promise<PostgresProxy> {
+  if (!("host" in target)) throw new Error("the proxy knows unix sockets only");
+  const directory = mkdtempSync(join(tmpdir(), "uam-proxy-"));
+  const socketOf = (host: string) => `${host}/.s.PGSQL.${target.port}`;
+  const proxy: PostgresProxy = {
+    connection: { ...target, host: directory },
+    mood: "pass",
+    cuts: 0,
+    close: () => {
+      server.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  const server = createServer((client) => {
+    const upstream = connect(socketOf(target.host));
+    const cut = () => {
+      proxy.cuts++;
+      client.destroy();
+      upstream.destroy();
+    };
+    let isLosing = false;
+    client.on("data", (chunk) => {
+      if (proxy.mood === "pass" || !/\bcommit\b/i.test(chunk.toString("latin1"))) return void upstream.write(chunk);
+      if (proxy.mood === "before") return cut();
+      isLosing = true;
+      upstream.write(chunk);
+    });
+    // The first answer after the commit is that it is done.
+    upstream.on("data", (chunk) => (isLosing ? cut() : void client.write(chunk)));
+    client.on("close", () => upstream.destroy());
+    upstream.on("close", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(socketOf(directory), resolve));
+  return proxy;
+}

@@ -1,0 +1,117 @@
+/** The built binary as a real process, and a client for it. */
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+export const BINARY = join(import.meta.dir, "../../dist/uam");
+
+export interface Service {
+  readonly origin: string;
+  readonly pid: number;
+  /** Runs another command of the program with the service's configuration. */
+  run(
+    args: readonly string[],
+    input?: string,
+  ): { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+  /** Calls the API; `cookie` is a session cookie or "". */
+  call(method: string, path: string, cookie: string, body?: unknown): Promise<ServiceAnswer>;
+  /** What the service has logged. */
+  log(): string;
+  /** Sends the signal and waits for the end; the exit code, or null if a signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly cookie: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+}
+
+/**
+ * Starts `uam serve` in the directory, which holds its data too, and waits until it answers. `as` is a command that runs
+ * another, as another user.
+ */
+export async function startService(
+  directory: string,
+  variables: Record<string, string> = {},
+  as: readonly string[] = [],
+): Promise<Service> {
+  if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const environment = {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    UAM_DATA_DIR: join(directory, "data"),
+    UAM_LISTEN: `127.0.0.1:${port}`,
+    UAM_BASE_URL: origin,
+    UAM_LOG_FORMAT: "json",
+    ...variables,
+  };
+  const [program = BINARY, ...before] = [...as, BINARY];
+  const child = spawn(program, [...before, "serve"], {
+    cwd: directory,
+    env: environment,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  await healthy(origin, child, () => log);
+  return {
+    origin,
+    pid: child.pid ?? 0,
+    run: (args, input = "") => {
+      const { status, stdout, stderr } = spawnSync(program, [...before, ...args], {
+        cwd: directory,
+        env: environment,
+        encoding: "utf8",
+        input,
+      });
+      return { status, stdout, stderr };
+    },
+    call: async (method, path, cookie, body) => {
+      const response = await fetch(`${origin}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(cookie === "" ? {} : { cookie }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      const set = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+      return { status: response.status, cookie: set, body: await response.json() };
+    },
+    log: () => log,
+    stop: async (signal = "SIGTERM") => {
+      child.kill(signal);
+      return await ended;
+    },
+  };
+}
+
+async function healthy(origin: string, child: ChildProcess, log: () => string): Promise<void> {
+  for (let attempt = 0; attempt < 1500 && child.exitCode === null; attempt++) {
+    const response = await fetch(`${origin}/api/v1/healthz`).catch(() => undefined);
+    if (response?.ok) return;
+    await Bun.sleep(10);
+  }
+  child.kill("SIGKILL");
+  throw new Error(`the service does not answer at ${origin}:\n${log()}`);
+}
+
+/** A TCP port of the loopback address that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

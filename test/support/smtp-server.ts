@@ -1,0 +1,168 @@
+/** A real SMTP server for tests: Debian's exim4-daemon-light, on a loopback port, with STARTTLS and a login, keeping what it gets. */
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface SmtpServer {
+  readonly port: number;
+  /** The certificate that it shows for `localhost`, and that signed itself. */
+  readonly ca: string;
+  readonly user: "mailer";
+  readonly password: "s3cret%/@";
+  /** The messages it took, whole, in no order. */
+  inbox(): readonly string[];
+  /** Nobody listens any more; connections are cut. */
+  stop(): Promise<void>;
+  /** Listens again on the same port. */
+  start(): Promise<void>;
+  /** Stops it and removes its files. */
+  remove(): Promise<void>;
+}
+
+const EXIM = "/usr/sbin/exim4";
+
+/**
+ * Starts a server that takes mail for any address after a login, refuses `refused@…` with 550, puts off `later@…` with 451 and answers
+ * `slow@…` after `delay` seconds. Throws if the Debian package is missing.
+ */
+export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
+  if (spawnSync(EXIM, ["-bV"]).error)
+    throw new Error("These tests need an SMTP server: apt install exim4-daemon-light");
+  const directory = mkdtempSync(join(tmpdir(), "uam-smtp-"));
+  for (const name of ["spool", "log", "inbox"]) mkdirSync(join(directory, name));
+  const ca = makeCertificate(directory);
+  const port = await freePort();
+  const config = join(directory, "exim.conf");
+  writeFileSync(config, configuration(directory, { port, delay }), { mode: 0o644 });
+  giveToExim(directory);
+  let daemon: ChildProcess | undefined;
+
+  const server: SmtpServer = {
+    port,
+    ca,
+    user: "mailer",
+    password: "s3cret%/@",
+    inbox: () =>
+      readdirSync(join(directory, "inbox"))
+        // exim locks a mailbox by a file beside it, for a moment.
+        .filter((name) => !name.endsWith(".lock"))
+        .map((name) => readFileSync(join(directory, "inbox", name), "utf8"))
+        // exim writes a file bit by bit; one that ends with the last boundary is whole.
+        .filter((mail) => /--\s*$/.test(mail)),
+    async start() {
+      daemon = spawn(EXIM, ["-C", config, "-bdf", "-q1h"], { stdio: "ignore", detached: true });
+      await answers(port);
+    },
+    async stop() {
+      const { pid, exitCode } = daemon ?? {};
+      if (!daemon || pid === undefined || exitCode !== null) return;
+      const ended = new Promise((resolve) => daemon?.once("exit", resolve));
+      process.kill(-pid, "SIGKILL");
+      await ended;
+      daemon = undefined;
+    },
+    async remove() {
+      await server.stop();
+      rmSync(directory, { recursive: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+function configuration(directory: string, { port, delay }: { readonly port: number; readonly delay: number }): string {
+  return `
+primary_hostname = localhost
+spool_directory = ${directory}/spool
+log_file_path = ${directory}/log/%slog
+pid_file_path = ${directory}/exim.pid
+local_interfaces = 127.0.0.1
+daemon_smtp_ports = ${port}
+tls_advertise_hosts = *
+tls_certificate = ${directory}/cert.pem
+tls_privatekey = ${directory}/key.pem
+auth_advertise_hosts = \${if def:tls_in_cipher {*}{}}
+host_lookup =
+rfc1413_hosts =
+check_spool_space = 0
+keep_environment =
+deliver_drop_privilege = true
+smtp_accept_max = 50
+acl_smtp_rcpt = rcpt
+acl_smtp_data = accept
+begin acl
+rcpt:
+  deny message = Log in first
+    ! authenticated = *
+  deny message = There is no such mailbox
+    local_parts = refused
+  defer message = Come back later
+    local_parts = later
+  warn local_parts = slow
+    delay = ${delay}s
+  accept
+begin routers
+everything:
+  driver = accept
+  transport = keep
+begin transports
+keep:
+  driver = appendfile
+  file = ${directory}/inbox/$message_exim_id
+  envelope_to_add
+begin authenticators
+plain:
+  driver = plaintext
+  public_name = PLAIN
+  server_prompts = :
+  server_condition = \${if and{{eq{$auth2}{mailer}}{eq{$auth3}{s3cret%/@}}}}
+  server_set_id = $auth2
+`;
+}
+
+function makeCertificate(directory: string): string {
+  const [key, certificate] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  const made = spawnSync("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+    ...["-keyout", key, "-out", certificate, ...subject],
+  ]);
+  if (made.status !== 0) throw new Error(`openssl could not make a certificate: ${made.stderr}`);
+  return certificate;
+}
+
+/** Exim started by root works as its own user; started by anybody else, as that user. */
+function giveToExim(directory: string): void {
+  chmodSync(directory, 0o755);
+  if (process.getuid?.() === 0) spawnSync("chown", ["-R", "Debian-exim:Debian-exim", directory]);
+  if (process.getuid?.() === 0) spawnSync("chown", ["root:root", join(directory, "exim.conf")]);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+async function answers(port: number): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await canConnect(port))) {
+    if (Date.now() > deadline) throw new Error("The SMTP server did not start within 10 seconds");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}

@@ -1,0 +1,77 @@
+/** A real sshd on a port of its own, and clients for it. Needs root, as sshd does to change to another account. */
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { HostKey } from "../../src/host/host.ts";
+import { freePort } from "./service.ts";
+
+export interface TestSshd {
+  readonly config: string;
+  /** Makes a key pair; `path` is the private key's. */
+  readonly makeKey: (id: number) => { readonly path: string; readonly key: HostKey };
+  /** Runs a command on a new connection; true if it was let in. */
+  readonly login: (user: string, keyPath: string) => boolean;
+  /** What a command prints on a new connection. */
+  readonly run: (user: string, keyPath: string, command: string) => string;
+  /** Opens a connection that stays: a session running `command`. */
+  readonly open: (user: string, keyPath: string, command: string) => ChildProcess;
+  readonly stop: () => void;
+}
+
+export async function startSshd(directory: string, extra: readonly string[] = []): Promise<TestSshd> {
+  const port = await freePort();
+  const config = join(directory, "sshd_config");
+  const hostKey = join(directory, "host_key");
+  mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+  run("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", hostKey]);
+  // The first value of an option counts.
+  const lines = [
+    ...extra,
+    ...[`Port ${port}`, "ListenAddress 127.0.0.1", `HostKey ${hostKey}`, "PidFile none", "StrictModes yes"],
+    ...["UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "MaxStartups 100:30:200"],
+  ];
+  writeFileSync(config, `${lines.join("\n")}\n`);
+  const server = spawn("/usr/sbin/sshd", ["-D", "-f", config, "-E", join(directory, "sshd.log")], { stdio: "ignore" });
+  const options = (user: string, keyPath: string) => [
+    ...["-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no"],
+    ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=5"],
+    ...["-i", keyPath, "-p", String(port), `${user}@127.0.0.1`],
+  ];
+  await answering(port);
+  return {
+    config,
+    makeKey: (id) => makeKey(directory, id),
+    login: (user, keyPath) =>
+      spawnSync("/usr/bin/ssh", [...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,
+    run: (user, keyPath, command) => run("/usr/bin/ssh", [...options(user, keyPath), command]),
+    open: (user, keyPath, command) => spawn("/usr/bin/ssh", [...options(user, keyPath), command], { stdio: "ignore" }),
+    stop: () => {
+      server.kill("SIGTERM");
+    },
+  };
+}
+
+function makeKey(directory: string, id: number): { readonly path: string; readonly key: HostKey } {
+  const path = join(directory, `key${id}`);
+  run("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]);
+  const [type = "", base64 = ""] = readFileSync(`${path}.pub`, "utf8").split(" ");
+  const fingerprint = run("/usr/bin/ssh-keygen", ["-l", "-f", `${path}.pub`]).split(" ")[1] ?? "";
+  return { path, key: { id, type, base64, fingerprint } };
+}
+
+function run(command: string, args: readonly string[]): string {
+  const result = spawnSync(command, args, { encoding: "utf8" });
+  if (result.status !== 0) throw new Error(`${command} ${args.join(" ")}: ${result.stderr}`);
+  return result.stdout;
+}
+
+/** Waits until sshd sends its banner, at most 5 s. */
+async function answering(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const probe = spawnSync("/usr/bin/ssh-keyscan", ["-T", "1", "-p", String(port), "127.0.0.1"], { encoding: "utf8" });
+    if (probe.stdout.includes("ssh-ed25519")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`sshd does not answer on port ${port}`);
+}

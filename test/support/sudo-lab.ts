@@ -1,0 +1,143 @@
+/** What tests of sudo mode need: a system user with the rules, a base for homes, and one account. Needs root. */
+
+import { expect } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readAccounts } from "../../src/host/account.ts";
+import type { Account } from "../../src/host/host.ts";
+import { processesOf, readProcesses } from "../../src/host/processes.ts";
+import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { renderSudoers } from "../../src/install/sudoers.ts";
+import { testAccount, testSettings } from "./host-account.ts";
+import { type RemoteHost, startHostAs } from "./host-client.ts";
+
+export const SERVICE = "uam-t";
+export const GROUP = "uam-ext-tsudo";
+export const NAME = "ext_tsudo";
+export const OTHER = "ext_tsudo2";
+export const MANY = [0, 1, 2].map((index) => `ext_tsudo-m${index}`);
+export const UID = 58_700;
+const RULES = "/etc/sudoers.d/uam-t";
+const RANGE = { first: UID, last: UID + 99 };
+
+export interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SudoLab {
+  readonly base: string;
+  readonly home: (name?: string) => string;
+  readonly ssh: string;
+  readonly keys: string;
+  readonly rules: () => string;
+  /** Undefined takes the rules away. */
+  readonly install: (rules: string | undefined) => void;
+  readonly startHost: (lines?: "plain" | "expiring") => RemoteHost;
+  /** Runs a script as the account, in its home. */
+  readonly asAccount: (script: string) => void;
+  /** Runs a program as the service's user. */
+  readonly asService: (argv: readonly string[], environment?: Readonly<Record<string, string>>) => Ran;
+  /** Takes away what a test made. */
+  readonly cleanUp: () => void;
+  readonly remove: () => void;
+}
+
+export function createSudoLab(): SudoLab {
+  removeService();
+  expect(run("useradd", "-r", "-M", "-U", "-s", "/usr/sbin/nologin", SERVICE)).toMatchObject({ status: 0 });
+  // Not below /tmp: the way to a home must be root's alone.
+  const base = mkdtempSync("/var/lib/uam-tsudo-");
+  chmodSync(base, 0o755);
+  const home = (name = NAME): string => join(base, name);
+  const rules = () =>
+    renderSudoers({ ...testSettings({ homeBase: base, markerGroup: GROUP }), user: SERVICE, uidRange: RANGE });
+  const lab: SudoLab = {
+    base,
+    home,
+    ssh: join(home(), ".ssh"),
+    keys: join(home(), ".ssh/authorized_keys"),
+    rules,
+    install,
+    startHost: (lines) =>
+      startHostAs(SERVICE, { mode: "sudo", homeBase: base, markerGroup: GROUP, uidRange: RANGE }, lines),
+    asAccount: (script) => {
+      const argv = ["--reuid", String(UID), "--regid", String(UID), "--clear-groups", "--", "/bin/sh", "-c", script];
+      expect(spawnSync("setpriv", argv, { cwd: home(), encoding: "utf8" })).toMatchObject({ status: 0 });
+    },
+    asService: (argv, environment = {}) => {
+      const as = ["--reuid", SERVICE, "--regid", SERVICE, "--init-groups", "--", ...argv];
+      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...environment };
+      return spawnSync("setpriv", as, { cwd: "/", encoding: "utf8", env, timeout: 10_000 });
+    },
+    cleanUp: () => cleanUp(home),
+    remove: () => {
+      removeService();
+      rmSync(base, { recursive: true, force: true });
+    },
+  };
+  lab.cleanUp();
+  install(rules());
+  return lab;
+}
+
+/** The account as stored; no keys unless told. */
+export function stored(overrides: Partial<Account> = {}): Account {
+  return testAccount({ name: NAME, uid: UID, keys: [], ...overrides });
+}
+
+export function run(command: string, ...args: readonly string[]): Ran {
+  return spawnSync(command, args, { encoding: "utf8" });
+}
+
+/** Starts something as the account that nobody's exit ends. */
+export function startAs(uid: number, ...argv: readonly string[]): ChildProcess {
+  const args = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", ...argv];
+  const child = spawn("setpriv", args, { stdio: "ignore", detached: true, cwd: "/" });
+  child.unref();
+  return child;
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (condition()) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`it did not come to be: ${condition}`);
+}
+
+export const shadowOf = (name = NAME): unknown => readAccounts().shadow?.get(name);
+export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;
+
+function install(text: string | undefined): void {
+  if (text === undefined) {
+    rmSync(RULES, { force: true });
+    return;
+  }
+  // sudo ignores names with a dot, and rules that others could write.
+  writeFileSync(`${RULES}.new`, text, { mode: 0o440 });
+  expect(run("visudo", "-cf", `${RULES}.new`)).toMatchObject({ status: 0 });
+  renameSync(`${RULES}.new`, RULES);
+}
+
+function cleanUp(home: (name: string) => string): void {
+  for (let uid = UID; uid < UID + 10; uid++) {
+    // Once is not enough for what keeps forking.
+    for (let round = 0; round < 20 && running(uid) > 0; round++) run("pkill", "-KILL", "-U", String(uid));
+  }
+  for (const name of [NAME, OTHER, ...MANY]) {
+    for (const mount of mountsWithin(readMounts(), home(name))) run("umount", "-l", mount.path);
+    if (existsSync(home(name))) run("chattr", "-R", "-i", home(name));
+    if (readAccounts().passwd.has(name)) run("userdel", "--", name);
+    if (readAccounts().groups.has(name)) run("groupdel", name);
+    rmSync(home(name), { recursive: true, force: true });
+  }
+}
+
+function removeService(): void {
+  rmSync(RULES, { force: true });
+  if (readAccounts().passwd.has(SERVICE)) run("userdel", SERVICE);
+  if (readAccounts().groups.has(GROUP)) run("groupdel", GROUP);
+}
