@@ -47,8 +47,8 @@ export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
     password: "s3cret%/@",
     inbox: () =>
       readdirSync(join(directory, "inbox"))
-        // exim locks a mailbox by a file beside it, for a moment.
-        .filter((name) => !name.endsWith(".lock"))
+        // exim locks a mailbox by files beside it, for a moment: <name>.lock and <name>.lock.<host>.<time>.<pid>.
+        .filter((name) => /^[\w-]+$/.test(name))
         .map((name) => readFileSync(join(directory, "inbox", name), "utf8"))
         // exim writes a file bit by bit; one that ends with the last boundary is whole.
         .filter((mail) => /--\s*$/.test(mail)),
