@@ -80,14 +80,14 @@ async function lockHead(tx: Transaction, names: Names): Promise<Next> {
       id: sql`id`.mapWith(Number),
       floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
       mac: sql<Uint8Array>`mac`,
-      n: sql<readonly string[]>`n`,
+      n: sql<readonly number[]>`to_json(n)`,
     })
     .from(sql`public.audit_next(${actor}, ${action}, ${resourceType}, ${resourceId}, ${subjectId})`)
     .prepare("audit_next")
     .execute();
   if (next === undefined) throw new Error("audit_next() returned no row");
   const { n, ...head } = next;
-  const [nType = 0, nAction = 0, nActor = 0, nActorAction = 0, nResource = 0, nSubject = 0] = n.map(Number);
+  const [nType = 0, nAction = 0, nActor = 0, nActorAction = 0, nResource = 0, nSubject = 0] = n;
   return { ...head, counters: { nType, nAction, nActor, nActorAction, nResource, nSubject } };
 }
 

@@ -40,10 +40,10 @@ const TELLING = ["users", "approvals", "admins", "settings", "audit", "outbox"] 
 export async function tablesToCarry(db: Executor): Promise<readonly BackupTable[]> {
   const rows = await db.execute<{ name: string; columns: readonly string[]; refers_to: readonly string[] }>(sql`
     select c.relname as name,
-      array(select a.attname::text from pg_attribute a
-        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns,
-      array(select r.relname::text from pg_constraint k join pg_class r on r.oid = k.confrelid
-        where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as refers_to
+      to_json(array(select a.attname from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum)) as columns,
+      to_json(array(select r.relname from pg_constraint k join pg_class r on r.oid = k.confrelid
+        where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid)) as refers_to
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
   const known = tableNames();
   let waiting = rows.filter((row) => known.has(row.name) && !LEFT_OUT.has(row.name));

@@ -25,11 +25,15 @@ export interface DatabaseHandle {
   close(): Promise<void>;
 }
 
-/** Opens a pool of at most `connections`; nothing is connected before the first query. */
+/**
+ * Opens a pool of at most `connections`; nothing is connected before the first query. Arrays come as text: to learn their types the
+ * driver asks on each new connection, and if that one is cut meanwhile, its unheard error ends the process. Select to_json() of them.
+ */
 export function openDatabase(options: ConnectionOptions, connections: number): DatabaseHandle {
   const settings: postgres.Options<Record<string, never>> = {
     max: connections,
     connect_timeout: 10,
+    fetch_types: false,
     // Notices such as "relation exists, skipping" are no news to an operator.
     onnotice: () => {},
     connection: { application_name: "uam", TimeZone: "UTC" },

@@ -217,6 +217,7 @@ async function ensureDatabase(layout: Layout): Promise<void> {
     username: SUPERUSER,
     database: "postgres",
     max: 1,
+    fetch_types: false,
     onnotice: () => {},
   });
   try {

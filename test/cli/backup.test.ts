@@ -1,23 +1,13 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { databaseDirectory } from "../support/directory.ts";
 
 setDefaultTimeout(60_000);
 
-const directory = mkdtempSync(join(tmpdir(), "uam-test-cli-backup-"));
-chmodSync(directory, 0o711);
+const directory = databaseDirectory("uam-test-cli-backup-");
 afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");

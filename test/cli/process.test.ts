@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { databaseDirectory } from "../support/directory.ts";
 
 // Each step starts processes.
 setDefaultTimeout(60_000);
@@ -15,9 +15,7 @@ const PROGRAM = join(import.meta.dir, "../../src/main.ts");
 let directory: string;
 let variables: Record<string, string>;
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), "uam-process-"));
-  // The database server has a uid of its own when this runs as root.
-  chmodSync(directory, 0o711);
+  directory = databaseDirectory("uam-process-");
   variables = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     UAM_DATA_DIR: join(directory, "data"),

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { getTableName, is, sql } from "drizzle-orm";
@@ -20,10 +19,11 @@ import { createUser } from "../../src/users/users.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { databaseDirectory } from "../support/directory.ts";
 
 setDefaultTimeout(30_000);
 
-const directory = mkdtempSync(join(tmpdir(), "uam-test-backup-"));
+const directory = databaseDirectory("uam-test-backup-");
 const patient = new AbortController().signal;
 const WHEN = new Date("2026-03-01T10:00:00Z");
 const FORGOTTEN = ["otp_codes", "reset_tokens", "sessions", "used_captchas"];

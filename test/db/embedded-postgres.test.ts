@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,7 +10,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,12 +21,12 @@ import {
   openEmbeddedPostgres,
   type PostgresConnection,
 } from "../../src/db/embedded-postgres.ts";
+import { databaseDirectory } from "../support/directory.ts";
 
 setDefaultTimeout(30_000);
 
 const isRoot = process.getuid?.() === 0;
-const top = mkdtempSync(join(tmpdir(), "uam-test-embedded-"));
-chmodSync(top, 0o711);
+const top = databaseDirectory("uam-test-embedded-");
 const children: ChildProcess[] = [];
 
 afterAll(() => {
@@ -46,7 +43,7 @@ async function query<T>(
   work: (sql: postgres.Sql) => Promise<T>,
   as: Partial<PostgresConnection> = {},
 ): Promise<T> {
-  const sql = postgres({ ...connection, ...as, max: 1, onnotice: () => {} });
+  const sql = postgres({ ...connection, ...as, max: 1, fetch_types: false, onnotice: () => {} });
   try {
     return await work(sql);
   } finally {

@@ -1,7 +1,6 @@
 /** One PostgreSQL server for the whole test run, and a migrated database of its own for whoever asks. */
 
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import postgres from "postgres";
@@ -10,6 +9,7 @@ import { type ConnectionOptions, openDatabase } from "../../src/db/client.ts";
 import { openEmbeddedPostgres, type PostgresConnection } from "../../src/db/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { OWNER_ROLE, protectAudit } from "../../src/db/protect.ts";
+import { databaseDirectory, databaseParent } from "./directory.ts";
 
 export interface TestDatabase {
   /** Connects as the role of the program, which owns nothing and is no superuser. */
@@ -56,9 +56,7 @@ export async function stopTestServer(): Promise<void> {
 
 async function startTestServer(): Promise<TestServer> {
   removeLeftovers();
-  const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // The server has a uid of its own when the tests run as root.
-  chmodSync(dataDir, 0o711);
+  const dataDir = databaseDirectory(`${PREFIX}${process.pid}-`);
   const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
   const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
   const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
@@ -80,9 +78,9 @@ async function startTestServer(): Promise<TestServer> {
 
 // A run that was killed could not clean up; its server is gone, because the kernel told it (see commandPrefix).
 function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir())) {
+  for (const name of readdirSync(databaseParent)) {
     const pid = name.startsWith(PREFIX) ? name.slice(PREFIX.length).split("-")[0] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    rmSync(join(databaseParent, name), { recursive: true, force: true });
   }
 }
