@@ -1,11 +1,11 @@
 /** The README's walk through the API, run as it stands against the built binary. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mayChangeHost } from "./support/host-account.ts";
+import { describeOnHost } from "./support/host-account.ts";
 import { BINARY, type Service, startService } from "./support/service.ts";
 
 /** The shell blocks of a section, as one script. */
@@ -15,7 +15,7 @@ function scriptOf(section: string): string {
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join("\n");
 }
 
-describe.if(mayChangeHost)("README", () => {
+describeOnHost("README", () => {
   let directory: string;
   let service: Service;
 

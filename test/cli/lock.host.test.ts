@@ -1,16 +1,16 @@
 /** uam lock on a real account, with the database down. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createTestCli, type TestCli } from "../support/cli.ts";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 
 const NAME = "tlock";
 const ACCOUNT = `ext_${NAME}`;
 const FOREIGN = "ext_tforeign";
 
-describe.if(mayChangeHost)("uam lock on a real host", () => {
+describeOnHost("uam lock on a real host", () => {
   let cli: TestCli;
   let uid: number;
   beforeAll(async () => {

@@ -30,10 +30,10 @@ import {
   until,
   withSilentFuse,
 } from "../support/direct-host.ts";
-import { mayChangeHost, testAccount } from "../support/host-account.ts";
+import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startSshd } from "../support/sshd.ts";
 
-describe.if(mayChangeHost)("access in direct mode", () => {
+describeOnHost("access in direct mode", () => {
   prepareHost();
 
   describe("access", () => {

@@ -34,9 +34,9 @@ import {
   until,
   withSilentFuse,
 } from "../support/direct-host.ts";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 
-describe.if(mayChangeHost)("accounts in direct mode", () => {
+describeOnHost("accounts in direct mode", () => {
   prepareHost();
 
   describe("createAccount", () => {

@@ -18,13 +18,13 @@ import type { HostSettings } from "../../src/host/settings.ts";
 import { REVOKED_KEYS, renderSshdDropIn } from "../../src/install/sshd-drop-in.ts";
 import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
 import { base, directHost, keysPath, NAME, prepareHost, recorded, stored, UID } from "../support/direct-host.ts";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
 const render: HostSettings["render"] = (account, expiry) =>
   renderAuthorizedKeys(account.keys, account.expireAt, expiry);
 
-describe.if(mayChangeHost)("what sshd really reads", () => {
+describeOnHost("what sshd really reads", () => {
   prepareHost();
 
   /** An sshd of the test's own, stopped at its end. */

@@ -17,9 +17,9 @@ import {
   UID,
   until,
 } from "../support/direct-host.ts";
-import { mayChangeHost, testAccount } from "../support/host-account.ts";
+import { describeOnHost, testAccount } from "../support/host-account.ts";
 
-describe.if(mayChangeHost)("reconciling in direct mode", () => {
+describeOnHost("reconciling in direct mode", () => {
   prepareHost();
 
   describe("reconcile", () => {

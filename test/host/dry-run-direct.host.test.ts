@@ -1,11 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { createHost } from "../../src/host/create-host.ts";
 import type { Host } from "../../src/host/host.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
 import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
-import { type LogLine, mayChangeHost, recordingLog, testSettings } from "../support/host-account.ts";
+import { describeOnHost, type LogLine, recordingLog, testSettings } from "../support/host-account.ts";
 
 const render: HostSettings["render"] = (account, expiry) =>
   renderAuthorizedKeys(account.keys, account.expireAt, expiry);
@@ -28,7 +28,7 @@ const LIFE: readonly (readonly [string, (host: Host, keys: ReturnType<typeof mak
   ["delete", (host) => host.removeAccount(stored())],
 ];
 
-describe.if(mayChangeHost)("dry-run beside direct", () => {
+describeOnHost("dry-run beside direct", () => {
   prepareHost();
 
   test.each(["key", "account", "none"] as const)(

@@ -1,10 +1,10 @@
 /** The whole chain for real: the built binary in direct mode, its embedded PostgreSQL, an account, and sshd with PAM. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 import { type Service, startService } from "../support/service.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
@@ -16,7 +16,7 @@ const BASE = "/home";
 const HOME = `${BASE}/${ACCOUNT}`;
 const FILE = `${HOME}/.ssh/authorized_keys`;
 
-describe.if(mayChangeHost)("from an upload to a login and from a revocation to a refusal", () => {
+describeOnHost("from an upload to a login and from a revocation to a refusal", () => {
   let directory: string;
   let service: Service;
   let sshd: TestSshd;

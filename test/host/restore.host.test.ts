@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { reconcileHost } from "../../src/lifecycle/reconcile.ts";
 import { createTestApp } from "../support/app.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { directHost, NAME, prepareHost, RUN, stored, UID } from "../support/direct-host.ts";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 
-describe.if(mayChangeHost)("restoring on a host without the accounts", () => {
+describeOnHost("restoring on a host without the accounts", () => {
   prepareHost();
 
   test("reconcileHost() after a restore reports the accounts that the host lacks, and makes none", async () => {

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
@@ -157,7 +157,7 @@ async function putBack(): Promise<void> {
   await Bun.sleep(200);
 }
 
-describe.if(mayChangeHost)("sudo mode against the hostile", () => {
+describeOnHost("sudo mode against the hostile", () => {
   beforeAll(async () => {
     lab = createSudoLab();
     victim = join(lab.base, "victim");

@@ -1,10 +1,10 @@
 /** The rules of sudo mode, used as someone would who took the service over: each of these is really tried. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, stored, UID, until } from "../support/sudo-lab.ts";
@@ -16,7 +16,7 @@ let lab: SudoLab;
 let host: RemoteHost;
 let victim: string;
 
-describe.if(mayChangeHost)("the rules of sudo mode against a service that was taken over", () => {
+describeOnHost("the rules of sudo mode against a service that was taken over", () => {
   beforeAll(async () => {
     lab = createSudoLab();
     victim = join(lab.base, "victim");

@@ -1,9 +1,9 @@
 /** The whole chain in sudo mode: the built binary as a system user, its embedded PostgreSQL, an account, and sshd with PAM. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { mayChangeHost } from "../support/host-account.ts";
+import { describeOnHost } from "../support/host-account.ts";
 import { BINARY, type Service, startService } from "../support/service.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { createSudoLab, run, SERVICE, type SudoLab, shadowOf } from "../support/sudo-lab.ts";
@@ -16,7 +16,7 @@ const AS_SERVICE = ["/usr/bin/setpriv", "--reuid", SERVICE, "--regid", SERVICE, 
 // Real commands and logins, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);
 
-describe.if(mayChangeHost)("a service in sudo mode", () => {
+describeOnHost("a service in sudo mode", () => {
   let lab: SudoLab;
   let service: Service;
   let sshd: TestSshd;

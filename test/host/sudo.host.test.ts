@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
-import { EXPIRE_AT, mayChangeHost, testAccount } from "../support/host-account.ts";
+import { describeOnHost, EXPIRE_AT, testAccount } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
@@ -46,7 +46,7 @@ let victim: string;
 let sshd: TestSshd;
 let host: RemoteHost;
 
-describe.if(mayChangeHost)("sudo mode", () => {
+describeOnHost("sudo mode", () => {
   beforeAll(async () => {
     lab = createSudoLab();
     victim = join(lab.base, "victim");

@@ -1,23 +1,35 @@
 /** Accounts and settings for tests of the host. */
 
+import { afterAll, beforeAll, describe } from "bun:test";
 import type { Log, LogFields, LogLevel } from "../../src/core/log.ts";
-import { openDataLock } from "../../src/db/data-lock.ts";
+import { type DataLock, openDataLock } from "../../src/db/data-lock.ts";
 import type { Account } from "../../src/host/host.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { readAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
 
 /** Real accounts are made only where somebody asked for it, and only as root. */
-export const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;
+const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;
 
-// The accounts' names are fixed: two runs on one machine take turns. The lock goes with the process.
-if (mayChangeHost) await takeTurn();
+const LOCK = "/run/uam-host-tests.lock";
+/** Milliseconds for the other host tests of this machine to end. */
+const PATIENCE = 15 * 60_000;
 
-async function takeTurn(): Promise<void> {
-  const lock = openDataLock("/run/uam-host-tests.lock");
-  for (let attempt = 0; !lock.tryExclusive(); attempt++) {
-    if (attempt === 6000) throw new Error("another run of the host tests has held its lock for ten minutes");
-    await Bun.sleep(100);
-  }
+/** `describe` for tests that make accounts. Their names are fixed: one file at a time on a machine; the lock goes with the process. */
+export function describeOnHost(name: string, tests: () => void): void {
+  describe.if(mayChangeHost)(name, () => {
+    let turn: DataLock;
+    beforeAll(async () => {
+      turn = openDataLock(LOCK);
+      const deadline = performance.now() + PATIENCE;
+      while (!turn.tryExclusive()) {
+        if (performance.now() > deadline) throw new Error(`other host tests hold ${LOCK}`);
+        await Bun.sleep(100);
+      }
+    }, PATIENCE + 5000);
+    tests();
+    // Hooks run in the order of their definition: this is the last.
+    afterAll(() => turn.close());
+  });
 }
 
 export const EXPIRE_AT = new Date("2031-03-04T12:00:00Z");
