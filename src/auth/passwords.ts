@@ -14,10 +14,14 @@ export const PASSWORD_MAX = 256;
 /** 32 characters, five bits each, none like another. */
 const READABLE = "abcdefghjkmnpqrstuvwxyz023456789";
 
-/** RFC 9106 parameters; memory in KiB. 2 is argon2id (an enum that types alone cannot reach). */
-const PASSWORD_COST = { algorithm: 2, memoryCost: 64 * 1024, timeCost: 2, parallelism: 1 } as const;
-const CODE_COST = { ...PASSWORD_COST, memoryCost: 19 * 1024 } as const;
-type Cost = typeof PASSWORD_COST | typeof CODE_COST;
+/** KiB of memory for a password's hash and for a code's. */
+interface Memory {
+  readonly password: number;
+  readonly code: number;
+}
+const MEMORY: Memory = { password: 64 * 1024, code: 19 * 1024 };
+/** RFC 9106 parameters. 2 is argon2id (an enum that types alone cannot reach). */
+const PASSES = { algorithm: 2, timeCost: 2, parallelism: 1 } as const;
 
 /** One core stays free for requests; two at most, as each takes 64 MiB and the loop must answer within milliseconds. */
 const DEFAULTS: Bounds = {
@@ -27,20 +31,20 @@ const DEFAULTS: Bounds = {
 };
 
 /** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
-export function createPasswordHasher(bounds: Partial<Bounds> = {}): Hasher {
+export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMORY): Hasher {
   const gate = createGate({ ...DEFAULTS, ...bounds });
-  const hash = (secret: string, cost: Cost) => gate(() => argon2(secret, cost));
+  const hash = (secret: string, memoryCost: number) => gate(() => argon2(secret, { ...PASSES, memoryCost }));
   const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
   return {
-    hash: (password) => hash(password, PASSWORD_COST),
+    hash: (password) => hash(password, memory.password),
     verify,
     async verifyDummy(password) {
-      await verify(unmatchable(PASSWORD_COST), password);
+      await verify(unmatchable(memory.password), password);
     },
-    hashCode: (code) => hash(code, CODE_COST),
+    hashCode: (code) => hash(code, memory.code),
     verifyCode: verify,
     async verifyDummyCode(code) {
-      await verify(unmatchable(CODE_COST), code);
+      await verify(unmatchable(memory.code), code);
     },
   };
 }
@@ -92,7 +96,7 @@ async function compare(stored: string, secret: string): Promise<boolean> {
 }
 
 /** A hash of that cost which no secret has: its digest is all zeros. */
-function unmatchable({ memoryCost, timeCost, parallelism }: Cost): string {
+function unmatchable(memoryCost: number): string {
   const zeros = (bytes: number): string => Buffer.alloc(bytes).toString("base64").replace(/=+$/, "");
-  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${zeros(16)}$${zeros(32)}`;
+  return `$argon2id$v=19$m=${memoryCost},t=${PASSES.timeCost},p=${PASSES.parallelism}$${zeros(16)}$${zeros(32)}`;
 }

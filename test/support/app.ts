@@ -84,7 +84,8 @@ export async function createTestApp(variables: Record<string, string> = {}, log:
     host,
     clock,
     log: { ...silentLog, ...log },
-    hasher: createPasswordHasher(),
+    // Weak on purpose: most tests log in, and are not about that.
+    hasher: createPasswordHasher({}, { password: 256, code: 256 }),
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
