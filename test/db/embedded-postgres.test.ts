@@ -121,7 +121,7 @@ describe("openEmbeddedPostgres", () => {
     const names = ["listen_addresses", "fsync", "max_connections"];
     const settings = await query(
       server.connection,
-      (sql) => sql`select name, setting from pg_settings where name = any(${names}) order by name`,
+      (sql) => sql`select name, setting from pg_settings where name in ${sql(names)} order by name`,
     );
     const socket = join(server.connection.host, ".s.PGSQL.5432");
     expect(settings.map((row) => row.setting)).toEqual(["off", "", "40"]);
