@@ -16,7 +16,7 @@ export const otpCommand = command("otp", map(object({ username: argument(string(
 function runOtp({ username }: { readonly username: string }): Command {
   return async (environment) => {
     const { printCode } = await import("../auth/otp.ts");
-    const { code, expiresAt } = await withServices(environment, "read", (context) => printCode(context, username));
+    const { code, expiresAt } = await withServices(environment, "store", (context) => printCode(context, username));
     environment.out(`${code}\n`);
     environment.err(`Valid until ${formatTimestamp(expiresAt)}, for one login.\n`);
     return EXIT.done;
