@@ -13,7 +13,6 @@ export type Listen =
   | { readonly kind: "tcp"; readonly hostname: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
-const text = v.string();
 const count = (minimum: number, maximum: number) =>
   v.pipe(
     v.string(),
@@ -36,12 +35,7 @@ const duration = (maximum?: number) =>
   );
 const list = v.pipe(
   v.string(),
-  v.transform((value) =>
-    value
-      .split(/[\s,]+/)
-      .filter((item) => item !== "")
-      .map((item) => item),
-  ),
+  v.transform((value) => value.split(/[\s,]+/).filter((item) => item !== "")),
 );
 const proxies = v.pipe(
   list,
@@ -53,6 +47,11 @@ const proxies = v.pipe(
       addIssue({ message: `is not usable. ${publicMessage(error)}` });
     }
   }),
+);
+const databaseUrl = v.pipe(
+  v.string(),
+  v.regex(/^postgres(ql)?:\/\//, "must begin with postgres://"),
+  v.check((value) => URL.canParse(value), "must be a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
 );
 const absolute = v.pipe(v.string(), v.regex(/^\/[^\0]*$/, "must be an absolute path"));
 const onOff = v.pipe(
@@ -135,14 +134,10 @@ const VARIABLES = {
     absolute,
     "data directory; else $STATE_DIRECTORY, /var/lib/uam for root, .uam here",
   ),
-  databaseUrl: secret(
-    "UAM_DATABASE_URL",
-    v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//, "must begin with postgres://")),
-    "an external PostgreSQL; unset: the embedded one",
-  ),
+  databaseUrl: secret("UAM_DATABASE_URL", databaseUrl, "an external PostgreSQL; unset: the embedded one"),
   databaseOwnerUrl: secret(
     "UAM_DATABASE_OWNER_URL",
-    v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//, "must begin with postgres://")),
+    databaseUrl,
     "the same external PostgreSQL as the role that owns the database, for migrations only; see the README",
   ),
   auditKey: secret(
@@ -176,7 +171,11 @@ const VARIABLES = {
     v.pipe(v.string(), v.regex(/^smtps?:\/\//, "must begin with smtp:// or smtps://")),
     "SMTP server, smtp://USER:PASSWORD@HOST:PORT",
   ),
-  resendApiKey: secret("UAM_RESEND_API_KEY", text, "API key of Resend, instead of SMTP"),
+  resendApiKey: secret(
+    "UAM_RESEND_API_KEY",
+    v.pipe(v.string(), v.nonEmpty("is empty")),
+    "API key of Resend, instead of SMTP",
+  ),
   resendBaseUrl: variable(
     "UAM_RESEND_BASE_URL",
     undefined,

@@ -10,12 +10,11 @@ import { runProgram } from "./cli/program.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { COMMIT } from "./version.ts";
 
-const stopped = Promise.withResolvers<void>();
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopped.resolve());
+let stopping: Promise<void> | undefined;
 
 // Whoever reads may stop reading, as head(1) does: what is under way is finished all the same.
 process.stdout.on("error", (error) => {
-  if (!isBrokenPipe(error)) throw error;
+  if (!isBrokenPipe(error)) refuse(`uam: The standard output cannot be written: ${error.message}\n`, 1);
 });
 
 process.exitCode = await runProgram(process.argv.slice(2), {
@@ -33,7 +32,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   err: (text) => void writeSync(2, text),
   readStandardInput: () => text(process.stdin),
   ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
-  untilStopped: stopped.promise,
+  untilStopped,
   onReload: (listener) => void process.on("SIGHUP", listener),
 });
 
@@ -44,6 +43,13 @@ function operator(): string {
   const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
   const own = accounts.map((line) => line.split(":")).find((fields) => fields[2] === String(uid));
   return own?.[0] ?? `uid ${uid}`;
+}
+
+function untilStopped(): Promise<void> {
+  stopping ??= new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+  });
+  return stopping;
 }
 
 /** Loads only the one that is there: each file names its runtime's globals. */
@@ -69,13 +75,14 @@ function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** One line from the terminal; the end of input is no answer. */
+/** One line from the terminal; the end of input, or of patience (Ctrl-C), is no answer. */
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
       lines.question(question, resolve);
       lines.on("close", () => resolve(""));
+      void untilStopped().then(() => lines.close());
     });
   } finally {
     lines.close();

@@ -46,6 +46,8 @@ describe("readConfig()", () => {
     ["UAM_BASE_URL", "https://uam.example.org/path"],
     ["UAM_DATA_DIR", "relative"],
     ["UAM_DATABASE_URL", "mysql://x"],
+    ["UAM_DATABASE_URL", "postgres://user:secret@[::1/uam"],
+    ["UAM_RESEND_API_KEY", ""],
     ["UAM_HOST_MODE", "root"],
     ["UAM_DEFAULT_TTL", "90"],
     ["UAM_DEFAULT_TTL", "3651d"],

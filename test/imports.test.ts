@@ -45,8 +45,9 @@ const IMPORTS: Readonly<Record<string, Rule>> = {
       "host/settings.ts",
       "host/sudo-check.ts",
       "mail/transport.ts",
+      "runtime/tls.ts",
     ],
-    types: ["runtime", "host", "db"],
+    types: ["runtime", "host", "db", "mail"],
   },
   http: { values: [...FEATURES, "core", "db/schema.ts", "records.ts"] },
   // What clients and the command line show of stored rows.

@@ -1,8 +1,8 @@
 /** Administrators: logging in with a password, and the lock-out after wrong ones. */
 
 import { eq, isNull, lte, or, sql } from "drizzle-orm";
-import { DAY, shift } from "../core/clock.ts";
-import type { Context, Services } from "../core/context.ts";
+import { shift } from "../core/clock.ts";
+import type { Context } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { audited } from "../core/operation.ts";
 import { type Database, isDuplicate, type Transaction } from "../db/client.ts";
@@ -34,13 +34,12 @@ export async function loginAdmin(
       prepare: async () => {
         await claimAttempt(context, username);
         const admin = await findAdmin(context.side, username);
-        // An unknown name costs as much time as a known one.
-        if (admin === undefined) await context.hasher.verifyDummy(password);
-        else if (await context.hasher.verify(admin.passwordHash, password)) return admin;
+        if ((await isRight(context, { username, password, admin })) && admin !== undefined) return admin;
         throw wrongPassword();
       },
       run: async (op, verified) => {
-        const admin = await findAdmin(op.tx, username);
+        // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
+        const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
         // Removed, or given another password, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
         await unlock(op.tx, username);
@@ -93,13 +92,23 @@ export async function unlock(tx: Transaction, username: string): Promise<void> {
   await tx.update(loginLocks).set({ failures: 0, lockedUntil: null }).where(eq(loginLocks.username, username));
 }
 
-/** How long failures that led to no lock are remembered at least. */
-const MEMORY = 7 * DAY;
+interface Attempt {
+  readonly username: string;
+  readonly password: string;
+  readonly admin: AdminRow | undefined;
+}
 
-/** Forgets names that were quiet for a week and are neither locked nor waiting; anyone can add names by trying them. */
-export async function purgeLocks({ db, clock, policy }: Pick<Services, "db" | "clock" | "policy">): Promise<void> {
-  const long = shift(clock.now(), -Math.max(MEMORY, policy.lockoutPeriod));
-  await db.delete(loginLocks).where(lte(loginLocks.updatedAt, long));
+async function isRight(context: Context, { username, password, admin }: Attempt): Promise<boolean> {
+  try {
+    if (admin !== undefined) return await context.hasher.verify(admin.passwordHash, password);
+    // An unknown name costs as much time as a known one.
+    await context.hasher.verifyDummy(password);
+    return false;
+  } catch (error) {
+    // Too many wait for the hasher: this one was not looked at, so it was no failure.
+    if (error instanceof UamError && error.code === "limited") await returnAttempt(context, username);
+    throw error;
+  }
 }
 
 function wrongPassword(): UamError {
@@ -132,4 +141,12 @@ async function claimAttempt(context: Context, username: string): Promise<void> {
   throw new UamError("limited", `Too many failed logins for this username; try again in ${retryAfter} seconds`, {
     retryAfter,
   });
+}
+
+/** Takes back what `claimAttempt` counted, and the lock if it was that count that locked. */
+async function returnAttempt({ side }: Context, username: string): Promise<void> {
+  await side
+    .update(loginLocks)
+    .set({ failures: sql`greatest(${loginLocks.failures} - 1, 0)`, lockedUntil: null })
+    .where(eq(loginLocks.username, username));
 }

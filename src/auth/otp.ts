@@ -90,8 +90,7 @@ export async function loginWithCode(
   return await audited({ ...context, actor }, entry, {
     prepare: async () => {
       const codeHash = await claimAttempt(context, username);
-      if (codeHash === undefined) await context.hasher.verifyDummyCode(code);
-      else if (await context.hasher.verifyCode(codeHash, code)) return codeHash;
+      if ((await isRight(context, { username, code, codeHash })) && codeHash !== undefined) return codeHash;
       throw wrongCode();
     },
     run: async (op, codeHash) => {
@@ -180,6 +179,34 @@ async function claimAttempt(context: Context, username: string): Promise<string 
     .where(and(eq(otpCodes.username, username), gt(otpCodes.lockedUntil, now)));
   if (locked !== undefined) throw await limited(side, username, now, "Too many wrong codes");
   return undefined;
+}
+
+interface Guess {
+  readonly username: string;
+  readonly code: string;
+  readonly codeHash: string | undefined;
+}
+
+async function isRight(context: Context, { username, code, codeHash }: Guess): Promise<boolean> {
+  try {
+    if (codeHash !== undefined) return await context.hasher.verifyCode(codeHash, code);
+    await context.hasher.verifyDummyCode(code);
+    return false;
+  } catch (error) {
+    // Too many wait for the hasher: this one was not looked at, so it was no wrong answer.
+    if (codeHash !== undefined && error instanceof UamError && error.code === "limited") {
+      await returnAttempt(context, username, codeHash);
+    }
+    throw error;
+  }
+}
+
+/** Takes back what `claimAttempt` counted, and the lock if it was that count that locked. */
+async function returnAttempt({ side }: Context, username: string, codeHash: string): Promise<void> {
+  await side
+    .update(otpCodes)
+    .set({ attempts: sql`greatest(${otpCodes.attempts} - 1, 0)`, lockedUntil: null })
+    .where(and(eq(otpCodes.username, username), eq(otpCodes.codeHash, codeHash)));
 }
 
 /** Takes the code out of use; of several logins with it one wins. */

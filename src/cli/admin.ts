@@ -96,7 +96,7 @@ async function withPassword(
   const password = fromStandardInput
     ? (await environment.readStandardInput()).replace(/\r?\n$/, "")
     : generatePassword();
-  const done = await withServices(environment, "read", (context) => work(context, password));
+  const done = await withServices(environment, "store", (context) => work(context, password));
   environment.err(`${done}\n`);
   if (!fromStandardInput) {
     environment.err("The password, printed this once:\n");
@@ -135,7 +135,7 @@ function runList({ json }: { readonly json: boolean }): Command {
 function runRemove({ name, force }: { readonly name: string; readonly force: boolean }): Command {
   return async (environment) => {
     const { removeAdmin } = await import("../auth/admin-changes.ts");
-    await withServices(environment, "read", (context) =>
+    await withServices(environment, "store", (context) =>
       removeAdmin(context, name, force ? "even-the-last" : undefined),
     );
     environment.err(`The administrator ${name} was removed; all sessions were ended.\n`);

@@ -6,7 +6,7 @@ import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import { UamError } from "../core/errors.ts";
-import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
 interface BackupInput {
   readonly file: string;
@@ -42,11 +42,4 @@ function runBackup({ file, force }: BackupInput): Command {
     environment.err(`${count} rows in ${Object.keys(rows).length} tables were written to ${where}.\n`);
     return EXIT.done;
   };
-}
-
-/** Aborted when the process is told to end. */
-export function stopSignal(environment: CliEnvironment): AbortSignal {
-  const controller = new AbortController();
-  void environment.untilStopped.then(() => controller.abort());
-  return controller.signal;
 }

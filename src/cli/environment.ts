@@ -5,6 +5,7 @@
 
 import type { Config } from "../config.ts";
 import type { Actor, Context } from "../core/context.ts";
+import { UamError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
@@ -31,8 +32,8 @@ export interface CliEnvironment {
   readonly readStandardInput: () => Promise<string>;
   /** Asks a person and resolves to the answer, "" at the end of input; undefined where nobody can be asked. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Resolves when the process is told to end. */
-  readonly untilStopped: Promise<void>;
+  /** Resolves when the process is told to end (SIGTERM, SIGINT), which before the first call ends it at once. */
+  readonly untilStopped: () => Promise<void>;
   /** Calls the listener whenever the process is told to read its files again (SIGHUP); until then SIGHUP ends it. */
   readonly onReload?: (listener: () => void) => void;
 }
@@ -59,27 +60,46 @@ export async function commandLog(environment: CliEnvironment, config: Config, qu
   });
 }
 
-/** Whether a command may change the host: in dry-run mode its log then shows what would be done. */
-export type Purpose = "read" | "change";
+/**
+ * Whether a command changes the host ("change": in dry-run mode its log then shows what would be done), only what is
+ * stored, or nothing.
+ */
+export type Purpose = "read" | "store" | "change";
 
-/** Runs `work` with the services on behalf of the operator, and lets go of them whatever happens. */
+/**
+ * Runs `work` with the services on behalf of the operator, and lets go of them whatever happens. Told to end, a command that
+ * only reads fails at once; any other finishes what it does.
+ */
 export async function withServices<T>(
   environment: CliEnvironment,
   purpose: Purpose,
   work: (context: Context, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await loadConfig(environment);
-  const log = await commandLog(environment, config, purpose === "read" || config.hostMode !== "dry-run");
+  const log = await commandLog(environment, config, purpose !== "change" || config.hostMode !== "dry-run");
   const { openServices } = await import("../services.ts");
   const handle = await openServices(config, log, "command");
+  const stopped = environment.untilStopped();
   try {
-    return await work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);
+    const working = work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);
+    return await (purpose === "read" ? Promise.race([working, stopped.then(giveUp)]) : working);
   } finally {
     await handle.close();
   }
 }
 
+/** Aborted when the process is told to end. */
+export function stopSignal(environment: CliEnvironment): AbortSignal {
+  const controller = new AbortController();
+  void environment.untilStopped().then(() => controller.abort());
+  return controller.signal;
+}
+
 /** The operator, as the audit log names who uses the command line. */
 export function operatorOf(environment: CliEnvironment): Actor {
   return { type: "cli", name: environment.operator, ip: "" };
+}
+
+function giveUp(): never {
+  throw new UamError("internal", "Told to end before it was done");
 }

@@ -11,16 +11,20 @@ export function withoutPrefix(name: string): string {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
 }
 
-/** The user with that name, host account or id, in this order: a name may be all digits. Throws `not_found`. */
-export async function requireUserReferred(context: Context, reference: string): Promise<UserRow> {
+/** What may be an id; one that is longer is nobody's. */
+const ID = /^\d{1,15}$/;
+
+/** The user with that name, host account or id, in this order: a name may be all digits. Undefined if there is none. */
+export async function findUserReferred(context: Context, reference: string): Promise<UserRow | undefined> {
   const { findUser, findUserByName } = await import("../users/find.ts");
   const named = await findUserByName(context.db, withoutPrefix(reference));
-  if (named !== undefined) return named;
-  const id = /^\d{1,15}$/.test(reference) ? Number(reference) : undefined;
-  const numbered = id === undefined ? undefined : await findUser(context.db, id);
-  if (numbered !== undefined) return numbered;
-  throw new UamError(
-    "not_found",
-    `There is no user with the name${id === undefined ? "" : " or id"} ${JSON.stringify(reference)}`,
-  );
+  return named ?? (ID.test(reference) ? await findUser(context.db, Number(reference)) : undefined);
+}
+
+/** The same; throws `not_found` if there is none. */
+export async function requireUserReferred(context: Context, reference: string): Promise<UserRow> {
+  const user = await findUserReferred(context, reference);
+  if (user !== undefined) return user;
+  const kinds = ID.test(reference) ? "name or id" : "name";
+  throw new UamError("not_found", `There is no user with the ${kinds} ${JSON.stringify(reference)}`);
 }

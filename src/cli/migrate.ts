@@ -13,7 +13,7 @@ export const migrateCommand = command("migrate", map(object({}), runMigrate), {
 function runMigrate(): Command {
   return async (environment) => {
     // Opening the services migrates.
-    await withServices(environment, "read", async () => {});
+    await withServices(environment, "store", async () => {});
     environment.err("The database is up to date.\n");
     return EXIT.done;
   };

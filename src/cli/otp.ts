@@ -3,20 +3,29 @@
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
-import { argument, command } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
+import { command } from "@optique/core/primitives";
 import { formatTimestamp } from "../core/timestamp.ts";
+import { userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
+import { findUserReferred } from "./find-user.ts";
 
-export const otpCommand = command("otp", map(object({ username: argument(string({ metavar: "NAME" })) }), runOtp), {
-  brief: message`Print a one-time code for an external user.`,
-  description: message`Prints a one-time code instead of mailing it. Code, cooldown and limit of wrong answers are the same as the mail's.`,
-});
+export const otpCommand = command(
+  "otp",
+  map(object({ user: userArgument() }), ({ user }) => runOtp(user)),
+  {
+    brief: message`Print a one-time code for an external user.`,
+    description: message`Prints a one-time code instead of mailing it. Code, cooldown and limit of wrong answers are the same as the mail's.`,
+  },
+);
 
-function runOtp({ username }: { readonly username: string }): Command {
+function runOtp(reference: string): Command {
   return async (environment) => {
     const { printCode } = await import("../auth/otp.ts");
-    const { code, expiresAt } = await withServices(environment, "read", (context) => printCode(context, username));
+    const { code, expiresAt } = await withServices(environment, "store", async (context) => {
+      const user = await findUserReferred(context, reference);
+      // A name that is nobody's goes on as it is: its refusal is recorded.
+      return await printCode(context, user?.username ?? reference);
+    });
     environment.out(`${code}\n`);
     environment.err(`Valid until ${formatTimestamp(expiresAt)}, for one login.\n`);
     return EXIT.done;

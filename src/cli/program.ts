@@ -67,7 +67,12 @@ async function report(environment: CliEnvironment, error: unknown): Promise<numb
     environment.err(`uam: the configuration has faults:\n${error.faults.map((fault) => `  ${fault}\n`).join("")}`);
     return EXIT.configuration;
   }
-  if (error instanceof UamError) environment.err(`uam: ${error.message}\n`);
+  if (error instanceof UamError || isSystemFailure(error)) environment.err(`uam: ${error.message}\n`);
   else environment.err(`uam: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return EXIT.failed;
+}
+
+/** A system call that failed (errno(3)): its message says which, and where it was called from helps nobody. */
+function isSystemFailure(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && /^E[A-Z0-9]+$/.test(String(error.code));
 }

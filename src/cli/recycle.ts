@@ -7,7 +7,7 @@ import { command, option } from "@optique/core/primitives";
 import type { Context } from "../core/context.ts";
 import { formatTimestamp } from "../core/timestamp.ts";
 import { jsonFlag } from "./arguments.ts";
-import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
+import { type CliEnvironment, type Command, EXIT, stopSignal, withServices } from "./environment.ts";
 import { printJson } from "./output.ts";
 
 interface Input {
@@ -42,7 +42,7 @@ function runRecycle({ now, json }: Input): Command {
 async function recycle(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
   const { endHold } = await import("../lifecycle/heartbeat.ts");
   const { recycleDue } = await import("../lifecycle/lifecycle.ts");
-  const { done, failed } = await recycleDue(context, await endHold(context));
+  const { done, failed } = await recycleDue(context, await endHold(context), stopSignal(environment));
   if (json) printJson(environment, { recycled: done, failed });
   else environment.err(`Recycled: ${done}. Failed: ${failed}.\n`);
   return failed === 0 ? EXIT.done : EXIT.failed;

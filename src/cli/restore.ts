@@ -8,8 +8,7 @@ import { string } from "@optique/core/valueparser";
 import type { RestoreReport } from "../backup.ts";
 import { formatTimestamp } from "../core/timestamp.ts";
 import type { BackupSummary } from "../db/backup.ts";
-import { stopSignal } from "./backup.ts";
-import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
 interface RestoreInput {
   readonly file: string;

@@ -1,16 +1,18 @@
 /** uam serve: the service. */
 
 import { hasAdmins } from "../auth/admin.ts";
-import type { Config } from "../config.ts";
+import { type Config, ConfigError, formatListen } from "../config.ts";
 import { SECOND, systemClock } from "../core/clock.ts";
+import { publicMessage, UamError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import { API_ROOT, createApp } from "../http/app.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import { reconcileHost } from "../lifecycle/reconcile.ts";
+import type { MailTransport } from "../mail/mail.ts";
 import { createTransport } from "../mail/transport.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
-import type { RunningServer, Runtime } from "../runtime/runtime.ts";
-import type { TlsFiles } from "../runtime/tls.ts";
+import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
+import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { openServices } from "../services.ts";
 import { VERSION } from "../version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
@@ -21,9 +23,10 @@ const DRAIN = 60 * SECOND;
 
 /** Migrates, reconciles and serves until the process is told to end. */
 export async function serve(environment: CliEnvironment): Promise<number> {
+  const stopped = environment.untilStopped();
   const config = await loadConfig(environment);
   const log = await commandLog(environment, config, false);
-  const transport = createTransport(config, systemClock);
+  const transport = openTransport(config);
   const manager = openServiceManager(environment.variables, environment.runtime, log);
   const handle = await openServices(config, log, "service");
   try {
@@ -34,7 +37,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
     const app = createApp(services, { ...config, ...about, observe: metrics?.observe });
     const monitored = await serveMetrics(environment.runtime, config, metrics);
-    const server = await environment.runtime.serve({
+    const server = await startServer(environment.runtime, {
       listen: config.listen,
       tls: tlsFiles(config),
       fetch: app.fetch,
@@ -47,7 +50,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const jobs = startJobs(services, { transport, reconcile });
     manager.ready(`answers at ${server.address}`);
     environment.onReload?.(() => void reload(server, manager, log));
-    await environment.untilStopped;
+    await stopped;
     manager.stopping();
     log.info("stopping: letting the requests and jobs under way finish");
     await Promise.all([server.stop(DRAIN), jobs.stop()]);
@@ -67,7 +70,36 @@ async function serveMetrics(
   metrics: Metrics | undefined,
 ): Promise<RunningServer | undefined> {
   if (listen === undefined || metrics === undefined) return undefined;
-  return await runtime.serve({ listen, fetch: metrics.fetch, mayPause: () => false });
+  return await startServer(runtime, { listen, fetch: metrics.fetch, mayPause: () => false });
+}
+
+async function startServer(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
+  try {
+    return await runtime.serve(options);
+  } catch (cause) {
+    if (cause instanceof UamError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UamError("internal", `Cannot listen on ${formatListen(options.listen)}: ${reason}`, { cause });
+  }
+}
+
+/** Throws a ConfigError with what is wrong with the URL of the mail server, and with the certificate and key. */
+function openTransport(config: Config): MailTransport {
+  const faults: string[] = [];
+  function attempt<T>(variables: string, open: () => T): T | undefined {
+    try {
+      return open();
+    } catch (error) {
+      if (!(error instanceof UamError)) throw error;
+      faults.push(`${variables}: ${publicMessage(error)}`);
+      return undefined;
+    }
+  }
+  const transport = attempt("UAM_SMTP_URL", () => createTransport(config, systemClock));
+  const files = tlsFiles(config);
+  if (files !== undefined) attempt("UAM_TLS_CERT, UAM_TLS_KEY", () => readTlsPair(files));
+  if (transport === undefined || faults.length > 0) throw new ConfigError(faults);
+  return transport;
 }
 
 function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | undefined {

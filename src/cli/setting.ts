@@ -81,7 +81,7 @@ function runList({ json }: { readonly json: boolean }): Command {
 function changing(json: boolean, work: (context: Context) => Promise<Setting>): Command {
   return async (environment) => {
     const { settingRecord } = await import("../records.ts");
-    const setting = settingRecord(await withServices(environment, "read", work));
+    const setting = settingRecord(await withServices(environment, "store", work));
     if (json) printJson(environment, setting);
     else printRecord(environment, setting);
     return EXIT.done;

@@ -45,10 +45,16 @@ function isDeeper(value: unknown, depth: number): boolean {
 async function readBytes(request: Request, maximum: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > maximum) throw tooLarge(maximum);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.byteLength;
+      if (length > maximum) throw tooLarge(maximum);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof HttpRefusal) throw error;
+    // Whoever sends may leave in the middle: no fault of the service, and nothing for its log of errors.
+    throw new UamError("invalid", "The body ended before all of it was there");
   }
   return Buffer.concat(chunks);
 }

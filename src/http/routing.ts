@@ -10,9 +10,17 @@ export interface RouteName {
   readonly path: string;
 }
 
-/** Throws `invalid` for a target with a fragment, which is none (RFC 9112, section 3.2) and which runtimes hand on as a part of the path. */
+/** A name or an address, and perhaps a port (RFC 9110, section 7.2); empty where the target has no host. */
+const HOST = /^(?:[^\s/?#@\\[\]]*|\[[0-9a-f:.]+\](?::\d+)?)$/i;
+
+/**
+ * Throws `invalid` for a target with a fragment, which is none and which runtimes hand on as a part of the path, and for a
+ * Host that is none (RFC 9112, section 3.2).
+ */
 export function checkTarget(request: Request): void {
   if (request.url.includes("#")) throw new UamError("invalid", "The address of a request must not contain #");
+  if (!HOST.test(request.headers.get("host") ?? ""))
+    throw new UamError("invalid", "The Host header does not name a host");
 }
 
 /** 405 with what is allowed where the path exists, else 404. */

@@ -8,11 +8,12 @@ import { removeUnfinishedAccounts } from "../users/intents.ts";
 import { ACCOUNT_PREFIX, hostAccountOf } from "../users/username.ts";
 import { readLocks } from "./lock-journal.ts";
 import { importLocks } from "./locks.ts";
+import { finishRemovals } from "./removals.ts";
 
 /**
  * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then looked at
  * again and repaired under its user's row lock, so that a change made in between is never undone from stale data.
- * Accounts that a crash left half made are removed. Accounts that `uam lock` shut while the database was away are recorded first, and never opened.
+ * Accounts that a crash left half made are removed, and users that it left half deleted. Accounts that `uam lock` shut while the database was away are recorded first, and never opened.
  */
 export async function reconcileHost(
   services: Services,
@@ -23,6 +24,7 @@ export async function reconcileHost(
   if (mode === "repair") {
     await removeUnfinishedAccounts(services);
     await importLocks(services, dataDir);
+    await finishRemovals(services);
   }
   const locked = lockedAccounts(services, dataDir);
   const wanted = (await allAccounts(db, clock.now())).map((account) =>

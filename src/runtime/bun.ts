@@ -41,7 +41,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
         ...common,
         ...NEVER,
         unix: listen.path,
-        fetch: (request) => fetch(request, undefined),
+        fetch: (request) => fetch(withAddress(request), undefined),
       });
       return { address: `unix:${listen.path}`, stop: (milliseconds) => drain(server, milliseconds) };
     } finally {
@@ -56,14 +56,25 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
       idleTimeout: IDLE,
       hostname,
       port: at,
-      fetch: (request, self) => {
-        if (mayPause(request)) self.timeout(request, 0);
-        return fetch(request, self.requestIP(request)?.address);
+      fetch: (received, self) => {
+        const request = withAddress(received);
+        if (mayPause(request)) self.timeout(received, 0);
+        return fetch(request, self.requestIP(received)?.address);
       },
     });
   if (options.tls !== undefined) return await serveTls(options.tls, { hostname, port }, open);
   const server = open(port, {});
   return { address: server.url.origin, stop: (milliseconds) => drain(server, milliseconds) };
+}
+
+/**
+ * The request under the whole address that the standard promises. Without a Host, as HTTP/1.0 may be (some health checks
+ * speak it), or with one that names none, Bun's is only a path, or nothing that can be read.
+ */
+function withAddress(request: Request): Request {
+  if (URL.canParse(request.url)) return request;
+  const path = request.url.replace(/^https?:\/\/[^/]*/, "");
+  return new Request(`http://localhost${path.startsWith("/") ? path : "/"}`, request);
 }
 
 type Tls = { readonly tls?: { readonly cert: string; readonly key: string }; readonly reusePort?: true };

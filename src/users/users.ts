@@ -14,6 +14,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { readSetting } from "../settings/settings.ts";
 import { isExpired, lockUser, requireUser } from "./find.ts";
 import { forgetIntent, recordIntent } from "./intents.ts";
+import { forgetRemoval, noteRemoval } from "./removals.ts";
 import { allocateUid } from "./uid.ts";
 import { hostAccountOf, MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
@@ -133,10 +134,20 @@ export function extendUser(context: Context, userId: number, days: number): Prom
   });
 }
 
-/** Removes the host account, the home directory, the keys and the user; the audit records stay. */
+/**
+ * Removes the host account, the home directory, the keys and the user; the audit records stay. Once the account is gone
+ * there is no way back: should the process die, or the commit fail, before the user is gone too, `finishRemovals` does the rest.
+ */
 export function deleteUser(context: Context, userId: number): Promise<void> {
   return audited(context, userEntry("user.delete", userId), async (op) => {
-    await removeUser(op, await lockUser(op.tx, userId));
+    const user = await lockUser(op.tx, userId);
+    await noteRemoval(context, userId);
+    op.onRollback(async () => {
+      const account = { name: hostAccountOf(user.username), uid: user.uid };
+      if ((await context.host.presence(account)) !== "missing") await forgetRemoval(context.side, userId);
+    });
+    await forgetRemoval(op.tx, userId);
+    await removeUser(op, user);
   });
 }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
-import { addAdmin } from "../../src/auth/admin.ts";
+import { eq, sql } from "drizzle-orm";
+import { addAdmin, loginAdmin } from "../../src/auth/admin.ts";
 import { purgeResetTokens } from "../../src/auth/admin-reset.ts";
 import { HOUR, MINUTE } from "../../src/core/clock.ts";
-import { resetTokens, sessions } from "../../src/db/schema.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { loginLocks, resetTokens, sessions } from "../../src/db/schema.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
 
 const NEW_PASSWORD = "nine kettles under a green moon";
@@ -158,3 +159,52 @@ describe("resetPassword()", () => {
     expect(await app.db.select().from(resetTokens)).toHaveLength(0);
   });
 });
+
+describe("a login with the old password at the same time", () => {
+  test("leaves no session behind", async () => {
+    const token = await askForToken();
+    const opened = openDatabase(app.connection, 1);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let holding: Promise<void> | undefined;
+    const hasher = {
+      ...app.services.hasher,
+      // From when the password was found right, the login waits for a row that it needs later.
+      verify: async (hash: string, password: string) => {
+        const isRight = await app.services.hasher.verify(hash, password);
+        const held = Promise.withResolvers<void>();
+        holding = opened.db.transaction(async (tx) => {
+          await tx.select().from(loginLocks).where(eq(loginLocks.username, name)).for("update");
+          held.resolve();
+          await released;
+        });
+        await held.promise;
+        return isRight;
+      },
+    };
+    const anonymous = { type: "anonymous", name: "anonymous", ip: "" } as const;
+    const login = loginAdmin({ ...app.services, hasher, actor: anonymous, requestId: "" }, name, ADMIN_PASSWORD);
+    await untilWaiting(1);
+    const answer = reset(token);
+    await untilWaiting(2);
+    release();
+    await holding;
+    expect((await answer).status).toBe(200);
+    const { principal } = await login;
+    const left = await app.db.select().from(sessions).where(eq(sessions.principalId, principal.id));
+    expect(left).toEqual([]);
+    await opened.close();
+  });
+});
+
+/** Resolves when so many connections wait for a lock that another holds. */
+async function untilWaiting(connections: number): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const [row] = await app.db.execute<{ waiting: number }>(
+      sql`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (row?.waiting === connections) return;
+    if (performance.now() > deadline) throw new Error(`${row?.waiting} connections wait, not ${connections}`);
+    await Bun.sleep(5);
+  }
+}

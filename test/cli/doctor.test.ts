@@ -154,7 +154,7 @@ describe("uam doctor", () => {
         },
         err: () => {},
         readStandardInput: async () => "",
-        untilStopped: Promise.resolve(),
+        untilStopped: () => Promise.resolve(),
       });
     expect(await run("--json")).toBe(1);
     expect(JSON.parse(out)).toMatchObject([

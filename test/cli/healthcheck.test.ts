@@ -28,7 +28,7 @@ async function check(variables: Record<string, string>, ...args: readonly string
     },
     readStandardInput: async () => "",
     ask: undefined,
-    untilStopped: Promise.resolve(),
+    untilStopped: () => Promise.resolve(),
   });
   return { code, stderr };
 }

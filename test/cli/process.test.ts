@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -56,6 +57,26 @@ describe("uam as a process", () => {
     expect([stdout, stderr]).toEqual([`UAM_LISTEN=${variables.UAM_LISTEN}\n`, ""]);
   });
 
+  test("an output that is full is a failure, said in one sentence", () => {
+    const { status, stderr } = shell("eval $UAM config > /dev/full");
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^uam: The standard output cannot be written: .*\n$/);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s ends a command that waits", async (signal) => {
+    for (const args of [
+      ["healthcheck", "--wait", "1h"],
+      ["admin", "add", "patient", "--email", "p@example.org", "--password-stdin"],
+    ]) {
+      const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: directory, env: variables, stdio: "pipe" });
+      const ended = once(child, "exit");
+      // By then it has started; that it has ended by itself would show in what it ended with.
+      await Promise.race([ended, Bun.sleep(1500)]);
+      child.kill(signal);
+      expect(await ended).toEqual([null, signal]);
+    }
+  });
+
   test("audit export streams to standard output", () => {
     expect(uam("audit", "export").stdout).toMatch(/^\uFEFFid,[\s\S]*\r\n1,.*user\.create.*\r\n$/u);
   });
@@ -68,6 +89,16 @@ describe("uam as a process", () => {
     expect(uam("user", "show", "alice").status).toBe(0);
     expect(ask("y").stdout).toContain("Deleted alice");
     expect(uam("user", "show", "alice").status).toBe(1);
+  });
+
+  test("Ctrl-C at a question is no", () => {
+    shell("eval $UAM user create undecided --email u@example.org");
+    // script(1) passes what it reads to the terminal, which makes a signal of the third character.
+    const typed = shell(
+      `(sleep 3; printf '\\003'; sleep 5) | timeout 30 script -qec "$UAM user delete undecided" /dev/null`,
+    );
+    expect(typed.stdout).toContain("Nothing was deleted.");
+    expect(uam("user", "show", "undecided").status).toBe(0);
   });
 
   test("version, help and mistakes end at once with their exit codes", () => {
@@ -90,6 +121,13 @@ describe("uam beside the service", () => {
     expect(uam("user", "create", "bob", "--email", "bob@example.org").status).toBe(0);
     expect(uam("user", "list").stdout).toContain("bob@example.org");
     expect(uam("healthcheck").status).toBe(0);
+    const taken = spawnSync(process.execPath, [PROGRAM, "serve"], {
+      cwd: directory,
+      env: { ...variables, UAM_LISTEN: "unix:/dev/null/uam.sock" },
+      encoding: "utf8",
+    });
+    expect(taken.status).toBe(1);
+    expect(taken.stderr).toMatch(/^uam: Cannot listen on unix:\/dev\/null\/uam\.sock: [^\n]*\n$/);
     service.kill("SIGTERM");
     expect(await ended).toBe(0);
     expect(uam("healthcheck").status).toBe(1);

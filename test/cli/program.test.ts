@@ -96,6 +96,44 @@ describe("runProgram()", () => {
     }
   });
 
+  test("what only opening shows to be wrong is a fault of the configuration too", async () => {
+    const file = join(cli.dataDir, "no.pem");
+    const variables = {
+      ...cli.variables,
+      UAM_SMTP_URL: "smtp://mail.example.org/?tls=maybe",
+      UAM_MAIL_FROM: "uam@example.org",
+      UAM_TLS_CERT: file,
+      UAM_TLS_KEY: file,
+    };
+    const { code, stderr } = await cli.run(["serve"], { variables });
+    expect(code).toBe(78);
+    expect(stderr.split("\n").slice(1, -1)).toEqual([
+      "  UAM_SMTP_URL: The SMTP URL has tls=maybe; it must be required, optional or none",
+      `  UAM_TLS_CERT, UAM_TLS_KEY: UAM_TLS_CERT names a file that cannot be read: ${file}`,
+    ]);
+  });
+
+  test("a system call that fails is one sentence, without where in the program it was called", async () => {
+    const { UAM_DATABASE_URL: _, ...rest } = cli.variables;
+    const variables = { ...rest, UAM_DATA_DIR: "/dev/null/uam" };
+    expect(await cli.run(["user", "list"], { variables })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "uam: ENOTDIR: not a directory, mkdir '/dev/null/uam'\n",
+    });
+  });
+
+  test("told to end, who only reads gives up, and who changes something finishes", async () => {
+    const stopped = { untilStopped: () => Promise.resolve() };
+    expect(await cli.run(["user", "list"], stopped)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "uam: Told to end before it was done\n",
+    });
+    expect((await cli.run(["setting", "set", "policy.recycle_period", "20d"], stopped)).code).toBe(0);
+    expect((await cli.run(["user", "create", "finished", "--email", "f@example.org"], stopped)).code).toBe(0);
+  });
+
   test("version and help need no configuration", async () => {
     const variables = { UAM_LISTEN: "nowhere" };
     expect(await cli.run(["version"], { variables })).toMatchObject({ code: 0, stderr: "" });

@@ -225,7 +225,7 @@ describe("GET /openapi.json", () => {
       err: () => {},
       readStandardInput: () => Promise.resolve(""),
       ask: undefined,
-      untilStopped: Promise.resolve(),
+      untilStopped: () => Promise.resolve(),
     };
     expect(await runProgram(["openapi"], environment)).toBe(0);
     const document = JSON.parse(printed);

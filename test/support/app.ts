@@ -2,6 +2,7 @@
 
 import { createSeal } from "../../src/audit/seal.ts";
 import { addAdmin } from "../../src/auth/admin.ts";
+import type { Bounds } from "../../src/auth/bounded.ts";
 import { sealCaptcha } from "../../src/auth/captcha.ts";
 import type { CaptchaAnswer } from "../../src/auth/challenges.ts";
 import { printCode } from "../../src/auth/otp.ts";
@@ -70,7 +71,11 @@ export interface TestApp {
 }
 
 /** Opens an application on a database of its own; `variables` change the configuration. Rate limits are off unless asked for. */
-export async function createTestApp(variables: Record<string, string> = {}, log: Partial<Log> = {}): Promise<TestApp> {
+export async function createTestApp(
+  variables: Record<string, string> = {},
+  log: Partial<Log> = {},
+  hashing: Partial<Bounds> = {},
+): Promise<TestApp> {
   const database = await createTestDatabase();
   const main = openDatabase(database.connection, 8);
   const side = openDatabase(database.connection, 2);
@@ -85,7 +90,7 @@ export async function createTestApp(variables: Record<string, string> = {}, log:
     clock,
     log: { ...silentLog, ...log },
     // Weak on purpose: most tests log in, and are not about that.
-    hasher: createPasswordHasher({}, { password: 256, code: 256 }),
+    hasher: createPasswordHasher(hashing, { password: 256, code: 256 }),
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };

@@ -64,7 +64,7 @@ export async function createTestCli(variables: Record<string, string> = {}): Pro
       },
       readStandardInput: async () => circumstances.input ?? "",
       ask: undefined,
-      untilStopped: Promise.resolve(),
+      untilStopped: () => new Promise(() => {}),
       ...circumstances,
     });
     return { code, stdout: written.out, stderr: written.err };

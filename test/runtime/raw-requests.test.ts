@@ -1,0 +1,83 @@
+/** Requests that no library sends, written to the socket of a running server byte by byte. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { LogFields } from "../../src/core/log.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import type { RunningServer } from "../../src/runtime/runtime.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+
+const errors: (LogFields | undefined)[] = [];
+
+let app: TestApp;
+let server: RunningServer;
+
+beforeAll(async () => {
+  app = await createTestApp({}, { error: (_message, fields) => void errors.push(fields) });
+  const listen = { kind: "tcp", hostname: "127.0.0.1", port: 0 } as const;
+  server = await bunRuntime.serve({ listen, fetch: app.app.fetch, mayPause: app.app.mayPause });
+});
+afterAll(async () => {
+  await server.stop(0);
+  await app.close();
+});
+
+/** All that the server answers to the lines, until it closes the connection. */
+async function send(...lines: readonly string[]): Promise<string> {
+  const socket = connect(Number(new URL(server.address).port), "127.0.0.1");
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    answer += text;
+  });
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  await once(socket, "close");
+  return answer;
+}
+
+describe("serve()", () => {
+  test.each([
+    ["HTTP/1.0 without a Host, as health checks ask", "HTTP/1.0", []],
+    ["an empty Host", "HTTP/1.1", ["Host:"]],
+    ["a host and port", "HTTP/1.1", ["Host: uam.example.org:8443"]],
+    ["an IPv6 address", "HTTP/1.1", ["Host: [::1]:8443"]],
+  ])("answers %s", async (_name, version, headers) => {
+    const answer = await send(`GET /api/v1/healthz ${version}`, ...headers, "Connection: close");
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain('"status":"ok"');
+  });
+
+  test.each(["a b", "a/b", "[::1", "user@host", "x/y?z#w", "a\\b"])(
+    "answers the Host %p, which is none, with 400",
+    async (host) => {
+      for (const path of ["/api/v1/healthz", "/api/v1/users/1", "/nowhere"]) {
+        const answer = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, "Connection: close");
+        expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+        expect(answer.toLowerCase()).toContain("x-request-id: ");
+        expect(answer).toEndWith('{"error":"The Host header does not name a host"}');
+      }
+      expect(errors).toEqual([]);
+    },
+  );
+
+  test("does not take a client that leaves in the middle of a body for a fault", async () => {
+    const answered = Promise.withResolvers<number>();
+    const observed = await bunRuntime.serve({
+      listen: { kind: "tcp", hostname: "127.0.0.1", port: 0 },
+      fetch: async (request, peer) => {
+        const response = await app.app.fetch(request, peer);
+        answered.resolve(response.status);
+        return response;
+      },
+      mayPause: () => false,
+    });
+    const socket = connect(Number(new URL(observed.address).port), "127.0.0.1");
+    const head = "POST /api/v1/auth/admin/forgot HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    socket.write(`${head}Content-Length: 50\r\n\r\n{"username":`);
+    await once(socket, "connect");
+    setTimeout(() => socket.destroy(), 100);
+    expect(await answered.promise).toBe(400);
+    expect(errors).toEqual([]);
+    await observed.stop(0);
+  });
+});
