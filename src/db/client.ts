@@ -56,6 +56,21 @@ function openUrl(url: string, settings: postgres.Options<Record<string, never>>)
   return postgres(parsed.href, { ...settings, path: `${directory}/.s.PGSQL.${port}` });
 }
 
+/**
+ * A query with placeholders that is built once for each database: building one takes longer than running it. Within a
+ * transaction, which is a connection of its own to Drizzle, it is built for that transaction.
+ */
+export function builtOnce<Query>(build: (db: Database | Transaction) => Query): (db: Database | Transaction) => Query {
+  const built = new WeakMap<object, Query>();
+  return (db) => {
+    const known = built.get(db);
+    if (known !== undefined) return known;
+    const query = build(db);
+    built.set(db, query);
+    return query;
+  };
+}
+
 /** True if `error` is PostgreSQL's refusal of a duplicate in the named unique index or constraint. */
 export function isDuplicate(error: unknown, constraint: string): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

@@ -1,10 +1,10 @@
 /** A user's SSH keys: upload, rename, revoke, list, and the authorized-keys file that follows from them. */
 
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Context } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { audited, type Operation } from "../core/operation.ts";
-import { type Database, isDuplicate, type Transaction } from "../db/client.ts";
+import { builtOnce, type Database, isDuplicate, type Transaction } from "../db/client.ts";
 import { type KeyRow, sshKeys, type UserRow, users } from "../db/schema.ts";
 import type { Account } from "../host/host.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
@@ -78,7 +78,7 @@ export function revokeKey(context: Context, userId: number, keyId: number): Prom
 
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {
-  const keys = await activeKeys(context.db, userId);
+  const keys = await activeKeys(context.side, userId);
   // Only an empty answer leaves open whether there is such a user.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;
@@ -194,14 +194,17 @@ export function parseKeyName(text: string): string {
   return name;
 }
 
-async function activeKeys(tx: Transaction | Database, userId: number): Promise<KeyRow[]> {
-  return await tx
+const selectActiveKeys = builtOnce((db) =>
+  db
     .select()
     .from(sshKeys)
-    .where(and(eq(sshKeys.userId, userId), eq(sshKeys.status, "active")))
+    .where(and(eq(sshKeys.userId, sql.placeholder("userId")), eq(sshKeys.status, "active")))
     .orderBy(asc(sshKeys.id))
-    .prepare("active_keys")
-    .execute();
+    .prepare("active_keys"),
+);
+
+async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
+  return await selectActiveKeys(db).execute({ userId });
 }
 
 async function requireActiveKey(tx: Transaction, user: UserRow, keyId: number): Promise<KeyRow> {
