@@ -71,6 +71,19 @@ export function builtOnce<Query>(build: (db: Database | Transaction) => Query): 
   };
 }
 
+/**
+ * The results of statements of one transaction, which are sent in one go and carried out in their order. Throws what the
+ * first of them that failed threw: those after it fail only because it did.
+ */
+export async function inOneGo<Results extends readonly unknown[]>(
+  ...statements: { readonly [Index in keyof Results]: Promise<Results[Index]> }
+): Promise<Results> {
+  const settled = await Promise.allSettled(statements);
+  const failed = settled.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return settled.map((result) => (result.status === "fulfilled" ? result.value : undefined)) as unknown as Results;
+}
+
 /** True if `error` is PostgreSQL's refusal of a duplicate in the named unique index or constraint. */
 export function isDuplicate(error: unknown, constraint: string): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
