@@ -39,10 +39,10 @@ export function openLog(options: LoggingOptions): Log {
   });
   const logger = getLogger("uam");
   return {
-    debug: (message, fields) => logger.debug(message, plain(fields)),
-    info: (message, fields) => logger.info(message, plain(fields)),
-    warn: (message, fields) => logger.warn(message, plain(fields)),
-    error: (message, fields) => logger.error(message, plain(fields)),
+    debug: (message, fields) => logger.debug(message, () => plain(fields)),
+    info: (message, fields) => logger.info(message, () => plain(fields)),
+    warn: (message, fields) => logger.warn(message, () => plain(fields)),
+    error: (message, fields) => logger.error(message, () => plain(fields)),
   };
 }
 

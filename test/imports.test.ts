@@ -70,7 +70,7 @@ const IMPORTS: Readonly<Record<string, Rule>> = {
   settings: feature(),
   stats: feature("settings"),
   host: { values: ["core"] },
-  mail: { values: ["core", "db/schema.ts", "db/notify.ts"], types: ["db/client.ts"] },
+  mail: { values: ["core", "db/schema.ts", "db/notify.ts", "db/client.ts"] },
   db: { values: ["core", "drizzle"] },
   runtime: { values: ["core"], types: ["config.ts"] },
   // The rules of sudo mode are made from the very commands that it runs.

@@ -6,6 +6,8 @@ import { MINUTE } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import type { Slots } from "../core/slots.ts";
+import { builtOnce } from "../db/client.ts";
+import { audit } from "../db/schema.ts";
 import { auditRange } from "./audit.ts";
 
 /** Both inclusive. */
@@ -14,7 +16,10 @@ export interface ExportRange {
   readonly until?: Date | undefined;
 }
 
-const BLOCK = 5000;
+/** Records that are read at once: a block of the longest there are takes some 10 MB. */
+const BLOCK = 2500;
+/** Blocks that the database makes while the one before them is on its way. */
+const AHEAD = 2;
 /** A reader that takes nothing for so long is gone, and gives its slot back. */
 const STALLED = 10 * MINUTE;
 
@@ -48,38 +53,25 @@ export async function exportAudit(
   try {
     // The log only grows at its end, so the newest number at the beginning bounds one state of it.
     const { first, last } = await auditRange(context.db, range.since, range.until);
-    return toStream(
-      context,
-      await readBlock(context, { after: first - 1, last }),
-      (after) => readBlock(context, { after, last }),
-      release,
-    );
+    const read = readAhead(context, first - 1, last);
+    return toStream(context, { first: await read(), read, release });
   } catch (error) {
     release();
     throw error;
   }
 }
 
-interface Block {
-  /** Whole lines, or null after the last one. */
-  readonly lines: string | null;
-  /** The id that the next block begins after. */
-  readonly end: number;
+/** What a stream is made of. */
+interface Source {
+  readonly first: string | undefined;
+  /** Whole lines, in the order of the log; undefined after the last. */
+  readonly read: () => Promise<string | undefined>;
+  readonly release: () => void;
 }
 
-interface Reach {
-  readonly after: number;
-  readonly last: number;
-}
-
-function toStream(
-  context: Context,
-  first: Block,
-  read: (after: number) => Promise<Block>,
-  release: () => void,
-): ReadableStream<Uint8Array> {
+function toStream(context: Context, { first, read, release }: Source): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let block = first;
+  let lines = first;
   let text = BEGINNING;
   let watch: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -107,11 +99,11 @@ function toStream(
       async pull(controller) {
         clearTimeout(watch);
         try {
-          controller.enqueue(encoder.encode(text + (block.lines ?? "")));
+          controller.enqueue(encoder.encode(text + (lines ?? "")));
           text = "";
-          if (block.lines !== null) block = await read(block.end);
+          if (lines !== undefined) lines = await read();
           if (isOver) return;
-          if (block.lines !== null) return watchReader(controller);
+          if (lines !== undefined) return watchReader(controller);
           end();
           controller.close();
         } catch (error) {
@@ -125,18 +117,42 @@ function toStream(
 }
 
 /**
- * The next records after `after`, passing over what retention removed meanwhile. A block is bounded by ids instead of a
- * limit: where the planner has no statistics yet, it would sort all that is left for each block (a million took 93 s).
+ * Reads the records above `after` up to `last`, block by block, and `AHEAD` of them before they are asked for, passing over
+ * what retention removed meanwhile. A block is bounded by ids instead of a limit: so the next can be read at the same time,
+ * and where the planner has no statistics yet, it would sort all that is left for each block (a million took 93 s).
  */
-async function readBlock(context: Context, { after, last }: Reach): Promise<Block> {
-  for (let begin = after; begin < last; begin += BLOCK) {
-    const end = Math.min(begin + BLOCK, last);
-    const [row] = await context.db.execute<{ lines: string | null }>(sql`
-      select string_agg(${line()}, '' order by id) as lines from audit where id > ${begin} and id <= ${end}`);
-    if (typeof row?.lines === "string") return { lines: row.lines, end };
-  }
-  return { lines: null, end: last };
+function readAhead(context: Context, after: number, last: number): () => Promise<string | undefined> {
+  const coming: Promise<string | null>[] = [];
+  let next = after;
+  return async () => {
+    for (;;) {
+      while (coming.length <= AHEAD && next < last) {
+        const block = readBlock(context, next, Math.min(next + BLOCK, last));
+        // Whoever takes it is told of a failure; nobody does once the stream is over.
+        block.catch(() => {});
+        coming.push(block);
+        next += BLOCK;
+      }
+      const block = coming.shift();
+      if (block === undefined) return undefined;
+      const lines = await block;
+      if (lines !== null) return lines;
+    }
+  };
 }
+
+async function readBlock({ db }: Context, after: number, end: number): Promise<string | null> {
+  const [row] = await selectBlock(db).execute({ after, end });
+  return row?.lines ?? null;
+}
+
+const selectBlock = builtOnce((db) =>
+  db
+    .select({ lines: sql<string | null>`string_agg(${line()}, '' order by id)` })
+    .from(audit)
+    .where(sql`id > ${sql.placeholder("after")} and id <= ${sql.placeholder("end")}`)
+    .prepare("export_audit"),
+);
 
 /** One record as a line. Columns that anyone's text can reach are quoted; the others hold words and digits of ours. */
 function line() {
@@ -156,8 +172,8 @@ function line() {
   return sql`${sql.join(columns, sql` || ',' || `)} || E'\\r\\n'`;
 }
 
-/** Quoted, and with an apostrophe before what a spreadsheet would run as a formula. */
+/** Quoted, and with an apostrophe before what a spreadsheet would run as a formula: = + - @, a tab, a carriage return. */
 function quoted(column: "actor" | "resource_id" | "detail" | "ip") {
   const name = sql.identifier(column);
-  return sql`'"' || case when ${name} ~ '^[=+\\-@\\t\\r]' then '''' else '' end || replace(${name}, '"', '""') || '"'`;
+  return sql`case when ascii(${name}) in (61, 43, 45, 64, 9, 13) then '"''' else '"' end || replace(${name}, '"', '""') || '"'`;
 }

@@ -70,7 +70,8 @@ export interface Services {
   readonly db: Database;
   /**
    * A small pool of its own for single statements that commit at once while a transaction is open on `db`; were they to
-   * wait for a connection of `db`, a full pool would wait for itself.
+   * wait for a connection of `db`, a full pool would wait for itself. And for the shortest of reads, many of which its
+   * connections take at once, in one write: on the wider pool each would cost a write and a wake-up of its own.
    */
   readonly side: Database;
   readonly host: Host;

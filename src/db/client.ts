@@ -60,6 +60,34 @@ function openUrl(url: string, settings: postgres.Options<Record<string, never>>)
   return postgres(parsed.href, { ...settings, path: `${directory}/.s.PGSQL.${port}` });
 }
 
+/**
+ * A query with placeholders that is built once for each database: building one takes longer than running it. Within a
+ * transaction, which is a connection of its own to Drizzle, it is built for that transaction.
+ */
+export function builtOnce<Query>(build: (db: Database | Transaction) => Query): (db: Database | Transaction) => Query {
+  const built = new WeakMap<object, Query>();
+  return (db) => {
+    const known = built.get(db);
+    if (known !== undefined) return known;
+    const query = build(db);
+    built.set(db, query);
+    return query;
+  };
+}
+
+/**
+ * The results of statements of one transaction, which are sent in one go and carried out in their order. Throws what the
+ * first of them that failed threw: those after it fail only because it did.
+ */
+export async function inOneGo<Results extends readonly unknown[]>(
+  ...statements: { readonly [Index in keyof Results]: Promise<Results[Index]> }
+): Promise<Results> {
+  const settled = await Promise.allSettled(statements);
+  const failed = settled.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return settled.map((result) => (result.status === "fulfilled" ? result.value : undefined)) as unknown as Results;
+}
+
 /** True if `error` is PostgreSQL's refusal of a duplicate in the named unique index or constraint. */
 export function isDuplicate(error: unknown, constraint: string): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

@@ -5,7 +5,7 @@ import type { Database, Transaction } from "./client.ts";
 
 /** Tells all listeners of the channel, when the transaction commits and only then. */
 export async function notify(tx: Transaction, channel: string): Promise<void> {
-  await tx.execute(sql`select pg_notify(${channel}, '')`);
+  await tx.select({ told: sql`1` }).from(sql`pg_notify(${channel}, '')`).prepare("notify").execute();
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The host's processes, read from /proc, and the ending of all that belong to an account. */
 
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UamError } from "../core/errors.ts";
 import { findCommand, runCommand } from "./command.ts";
@@ -12,21 +12,25 @@ const PAUSE = 50;
 const COMMAND_TIMEOUT = 2_000;
 const KILL = ["/usr/bin/kill", "-KILL", "--"] as const;
 
-export interface Process {
+/** A process as a listing shows it. */
+export interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
   /** Real, effective, saved and file system uid; a process belongs to an account if any of them is its. */
   readonly uids: readonly number[];
+}
+
+export interface Process extends ListedProcess {
   /** Clock ticks since boot; with the pid it names a process for good. */
   readonly started: number;
 }
 
 /** All processes but zombies. One that ends while it is read is left out. */
-export function readProcesses(): readonly Process[] {
-  const processes: Process[] = [];
+export function readProcesses(): readonly ListedProcess[] {
+  const processes: ListedProcess[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const found = readProcess(Number(name));
+    const found = readListed(Number(name));
     if (found) processes.push(found);
   }
   return processes;
@@ -34,34 +38,32 @@ export function readProcesses(): readonly Process[] {
 
 /** The process of that number; undefined if there is none or it is a zombie. */
 export function readProcess(pid: number): Process | undefined {
-  const status = readProc(`/proc/${pid}/status`);
-  const stat = readProc(`/proc/${pid}/stat`);
-  if (status === undefined || stat === undefined) return undefined;
+  const listed = readListed(pid);
+  const stat = listed === undefined ? undefined : readProc(`/proc/${pid}/stat`);
+  if (listed === undefined || stat === undefined) return undefined;
   // The name in parentheses is the owner's to choose: what follows the last one is the kernel's (proc(5)).
-  const [state, parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
-  if (state === "Z" || state === "X" || uids === undefined) return undefined;
-  return { pid, parent: Number(parent), uids, started: Number(rest[17]) };
+  const [state = "", , ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return isOver(state) ? undefined : { ...listed, started: Number(rest[17]) };
 }
 
-/** Those of the processes that run as the uid in any way. */
-export function processesOf(processes: readonly Process[], uid: number): readonly Process[] {
-  return processes.filter((process) => process.uids.includes(uid));
+/** Those of the processes that run as the uid in any way, looked at once more: they may have ended since. */
+export function processesOf(processes: readonly ListedProcess[], uid: number): readonly Process[] {
+  return lookAgain(processes, (process) => process.uids.includes(uid));
 }
 
 /**
  * sshd's own root processes for connections of that account, those that are just logging in included. Their title is
  * sshd's to set (`sshd: NAME [priv]`, `sshd-session: …` from OpenSSH 9.8 on); root's process and program prove it.
  */
-export function connectionsOf(processes: readonly Process[], name: string): readonly Process[] {
+export function connectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
   return titledConnectionsOf(processes, name).filter((process) =>
     /\/sshd(?:-session)?(?: \(deleted\))?$/.test(programOf(process.pid) ?? ""),
   );
 }
 
 /** The same by title alone, for who may not ask for root's programs; good enough to end them, proof of nothing. */
-export function titledConnectionsOf(processes: readonly Process[], name: string): readonly Process[] {
-  return processes.filter((process) => {
+export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
+  return lookAgain(processes, (process) => {
     if (process.uids.some((uid) => uid !== 0)) return false;
     const title = readProc(`/proc/${process.pid}/cmdline`)?.replace(/\0+/g, " ").trim();
     return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
@@ -75,7 +77,7 @@ export function titledConnectionsOf(processes: readonly Process[], name: string)
 export async function endProcesses(
   account: AccountRef,
   commands: readonly (readonly string[])[],
-  endConnections: (processes: readonly Process[], name: string) => Promise<void> = killConnections,
+  endConnections: (processes: readonly ListedProcess[], name: string) => Promise<void> = killConnections,
 ): Promise<void> {
   let left: readonly Process[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -92,7 +94,7 @@ export async function endProcesses(
   throw new UamError("internal", `Processes of ${account.name} did not end: ${pids}`);
 }
 
-async function killConnections(processes: readonly Process[], name: string): Promise<void> {
+async function killConnections(processes: readonly ListedProcess[], name: string): Promise<void> {
   await killProcesses(connectionsOf(processes, name), KILL);
 }
 
@@ -113,9 +115,41 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
+/** Those that `isMeant` says, as they are now; most of a host's processes need no second look. */
+function lookAgain(
+  processes: readonly ListedProcess[],
+  isMeant: (process: ListedProcess) => boolean,
+): readonly Process[] {
+  return processes.filter(isMeant).flatMap(({ pid }) => {
+    const found = readProcess(pid);
+    return found !== undefined && isMeant(found) ? [found] : [];
+  });
+}
+
+function readListed(pid: number): ListedProcess | undefined {
+  const status = readProc(`/proc/${pid}/status`);
+  if (status === undefined) return undefined;
+  const [, state = "", parent] = /^State:\t(\w).*\n(?:.*\n)*?PPid:\t(\d+)$/m.exec(status) ?? [];
+  const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
+  return uids === undefined || isOver(state) ? undefined : { pid, parent: Number(parent), uids };
+}
+
+function isOver(state: string): boolean {
+  return state === "Z" || state === "X";
+}
+
+/** Long enough for what is asked for: the numbers come first in a status, and a longer command line is no title of sshd's. */
+const buffer = Buffer.alloc(4096);
+
+/** The beginning of a file in /proc. One buffer for all: readFileSync takes a new one of 256 KiB for each. */
 function readProc(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    const fd = openSync(path, "r");
+    try {
+      return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, null));
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     // ENOENT and ESRCH: it ended meanwhile; EACCES: hidden from an unprivileged reader.
     if (errorCode(error) === "") throw error;

@@ -18,7 +18,7 @@ import {
   splitHome,
   wantedShadow,
 } from "./plan.ts";
-import { type Process, processesOf, readProcesses } from "./processes.ts";
+import { type ListedProcess, processesOf, readProcesses } from "./processes.ts";
 import { emptyTrash, trashOf } from "./remove-home.ts";
 import type { HostSettings } from "./settings.ts";
 import type { KeyFilePatterns } from "./sshd.ts";
@@ -39,7 +39,7 @@ export interface Reconciler {
 interface Snapshot {
   readonly table: AccountTable;
   readonly mounts: readonly Mount[];
-  readonly processes: readonly Process[];
+  readonly processes: readonly ListedProcess[];
   readonly keyFiles: readonly string[] | undefined;
 }
 

@@ -5,7 +5,14 @@ import { findCommand, runCommand } from "./command.ts";
 import { applyInOrder, type Executor } from "./executor.ts";
 import type { Account } from "./host.ts";
 import { planKillSessions } from "./plan.ts";
-import { connectionsOf, type Process, processesOf, readProcess, readProcesses } from "./processes.ts";
+import {
+  connectionsOf,
+  type ListedProcess,
+  type Process,
+  processesOf,
+  readProcess,
+  readProcesses,
+} from "./processes.ts";
 
 const ROUNDS = 20;
 const PAUSE = 50;
@@ -37,12 +44,13 @@ export async function endUnprovenSessions(
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();
     const connections = connectionsOf(processes, account.name);
+    const own = processesOf(processes, account.uid);
     const journal = keys.size === 0 ? [] : await readJournal(connections, how.journalctl);
     // A number that went to another connection while the journal was read would lend it that one's evidence.
     const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
     const proven = provenConnections(account.name, same, journal, keys);
     const spared = descendantsOf(processes, new Set(proven.map((process) => process.pid)));
-    const unproven = processesOf(processes, account.uid).filter((process) => !spared.has(process.pid));
+    const unproven = own.filter((process) => !spared.has(process.pid));
     const pending = connections.filter((process) => !spared.has(process.pid));
     if (unproven.length === 0 && pending.length === 0) return true;
     await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
@@ -79,7 +87,7 @@ export function provenConnections(
 }
 
 /** The roots and everything below them, by pid. What left the tree (daemons, cron, at, systemd --user) is not in it. Pure. */
-export function descendantsOf(processes: readonly Process[], roots: ReadonlySet<number>): ReadonlySet<number> {
+export function descendantsOf(processes: readonly ListedProcess[], roots: ReadonlySet<number>): ReadonlySet<number> {
   const children = new Map<number, number[]>();
   for (const process of processes) children.set(process.parent, [...(children.get(process.parent) ?? []), process.pid]);
   const found = new Set<number>();

@@ -11,7 +11,7 @@ import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
 import { documentRoutes } from "./document.ts";
 import { errorResponse, isFault } from "./errors.ts";
-import { checkOrigin, responseHeaders } from "./headers.ts";
+import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from "./openapi.ts";
@@ -130,11 +130,7 @@ async function answer(web: Web, elysia: Routes, request: Request): Promise<Respo
   const began = performance.now();
   const { id, address } = infoOf(request);
   const response = await respond(web, elysia, request);
-  for (const [name, value] of responseHeaders(web.options, request, id)) response.headers.set(name, value);
-  // Bun adds a charset and Deno does not; JSON has none (RFC 8259, section 11).
-  if (response.headers.get("content-type")?.startsWith("application/json")) {
-    response.headers.set("content-type", "application/json");
-  }
+  completeHeaders(web.options, request, response);
   const { method } = request;
   const path = new URL(request.url).pathname;
   if (web.options.observe !== undefined) {

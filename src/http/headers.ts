@@ -1,6 +1,7 @@
 /** Origin checks on the way in, and the headers that every response carries. */
 
 import { UamError } from "../core/errors.ts";
+import { infoOf } from "./request.ts";
 import type { WebOptions } from "./web.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -20,10 +21,10 @@ export function checkOrigin(options: WebOptions, request: Request): void {
   }
 }
 
-/** The headers of every response. */
-export function responseHeaders(options: WebOptions, request: Request, requestId: string): Iterable<[string, string]> {
-  const headers = new Map<string, string>(HARDENING);
-  headers.set("x-request-id", requestId);
+/** Gives the response the headers that every response carries. */
+export function completeHeaders(options: WebOptions, request: Request, { headers }: Response): void {
+  for (const [name, value] of HARDENING) headers.set(name, value);
+  headers.set("x-request-id", infoOf(request).id);
   if (!isCacheable(request)) headers.set("cache-control", "no-store");
   if (options.baseUrl.startsWith("https:"))
     headers.set("strict-transport-security", "max-age=31536000; includeSubDomains");
@@ -37,7 +38,8 @@ export function responseHeaders(options: WebOptions, request: Request, requestId
       headers.set("cross-origin-resource-policy", "cross-origin");
     }
   }
-  return headers;
+  // Bun adds a charset and Deno does not; JSON has none (RFC 8259, section 11).
+  if (headers.get("content-type")?.startsWith("application/json")) headers.set("content-type", "application/json");
 }
 
 const HARDENING: readonly [string, string][] = [

@@ -1,10 +1,10 @@
 /** A user's SSH keys: upload, rename, revoke, list, and the authorized-keys file that follows from them. */
 
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Context } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { audited, type Operation } from "../core/operation.ts";
-import { type Database, isDuplicate, type Transaction } from "../db/client.ts";
+import { builtOnce, type Database, inOneGo, isDuplicate, type Transaction } from "../db/client.ts";
 import { type KeyRow, sshKeys, type UserRow, users } from "../db/schema.ts";
 import type { Account } from "../host/host.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
@@ -28,17 +28,18 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
   } as const;
   return audited(context, entry, async (op) => {
     const now = context.clock.now();
-    const user = await lockUser(op.tx, userId);
+    const { user, keys } = await lockUserAndKeys(op.tx, userId);
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
     if (user.status !== "active" || isExpired(user, now)) {
       throw new UamError("conflict", "Keys can be added only while the account is active");
     }
-    await requireRoom(op.tx, user, context.policy.maxKeys);
+    requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
-    const stored = await insertKey(op.tx, { userId, name, type, bits, fingerprint, publicKey, createdAt: now });
-    await queueMail(op, { recipient: user.email, message: keyAdded(context.policy.site, user.username, stored) });
-    await syncAuthorizedKeys(op, user);
+    const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
+    const message = keyAdded(context.policy.site, user.username, row);
+    const [stored] = await inOneGo(insertKey(op.tx, row), queueMail(op, { recipient: user.email, message }));
+    await syncAuthorizedKeys(op, { user, keys: [...keys, stored] });
     op.learn({ resourceId: String(stored.id), detail: { fingerprint } });
     return stored;
   });
@@ -48,8 +49,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
 export function renameKey(context: Context, userId: number, keyId: number, newName: string): Promise<KeyRow> {
   const entry = keyEntry("key.rename", userId, keyId);
   return audited(context, entry, async (op) => {
-    const user = await lockUser(op.tx, userId);
-    const key = await requireActiveKey(op.tx, user, keyId);
+    const { keys } = await lockUserAndKeys(op.tx, userId);
+    const key = requireKey(keys, keyId);
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
     op.learn({ detail: { name } });
@@ -64,12 +65,14 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
 export function revokeKey(context: Context, userId: number, keyId: number): Promise<KeyRow> {
   const entry = keyEntry("key.revoke", userId, keyId);
   return audited(context, entry, async (op) => {
-    const user = await lockUser(op.tx, userId);
-    const key = await requireActiveKey(op.tx, user, keyId);
+    const { user, keys } = await lockUserAndKeys(op.tx, userId);
+    const key = requireKey(keys, keyId);
     const revoked = { status: "revoked", revokedAt: context.clock.now() } as const;
-    await op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key").execute();
-    await queueMail(op, { recipient: user.email, message: keyRemoved(context.policy.site, user.username, key) });
-    const account = await syncAuthorizedKeys(op, user, key.fingerprint);
+    const message = keyRemoved(context.policy.site, user.username, key);
+    const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
+    await inOneGo(revoke.execute(), queueMail(op, { recipient: user.email, message }));
+    const left = keys.filter((other) => other.id !== key.id);
+    const account = await syncAuthorizedKeys(op, { user, keys: left, revoked: key.fingerprint });
     await context.host.endSessions(account, key.fingerprint);
     op.learn({ detail: { fingerprint: key.fingerprint } });
     return { ...key, ...revoked };
@@ -78,7 +81,7 @@ export function revokeKey(context: Context, userId: number, keyId: number): Prom
 
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {
-  const keys = await activeKeys(context.db, userId);
+  const keys = await activeKeys(context.side, userId);
   // Only an empty answer leaves open whether there is such a user.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;
@@ -86,12 +89,16 @@ export async function listKeys(context: Context, userId: number): Promise<readon
 
 /** What the host is told of a user: the account as it should be, with the keys as stored. */
 export async function accountOf(tx: Transaction | Database, user: UserRow, now: Date): Promise<Account> {
-  const open = user.status === "active" && !isExpired(user, now);
-  const keys = open ? await activeKeys(tx, user.id) : [];
-  return accountWith(user, open, keys);
+  return accountAt(now, user, await activeKeys(tx, user.id));
 }
 
-/** The same from keys already read. */
+/** The same from the user's active keys. */
+function accountAt(now: Date, user: UserRow, keys: readonly KeyRow[]): Account {
+  const open = user.status === "active" && !isExpired(user, now);
+  return accountWith(user, open, open ? keys : []);
+}
+
+/** The same for a user whose account is to be open, with these keys, or shut. */
 export function accountWith(user: UserRow, open: boolean, keys: readonly KeyRow[]): Account {
   return {
     name: hostAccountOf(user.username),
@@ -105,13 +112,21 @@ export function accountWith(user: UserRow, open: boolean, keys: readonly KeyRow[
   };
 }
 
+/** A user's active keys as an operation leaves them. */
+interface KeyChange {
+  readonly user: UserRow;
+  readonly keys: readonly KeyRow[];
+  /** Fingerprint of the one it revokes. */
+  readonly revoked?: string;
+}
+
 /**
  * Rewrites the account's authorized-keys file from the keys as this operation leaves them; set back if it fails. But if the
- * host refuses while a key is revoked, whose fingerprint is given, the account is shut.
+ * host refuses while a key is revoked, the account is shut.
  */
-async function syncAuthorizedKeys(op: Operation, user: UserRow, revoked?: string): Promise<Account> {
+async function syncAuthorizedKeys(op: Operation, { user, keys, revoked }: KeyChange): Promise<Account> {
   const { host, clock } = op.context;
-  const account = await accountOf(op.tx, user, clock.now());
+  const account = accountAt(clock.now(), user, keys);
   let refused = false;
   op.onRollback(() =>
     refused && revoked !== undefined ? shutAccount(op.context, user.id) : restoreAccount(op.context, user),
@@ -173,10 +188,7 @@ export async function allAccounts(db: Database, now: Date): Promise<readonly Acc
   const rows = await db.select().from(users).orderBy(asc(users.id));
   const keys = await db.select().from(sshKeys).where(eq(sshKeys.status, "active")).orderBy(asc(sshKeys.id));
   const byUser = Map.groupBy(keys, (key) => key.userId);
-  return rows.map((user) => {
-    const open = user.status === "active" && !isExpired(user, now);
-    return accountWith(user, open, open ? (byUser.get(user.id) ?? []) : []);
-  });
+  return rows.map((user) => accountAt(now, user, byUser.get(user.id) ?? []));
 }
 
 function keyEntry(action: "key.rename" | "key.revoke", userId: number, keyId: number) {
@@ -194,35 +206,36 @@ export function parseKeyName(text: string): string {
   return name;
 }
 
-async function activeKeys(tx: Transaction | Database, userId: number): Promise<KeyRow[]> {
-  return await tx
+const selectActiveKeys = builtOnce((db) =>
+  db
     .select()
     .from(sshKeys)
-    .where(and(eq(sshKeys.userId, userId), eq(sshKeys.status, "active")))
+    .where(and(eq(sshKeys.userId, sql.placeholder("userId")), eq(sshKeys.status, "active")))
     .orderBy(asc(sshKeys.id))
-    .prepare("active_keys")
-    .execute();
+    .prepare("active_keys"),
+);
+
+async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
+  return await selectActiveKeys(db).execute({ userId });
 }
 
-async function requireActiveKey(tx: Transaction, user: UserRow, keyId: number): Promise<KeyRow> {
-  const [key] = await tx
-    .select()
-    .from(sshKeys)
-    .where(and(eq(sshKeys.id, keyId), eq(sshKeys.userId, user.id), eq(sshKeys.status, "active")))
-    .prepare("require_active_key")
-    .execute();
+/** The user under its row lock, and its active keys as they are once that is held. Throws `not_found` without such a user. */
+async function lockUserAndKeys(
+  tx: Transaction,
+  userId: number,
+): Promise<{ readonly user: UserRow; readonly keys: readonly KeyRow[] }> {
+  const [user, keys] = await inOneGo(lockUser(tx, userId), activeKeys(tx, userId));
+  return { user, keys };
+}
+
+function requireKey(keys: readonly KeyRow[], keyId: number): KeyRow {
+  const key = keys.find(({ id }) => id === keyId);
   if (key === undefined) throw new UamError("not_found", "There is no such key, or it is revoked already");
   return key;
 }
 
-async function requireRoom(tx: Transaction, user: UserRow, maximum: number): Promise<void> {
-  const [row] = await tx
-    .select({ active: count() })
-    .from(sshKeys)
-    .where(and(eq(sshKeys.userId, user.id), eq(sshKeys.status, "active")))
-    .prepare("count_active_keys")
-    .execute();
-  if ((row?.active ?? 0) >= maximum) {
+function requireRoom(keys: readonly KeyRow[], maximum: number): void {
+  if (keys.length >= maximum) {
     throw new UamError("conflict", `The account has ${maximum} keys, which is the maximum; revoke one first`);
   }
 }

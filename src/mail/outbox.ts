@@ -3,7 +3,7 @@
 import { and, count, eq, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import type { Transaction } from "../db/client.ts";
+import { inOneGo, type Transaction } from "../db/client.ts";
 import { notify } from "../db/notify.ts";
 import { outbox } from "../db/schema.ts";
 import type { Letter } from "./letter.ts";
@@ -35,14 +35,13 @@ export const DEDUPE_PERIOD = 400 * DAY;
 
 /** Queues a mail; it is sent after the operation's commit, and never if the operation fails. */
 export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
-  await op.tx
+  const insert = op.tx
     .insert(outbox)
     .values(rowOf(mail, op.context.clock.now()))
     .onConflictDoNothing({ target: outbox.dedupeKey })
-    .prepare("queue_mail")
-    .execute();
+    .prepare("queue_mail");
   // For a decoy, too: it must cost what a mail costs.
-  await notify(op.tx, OUTBOX_CHANNEL);
+  await inOneGo(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
 }
 
 /** The same for many at once. */

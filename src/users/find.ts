@@ -1,15 +1,23 @@
 /** Looking up users, and the row lock that every change to a user or its keys begins with. */
 
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { UamError } from "../core/errors.ts";
-import type { Database, Transaction } from "../db/client.ts";
+import { builtOnce, type Database, type Transaction } from "../db/client.ts";
 import { type UserRow, users } from "../db/schema.ts";
 
 /** The user, or undefined. */
 export async function findUser(db: Database | Transaction, id: number): Promise<UserRow | undefined> {
-  const [user] = await db.select().from(users).where(eq(users.id, id)).prepare("find_user").execute();
+  const [user] = await selectUser(db).execute({ id });
   return user;
 }
+
+const selectUser = builtOnce((db) =>
+  db
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .prepare("find_user"),
+);
 
 /** The user of that name, or undefined. */
 export async function findUserByName(db: Database | Transaction, username: string): Promise<UserRow | undefined> {

@@ -1,9 +1,15 @@
-/** Pages of GET /audit, /me/audit and GET /users: does the cost grow with the log? */
+/**
+ * Pages of GET /audit, /me/audit and GET /users: does the cost grow with the log? Beside the times stands how many pages of
+ * tables and indexes PostgreSQL looks at (EXPLAIN BUFFERS), which no other work on the machine disturbs.
+ */
 
 import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/postgres-js";
 import { type AuditFilter, listAudit, listOwnAudit } from "../../src/audit/audit.ts";
+import type { Context } from "../../src/core/context.ts";
 import type { Paged } from "../../src/core/page.ts";
-import { openDatabase } from "../../src/db/client.ts";
+import { type Database, openDatabase } from "../../src/db/client.ts";
+import * as schema from "../../src/db/schema.ts";
 import { listUsers } from "../../src/users/users.ts";
 import type { TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";
@@ -11,6 +17,16 @@ import { type BenchOptions, describeRun, openFilled, percentile, timed } from ".
 
 const PAGE_SIZE = 20;
 const USERS = 100_000;
+
+/** Calls of each case whose buffers are counted. */
+const BUFFER_CALLS = 40;
+
+/** The worst of all cases. */
+interface Worst {
+  ratio: number;
+  p99: number;
+  buffers: number;
+}
 
 type Random = () => number;
 type Case = readonly [name: string, filter: (random: Random, app: TestApp) => AuditFilter];
@@ -51,15 +67,19 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
   console.log(await describeRun(large));
   const floor = await measure(options.calls, [() => large.db.execute(sql`select 1`)]);
   console.log(`floor     select 1 over the same connection: p50 ${ms(floor[0], 0.5)} p95 ${ms(floor[0], 0.95)}\n`);
-  console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor"));
-  const worst = { ratio: 0, p99: 0 };
+  console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor", "buffers", "ratio"));
+  const worst: Worst = { ratio: 0, p99: 0, buffers: 0 };
   for (const [name, filter] of CASES) {
     for (const page of PAGES) {
       const calls = [small, large].map((app) => {
         const random = seededRandom(5);
         return () => call(app, filter(random, app), page);
       });
-      report(name, page, await measure(options.calls, calls), floor[0], worst);
+      const buffers = await buffersOf([small, large], (app, context) => {
+        const random = seededRandom(5);
+        return () => call(app, filter(random, app), page, context);
+      });
+      report(name, page, await measure(options.calls, calls), { floor: floor[0], buffers, worst });
     }
   }
   for (const page of PAGES) {
@@ -67,9 +87,15 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
       const random = seededRandom(5);
       return () => ownCall(app, Number(user(random)), page);
     });
-    report("/me/audit", page, await measure(options.calls, calls), floor[0], worst);
+    const buffers = await buffersOf([small, large], (app, context) => {
+      const random = seededRandom(5);
+      return () => ownCall(app, Number(user(random)), page, context);
+    });
+    report("/me/audit", page, await measure(options.calls, calls), { floor: floor[0], buffers, worst });
   }
-  console.log(`\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms`);
+  console.log(
+    `\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms, ratio of buffers ${worst.buffers.toFixed(2)}`,
+  );
   await benchUsers(large, options, floor[0]);
   await small.close();
   await large.close();
@@ -112,14 +138,55 @@ async function numberOf(page: (typeof PAGES)[number], list: Lister): Promise<num
   return page === "last" ? last : Math.min(last, Number(page));
 }
 
-async function call(app: TestApp, filter: AuditFilter, page: (typeof PAGES)[number]): Promise<() => Promise<unknown>> {
+async function call(
+  app: TestApp,
+  filter: AuditFilter,
+  page: (typeof PAGES)[number],
+  context: Context = app.system,
+): Promise<() => Promise<unknown>> {
   const number = await numberOf(page, (p) => listAudit(app.system, filter, p));
-  return () => listAudit(app.system, filter, { page: number, pageSize: PAGE_SIZE });
+  return () => listAudit(context, filter, { page: number, pageSize: PAGE_SIZE });
 }
 
-async function ownCall(app: TestApp, id: number, page: (typeof PAGES)[number]): Promise<() => Promise<unknown>> {
+async function ownCall(
+  app: TestApp,
+  id: number,
+  page: (typeof PAGES)[number],
+  context: Context = app.system,
+): Promise<() => Promise<unknown>> {
   const number = await numberOf(page, (p) => listOwnAudit(app.system, id, p));
-  return () => listOwnAudit(app.system, id, { page: number, pageSize: PAGE_SIZE });
+  return () => listOwnAudit(context, id, { page: number, pageSize: PAGE_SIZE });
+}
+
+type Maker = (app: TestApp, context: Context) => () => Promise<() => Promise<unknown>>;
+
+/** For each application, the pages of tables and indexes that the calls look at: the number that 95 of 100 do not exceed. */
+async function buffersOf(apps: readonly TestApp[], maker: Maker): Promise<readonly number[]> {
+  const all: number[] = [];
+  for (const app of apps) {
+    const statements: { query: string; params: unknown[] }[] = [];
+    const logger = { logQuery: (query: string, params: unknown[]) => void statements.push({ query, params }) };
+    const client = app.db.$client;
+    const db: Database = drizzle(client, { schema, casing: "snake_case", logger });
+    const make = maker(app, { ...app.system, db });
+    const counts: number[] = [];
+    for (let n = 0; n < BUFFER_CALLS; n++) {
+      const prepared = await make();
+      statements.length = 0;
+      await prepared();
+      let count = 0;
+      for (const { query, params } of statements) count += await explain(client, query, params);
+      counts.push(count);
+    }
+    all.push(percentile(counts, 0.95));
+  }
+  return all;
+}
+
+async function explain(client: Database["$client"], query: string, params: readonly unknown[]): Promise<number> {
+  const [row] = await client.unsafe(`explain (analyze, buffers, format json) ${query}`, params as never[]);
+  const [{ Plan: plan = {} } = {}] = (row?.["QUERY PLAN"] ?? []) as { Plan?: Record<string, number> }[];
+  return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 }
 
 /** Times of each of the calls, taken in turns, so that whatever else the machine does meets all alike. */
@@ -139,14 +206,26 @@ function report(
   name: string,
   page: string,
   [small, large]: readonly number[][],
-  floor: readonly number[] | undefined,
-  worst: { ratio: number; p99: number },
+  beside: { readonly floor: readonly number[] | undefined; readonly buffers: readonly number[]; readonly worst: Worst },
 ): void {
+  const { floor, worst } = beside;
+  const [few = Number.NaN, many = Number.NaN] = beside.buffers;
   const ratio = q(large, 0.95) / q(small, 0.95);
   worst.ratio = Math.max(worst.ratio, ratio);
   worst.p99 = Math.max(worst.p99, q(large, 0.99));
+  worst.buffers = Math.max(worst.buffers, many / few);
   const times = [ms(small, 0.95), ms(large, 0.5), ms(large, 0.95), ms(large, 0.99)] as const;
-  console.log(row(name, page, ...times, ratio.toFixed(2), (q(large, 0.5) / q(floor, 0.5)).toFixed(1)));
+  console.log(
+    row(
+      name,
+      page,
+      ...times,
+      ratio.toFixed(2),
+      (q(large, 0.5) / q(floor, 0.5)).toFixed(1),
+      String(many),
+      (many / few).toFixed(2),
+    ),
+  );
 }
 
 function q(times: readonly number[] | undefined, share: number): number {

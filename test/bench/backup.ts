@@ -1,56 +1,59 @@
-/** `bun test/bench/backup.ts [ROWS]`: backup and restore of that many audit records, against COPY alone in the same run. */
+/** Backup and restore of an audit log, against COPY alone in the same run. */
 
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { argv, memoryUsage } from "node:process";
 import { pipeline } from "node:stream/promises";
 import { writeBackup } from "../../src/db/backup.ts";
 import { writeFileWhole } from "../../src/db/backup-file.ts";
 import { verifyBackup } from "../../src/db/backup-reader.ts";
-import { openDatabase } from "../../src/db/client.ts";
+import { type ConnectionOptions, openDatabase } from "../../src/db/client.ts";
 import { withCopyClient } from "../../src/db/copy-client.ts";
 import { withGuardsDown } from "../../src/db/protect.ts";
 import { restoreBackup } from "../../src/db/restore.ts";
-import { createTestDatabase, stopTestServer } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { type BenchOptions, describeMachine, residentMiB, timed } from "./bench.ts";
 
-const rows = Number(argv[2] ?? 300_000);
-const { signal } = new AbortController();
-const directory = mkdtempSync(join(tmpdir(), "uam-bench-backup-"));
-const file = join(directory, "backup");
-
-const source = await createTestDatabase();
-const target = await createTestDatabase();
-const connection = source.superuser;
-await fill();
-const copied = await timed("COPY of the log to a file, the floor", async () => {
-  await withCopyClient(connection, signal, (client) =>
-    pipeline(client.copyTo("copy audit to stdout"), createWriteStream(join(directory, "raw"))),
+/** Prints speed and peak memory of each step, and its time against that of the floor. */
+export async function benchBackup({ rows }: BenchOptions): Promise<void> {
+  console.log(`\n## Backup and restore of ${rows} audit records\n\n${describeMachine()}`);
+  const { signal } = new AbortController();
+  const directory = mkdtempSync(join(tmpdir(), "uam-bench-backup-"));
+  const file = join(directory, "backup");
+  const source = await createTestDatabase();
+  const target = await createTestDatabase();
+  const connection = source.superuser;
+  await fill(connection, rows);
+  const copied = await measured(rows, "COPY of the log to a file, the floor", async () => {
+    await withCopyClient(connection, signal, (client) =>
+      pipeline(client.copyTo("copy audit to stdout"), createWriteStream(join(directory, "raw"))),
+    );
+  });
+  const saved = await measured(rows, "backup", () =>
+    writeFileWhole(file, false, (sink) =>
+      writeBackup({ connection, program: "bench", createdAt: new Date(0), auditKey: undefined, signal }, sink),
+    ),
   );
-});
-const saved = await timed("backup", () =>
-  writeFileWhole(file, false, (sink) =>
-    writeBackup({ connection, program: "bench", createdAt: new Date(0), auditKey: undefined, signal }, sink),
-  ),
-);
-const checked = await timed("restore --check", () => verifyBackup(file, signal));
-const loaded = await timed("restore, with its indexes", () =>
-  restoreBackup(file, {
-    connection: target.superuser,
-    ...{ serviceRole: "uam", force: false, uids: { first: 20_000, last: 59_999, onHost: undefined }, signal },
-    beforeCommit: async () => {},
-  }),
-);
-const size = (name: string) => `${Math.round(statSync(join(directory, name)).size / 2 ** 20)} MiB`;
-console.log(`backup / floor ${(saved / copied).toFixed(2)}, check / floor ${(checked / copied).toFixed(2)}`);
-console.log(
-  `restore / floor ${(loaded / copied).toFixed(2)}; ${size("raw")} of text are ${size("backup")} in the backup`,
-);
-await stopTestServer();
-rmSync(directory, { recursive: true });
+  const checked = await measured(rows, "restore --check", () => verifyBackup(file, signal));
+  const loaded = await measured(rows, "restore, with its indexes", () =>
+    restoreBackup(file, {
+      connection: target.superuser,
+      ...{ serviceRole: "uam", force: false, uids: { first: 20_000, last: 59_999, onHost: undefined }, signal },
+      beforeCommit: async () => {},
+    }),
+  );
+  const size = (name: string) => `${Math.round(statSync(join(directory, name)).size / 2 ** 20)} MiB`;
+  console.log(`backup / floor ${(saved / copied).toFixed(2)}, check / floor ${(checked / copied).toFixed(2)}`);
+  console.log(
+    `restore / floor ${(loaded / copied).toFixed(2)}; ${size("raw")} of text are ${size("backup")} in the backup`,
+  );
+  rmSync(directory, { recursive: true });
+  await source.drop();
+  await target.drop();
+}
 
 /** Rows of a real one's size; seals are made by the database, because nobody verifies them here. */
-async function fill(): Promise<void> {
+async function fill(connection: ConnectionOptions, rows: number): Promise<void> {
   const handle = openDatabase(connection, 1);
   await handle.db.transaction((tx) =>
     withGuardsDown(tx, async () => {
@@ -63,16 +66,15 @@ async function fill(): Promise<void> {
   await handle.close();
 }
 
-async function timed(name: string, work: () => Promise<unknown>): Promise<number> {
-  const before = performance.now();
-  let peak = 0;
+/** Seconds. */
+async function measured(rows: number, name: string, work: () => Promise<unknown>): Promise<number> {
+  let peak = residentMiB();
   const watch = setInterval(() => {
-    peak = Math.max(peak, memoryUsage().rss);
+    peak = Math.max(peak, residentMiB());
   }, 20);
-  await work();
+  const seconds = (await timed(work)) / 1000;
   clearInterval(watch);
-  const seconds = (performance.now() - before) / 1000;
-  const memory = `peak RSS ${Math.round(Math.max(peak, memoryUsage().rss) / 2 ** 20)} MiB`;
-  console.log(`${name.padEnd(40)} ${seconds.toFixed(2)} s, ${Math.round(rows / seconds)} rows a second, ${memory}`);
+  const memory = `peak RSS ${Math.round(Math.max(peak, residentMiB()))} MiB`;
+  console.log(`${name.padEnd(40)} ${seconds.toFixed(2)} s, ${Math.round(rows / seconds)} records/s, ${memory}`);
   return seconds;
 }

@@ -1,6 +1,6 @@
 /** What the benchmarks share: databases of a size, percentiles, and the head of a report. */
 
-import { cpus, release, totalmem } from "node:os";
+import { cpus, loadavg, release, totalmem } from "node:os";
 import { argv, env, memoryUsage } from "node:process";
 import { parseArgs } from "node:util";
 import { openDatabase } from "../../src/db/client.ts";
@@ -72,12 +72,12 @@ export function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
 }
 
-/** Machine, versions and date: a number without them says nothing. */
+/** Machine, load, versions and date: a number without them says nothing. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   return [
     `date      ${new Date().toISOString()}`,
-    `machine   ${cpus().length} x ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `machine   ${cpus().length} x ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${loadavg()[0]?.toFixed(1)}`,
     `versions  uam ${VERSION}, Bun ${Bun.version}, Linux ${release()}`,
   ].join("\n");
 }

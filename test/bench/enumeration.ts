@@ -1,18 +1,12 @@
-/**
- * Whether time tells which names exist: for each route that must not, the ratio of the median times of known and unknown
- * names, measured in turns. `bun test/bench/enumeration.ts [rounds]`. A ratio between 0.9 and 1.1 is the aim.
- */
+/** Whether time tells which names exist: known against unknown ones, in turns, on each route that must not tell. */
 
-import { cpus } from "node:os";
 import { sql } from "drizzle-orm";
 import { addAdmin } from "../../src/auth/admin.ts";
 import { issueCaptcha } from "../../src/auth/challenges.ts";
 import { HOUR, MINUTE } from "../../src/core/clock.ts";
-import { VERSION } from "../../src/version.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
-import { stopTestServer } from "../support/database.ts";
+import { type BenchOptions, describeRun, percentile, timed } from "./bench.ts";
 
-const ROUNDS = Number(process.argv[2] ?? 200);
 /** Rounds before the first that counts: connections, prepared statements and compiled code come first. */
 const WARM_UP = 20;
 
@@ -68,28 +62,28 @@ const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-const app = await createTestApp({ UAM_SESSION_TTL: "30d" });
-await app.user("known");
-await addAdmin(app.system, "keeper", "keeper@example.org", ADMIN_PASSWORD);
-await issueCaptcha(app.services);
-
-const cpu = `${cpus().length} x ${cpus()[0]?.model.trim()}`;
-console.log(`uam ${VERSION}, bun ${Bun.version}, ${process.platform} ${process.arch}, ${cpu}; ${ROUNDS} rounds`);
-console.log(`floor: a request that does nothing takes ${format(await floor(app))}`);
-for (const subject of SUBJECTS) {
-  const [known, unknown] = await measure(app, subject);
-  const ratio = median(known) / median(unknown);
-  const verdict = ratio >= 0.9 && ratio <= 1.1 ? "ok" : "TELLS";
-  const times = `known ${format(median(known))}, unknown ${format(median(unknown))}`;
-  console.log(`${subject.route.padEnd(20)} ratio ${ratio.toFixed(3)} ${verdict.padEnd(6)} ${times}`);
+/** Prints the ratio of the median times for each route; between 0.9 and 1.1 is the aim. */
+export async function benchEnumeration({ calls }: BenchOptions): Promise<void> {
+  const app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+  console.log(`\n## Does time tell which names exist? ${calls} calls each\n\n${await describeRun(app)}`);
+  await app.user("known");
+  await addAdmin(app.system, "keeper", "keeper@example.org", ADMIN_PASSWORD);
+  await issueCaptcha(app.services);
+  console.log(`floor     a request that does nothing: ${format(await floor(app))}`);
+  for (const subject of SUBJECTS) {
+    const [known, unknown] = (await measure(app, subject, calls)).map((times) => percentile(times, 0.5));
+    const ratio = Number(known) / Number(unknown);
+    const verdict = ratio >= 0.9 && ratio <= 1.1 ? "ok" : "TELLS";
+    const times = `known ${format(Number(known))}, unknown ${format(Number(unknown))}`;
+    console.log(`${subject.route.padEnd(20)} ratio ${ratio.toFixed(3)} ${verdict.padEnd(6)} ${times}`);
+  }
+  await app.close();
 }
-await app.close();
-await stopTestServer();
 
-async function measure(app: TestApp, subject: Subject): Promise<readonly [number[], number[]]> {
+async function measure(app: TestApp, subject: Subject, rounds: number): Promise<readonly [number[], number[]]> {
   const known: number[] = [];
   const unknown: number[] = [];
-  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+  for (let round = 0; round < WARM_UP + rounds; round++) {
     app.clock.advance(HOUR + MINUTE);
     await subject.prepare(app);
     // By turns, so that neither always comes first.
@@ -109,15 +103,9 @@ async function measure(app: TestApp, subject: Subject): Promise<readonly [number
 async function floor(app: TestApp): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 500; n++) {
-    const began = performance.now();
-    await app.anonymous().call("GET", "/healthz");
-    times.push(performance.now() - began);
+    times.push(await timed(() => app.anonymous().call("GET", "/healthz")));
   }
-  return median(times);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return percentile(times, 0.5);
 }
 
 function format(milliseconds: number): string {

@@ -1,7 +1,7 @@
 /** `GET /me/keys` with a session: the built binary against a bare Bun.serve and against Fastify with pg on Node.js. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../src/core/log.ts";
@@ -19,6 +19,13 @@ interface Figures {
   readonly rate: number;
   /** Milliseconds. */
   readonly p99: number;
+  /** Microseconds of its processor time for each request, which other load on the machine hardly changes. */
+  readonly cpu: number;
+}
+
+interface Subject {
+  readonly origin: string;
+  readonly pid: number;
 }
 
 /** Prints requests a second and p99 of each, medians of three rounds in turns, and the ratios. */
@@ -34,20 +41,23 @@ export async function benchRequests(): Promise<void> {
       stdio: ["ignore", "pipe", "inherit"],
     });
     rivals.push(child);
-    return await new Promise<string>((resolve) => child.stdout?.once("data", (text) => resolve(String(text).trim())));
+    const origin = await new Promise<string>((resolve) =>
+      child.stdout?.once("data", (text) => resolve(String(text).trim())),
+    );
+    return { origin, pid: child.pid ?? 0 };
   };
   try {
     const cookie = await prepare(service);
     const subjects = {
-      uam: service.origin,
+      uam: service,
       "bare Bun.serve": await start(process.execPath, "bare-bun.ts"),
       "Fastify, Node.js": await start("node", "fastify-pg.mjs"),
     };
     console.log(`\n## GET /me/keys with a session, ${CONNECTIONS} connections\n\n${describeMachine()}`);
     const figures = measure(subjects, cookie);
-    for (const [name, { rate, p99 }] of Object.entries(figures)) {
+    for (const [name, { rate, p99, cpu }] of Object.entries(figures)) {
       console.log(
-        `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms`,
+        `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each`,
       );
     }
     const ratio = (rival: keyof typeof subjects) => (figures.uam.rate / figures[rival].rate).toFixed(2);
@@ -75,7 +85,10 @@ async function prepare(service: Service): Promise<string> {
 }
 
 /** In turns, so that a machine that slows down slows all. */
-function measure<Name extends string>(subjects: Readonly<Record<Name, string>>, cookie: string): Record<Name, Figures> {
+function measure<Name extends string>(
+  subjects: Readonly<Record<Name, Subject>>,
+  cookie: string,
+): Record<Name, Figures> {
   const names = Object.keys(subjects) as Name[];
   const runs = new Map<Name, Figures[]>(names.map((name) => [name, []]));
   for (const name of names) load(subjects[name], cookie, 1);
@@ -84,12 +97,19 @@ function measure<Name extends string>(subjects: Readonly<Record<Name, string>>, 
   }
   const median = (name: Name, pick: (figures: Figures) => number) => percentile((runs.get(name) ?? []).map(pick), 0.5);
   return Object.fromEntries(
-    names.map((name) => [name, { rate: median(name, (run) => run.rate), p99: median(name, (run) => run.p99) }]),
+    names.map((name) => [
+      name,
+      {
+        rate: median(name, (run) => run.rate),
+        p99: median(name, (run) => run.p99),
+        cpu: median(name, (run) => run.cpu),
+      },
+    ]),
   ) as Record<Name, Figures>;
 }
 
 /** wrk (Debian package) from another process; throws if an answer was no success. */
-function load(origin: string, cookie: string, duration: number): Figures {
+function load({ origin, pid }: Subject, cookie: string, duration: number): Figures {
   const args = [
     "-t1",
     `-c${CONNECTIONS}`,
@@ -99,9 +119,20 @@ function load(origin: string, cookie: string, duration: number): Figures {
     `Cookie: ${cookie}`,
     `${origin}/api/v1/me/keys`,
   ];
+  const before = processorTime(pid);
   const text = execFileSync("wrk", args, { encoding: "utf8" });
+  const spent = processorTime(pid) - before;
   if (/Non-2xx/.test(text)) throw new Error(`${origin} answered with failures:\n${text}`);
   const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
   const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
-  return { rate, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
+  const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
+  const cpu = spent / requests;
+  return { rate, cpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
+}
+
+/** What a process has used of the processors so far, in microseconds; the kernel counts in hundredths of a second. */
+function processorTime(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -4,8 +4,11 @@ import { stopTestServer } from "../support/database.ts";
 import { benchAppend } from "./append.ts";
 import { benchAuditPages } from "./audit-pages.ts";
 import { benchAuditVerify } from "./audit-verify.ts";
+import { benchBackup } from "./backup.ts";
 import { readOptions } from "./bench.ts";
+import { benchEnumeration } from "./enumeration.ts";
 import { benchExport } from "./export.ts";
+import { benchFlood } from "./flood.ts";
 import { benchKeyChanges } from "./key-changes.ts";
 import { benchReconcile } from "./reconcile.ts";
 import { benchRequests } from "./requests.ts";
@@ -15,11 +18,14 @@ const BENCHMARKS = {
   requests: benchRequests,
   "key-changes": benchKeyChanges,
   start: benchStart,
+  flood: benchFlood,
+  enumeration: benchEnumeration,
   reconcile: benchReconcile,
   append: benchAppend,
   "audit-pages": benchAuditPages,
   "audit-verify": benchAuditVerify,
   export: benchExport,
+  backup: benchBackup,
 } as const;
 
 const options = readOptions();
