@@ -4,18 +4,22 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { build } from "../../src/build/build.ts";
+import { ownArchitecture } from "../../src/build/packages.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
 chmodSync(top, 0o711);
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-const target = process.arch === "arm64" ? "linux-arm64" : "linux-x64";
-
 function buildProbe(name: string): Promise<number> {
   const entry = join(import.meta.dir, "../support/binary-probe.ts");
-  return build({ target, entry, outfile: join(top, name), cache: join(top, "cache"), level: 1 });
+  return build({
+    architecture: ownArchitecture(),
+    entry,
+    outfile: join(top, name),
+    cache: join(top, "cache"),
+    level: 1,
+  });
 }
 
 function digest(name: string): string {
