@@ -1,22 +1,21 @@
-/** `bun run build`: dist/uam, one file that holds the program, its native addons and PostgreSQL. */
+/**
+ * `bun run build`: dist/uam, one file that holds the program, its native addons and PostgreSQL. With `--arch arm64` or
+ * `--arch x64` the binary for that architecture, whichever this machine has.
+ */
 
 import { existsSync, renameSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { PostgresArchive } from "../db/postgres-archive.ts";
+import { type Architecture, installParts, ownArchitecture, PROJECT } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 
-const TARGETS = ["linux-x64", "linux-arm64"] as const;
-type Target = (typeof TARGETS)[number];
-
 export interface BuildOptions {
-  readonly target: Target;
+  readonly architecture: Architecture;
   readonly entry: string;
   readonly outfile: string;
-  /** Where the PostgreSQL archive is kept from build to build. */
+  /** Where parts that take long to get are kept from build to build. */
   readonly cache: string;
   /** Of zstd; 19 takes 20 s once and 15 MB, 1 takes one second and 20 MB. */
   readonly level: number;
@@ -24,18 +23,16 @@ export interface BuildOptions {
 
 const LEVEL = 19;
 
-const project = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-
 /** Builds the binary and returns its size in bytes; the file appears complete or not at all. */
 export async function build(options: BuildOptions): Promise<number> {
-  const arch = options.target.slice("linux-".length);
-  requireAddons(arch);
-  const archive = await buildPostgresArchive(options.cache, arch, options.level);
+  const { architecture } = options;
+  const { bun, modules } = installParts(options.cache, architecture);
+  const archive = await buildPostgresArchive(options.cache, { architecture, modules, level: options.level });
   // The binary records its file name: a fixed one keeps builds of the same sources the same.
   const partial = join(options.cache, "uam");
   const result = await Bun.build({
     entrypoints: [options.entry],
-    root: project,
+    root: PROJECT,
     target: "bun",
     format: "esm",
     minify: true,
@@ -43,11 +40,11 @@ export async function build(options: BuildOptions): Promise<number> {
     define: {
       UAM_BUILD_COMMIT: JSON.stringify(commit()),
     },
-    plugins: [carryPostgres(archive), bindAddons(arch)],
+    plugins: [carryPostgres(archive), bindAddons(addons(architecture, modules))],
     compile: {
-      target: `bun-${options.target}`,
+      target: `bun-linux-${architecture}`,
       outfile: partial,
-      ...(options.target === ownTarget() ? { executablePath: process.execPath } : {}),
+      executablePath: bun,
       // Root may start the binary in any directory: nothing found there may become code or configuration.
       autoloadBunfig: false,
       autoloadDotenv: false,
@@ -77,60 +74,65 @@ export const carriedPostgres = { path, id: ${JSON.stringify(archive.id)} };`,
 
 // The packages' own loaders try every platform, run ldd, obey NAPI_RS_NATIVE_LIBRARY_PATH and keep the path of this
 // checkout; in the binary there is one addon, and nothing to look for.
-function bindAddons(arch: string): BunPlugin {
+function bindAddons(all: readonly Addon[]): BunPlugin {
   return {
     name: "bind-addons",
     setup(builder) {
-      for (const { loader, addon } of addons(arch)) {
+      for (const { loader, file } of all) {
         const filter = new RegExp(`/node_modules/${loader.replaceAll(".", "\\.")}$`);
-        const contents = `module.exports = Object.assign({}, require(${JSON.stringify(addon)}));`;
+        const contents = `module.exports = Object.assign({}, require(${JSON.stringify(file)}));`;
         builder.onLoad({ filter }, () => ({ loader: "js", contents }));
       }
     },
   };
 }
 
-function addons(arch: string): readonly { readonly loader: string; readonly addon: string }[] {
-  return [
-    { loader: "@node-rs/argon2/index.js", addon: `@node-rs/argon2-linux-${arch}-gnu` },
-    { loader: "@resvg/resvg-js/js-binding.js", addon: `@resvg/resvg-js-linux-${arch}-gnu` },
-  ];
+interface Addon {
+  /** The module that looks for it, as JavaScript. */
+  readonly loader: string;
+  readonly file: string;
 }
 
-function requireAddons(arch: string): void {
-  for (const { loader, addon } of addons(arch)) {
-    if (!existsSync(join(project, "node_modules", loader))) throw new Error(`${loader} is gone; look at bindAddons.`);
-    if (existsSync(join(project, "node_modules", addon))) continue;
-    throw new Error(
-      `${addon} is not installed; run "bun install --os linux --cpu ${arch}" before a build for ${arch}.`,
-    );
+/** Throws if one is not where it should be. */
+function addons(architecture: Architecture, modules: string): readonly Addon[] {
+  const platform = `linux-${architecture}-gnu`;
+  const all = [
+    { loader: "@node-rs/argon2/index.js", file: `@node-rs/argon2-${platform}/argon2.${platform}.node` },
+    { loader: "@resvg/resvg-js/js-binding.js", file: `@resvg/resvg-js-${platform}/resvgjs.${platform}.node` },
+  ].map(({ loader, file }) => ({ loader, file: join(modules, file) }));
+  for (const path of all.flatMap(({ loader, file }) => [join(PROJECT, "node_modules", loader), file])) {
+    if (!existsSync(path)) throw new Error(`${path} is missing; run "bun install", or look at addons in build.ts.`);
   }
-}
-
-function ownTarget(): string {
-  return `${process.platform}-${process.arch}`;
+  return all;
 }
 
 function commit(): string {
-  const answer = Bun.spawnSync(["git", "-C", project, "rev-parse", "--short=12", "HEAD"], { stderr: "ignore" });
+  const answer = Bun.spawnSync(["git", "-C", PROJECT, "rev-parse", "--short=12", "HEAD"], { stderr: "ignore" });
   return answer.success ? answer.stdout.toString().trim() : "unknown";
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      target: { type: "string", default: ownTarget() },
-      entry: { type: "string", default: join(project, "src/main.ts") },
-      outfile: { type: "string", default: join(project, "dist/uam") },
-    },
-  });
-  const target = TARGETS.find((known) => known === values.target);
-  if (target === undefined) throw new Error(`Unknown target "${values.target}"; known: ${TARGETS.join(", ")}.`);
-  const cache = join(project, "dist/cache");
-  const began = performance.now();
-  const size = await build({ target, entry: values.entry, outfile: values.outfile, cache, level: LEVEL });
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${values.outfile}: ${(size / 1e6).toFixed(1)} MB for ${target}, built in ${seconds} s`);
+/** Where a release's binary is: the one for this machine has no architecture in its name. */
+export function binaryPath(architecture: Architecture): string {
+  return join(PROJECT, architecture === ownArchitecture() ? "dist/uam" : `dist/uam-${architecture}`);
 }
 
-if (import.meta.main) await main();
+/** Builds what is shipped, and says on the terminal what came out. */
+export async function buildRelease(architecture: Architecture): Promise<void> {
+  const outfile = binaryPath(architecture);
+  const began = performance.now();
+  const entry = join(PROJECT, "src/main.ts");
+  const size = await build({ architecture, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${outfile}: ${(size / 1e6).toFixed(1)} MB for linux-${architecture}, built in ${seconds} s`);
+}
+
+/** The value of an option `--arch`. */
+export function parseArchitecture(text: string): Architecture {
+  if (text !== "x64" && text !== "arm64") throw new Error(`Unknown architecture "${text}"; known: x64, arm64.`);
+  return text;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { arch: { type: "string", default: ownArchitecture() } } });
+  await buildRelease(parseArchitecture(values.arch));
+}

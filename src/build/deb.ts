@@ -1,21 +1,26 @@
 /**
- * `bun run deb`: dist/uam_<version>_<arch>.deb, the built program with completions and manual page. With
- * `--uncompressed FILE` it goes there, in a second instead of a minute, for tests.
+ * `bun run deb`: dist/uam_<version>_<arch>.deb, the built program with completions and manual page. `--arch arm64` or `--arch x64`
+ * makes it for that architecture; with `--uncompressed FILE` it goes there, in a second instead of a minute, for tests.
+ * DEBFULLNAME and DEBEMAIL (debchange(1)) name who maintains it.
  */
 
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describeVariables } from "../config.ts";
 import { systemClock } from "../core/clock.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { VERSION } from "../version.ts";
+import { binaryPath, parseArchitecture } from "./build.ts";
 import { renderManual } from "./man.ts";
+import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 
-const project = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const MAINTAINER = "The uam maintainers <uam@example.org>";
+const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
+/** Of a package that nobody put a name to; nobody is there to answer (RFC 2606). */
+const NAME = "Unofficial build of uam";
+const ADDRESS = "nobody@example.org";
 
 /** The package's files by path, and its control files under DEBIAN; a string is written with mode 0644 unless it is a script. */
 export function packageFiles(program: {
@@ -24,12 +29,15 @@ export function packageFiles(program: {
   readonly completions: { readonly bash: string; readonly zsh: string };
   /** Of everything that is installed, in KiB. */
   readonly installedSize: number;
+  /** As Debian's changelogs write it. */
   readonly date: string;
+  /** "Name <address>". */
+  readonly maintainer: string;
 }): ReadonlyMap<string, string | Uint8Array> {
   const manual = renderManual({ version: VERSION, help: program.help, variables: describeVariables() });
-  const changelog = `uam (${VERSION}) stable; urgency=medium\n\n  * Built from source.\n\n -- ${MAINTAINER}  ${program.date}\n`;
+  const changelog = `uam (${VERSION}) stable; urgency=medium\n\n  * Built from source.\n\n -- ${program.maintainer}  ${program.date}\n`;
   return new Map<string, string | Uint8Array>([
-    ["DEBIAN/control", control(program.architecture, program.installedSize)],
+    ["DEBIAN/control", control(program)],
     ["DEBIAN/postinst", POSTINST],
     ["DEBIAN/prerm", PRERM],
     ["DEBIAN/postrm", POSTRM],
@@ -43,13 +51,30 @@ export function packageFiles(program: {
   ]);
 }
 
-function control(architecture: string, installedSize: number): string {
+/** Who maintains the package: DEBFULLNAME and DEBEMAIL, which may hold both. Throws if they cannot stand in a control file. */
+export function maintainerOf(variables: Readonly<Record<string, string | undefined>>): string {
+  const { DEBFULLNAME: name = NAME, DEBEMAIL: email = ADDRESS } = variables;
+  const maintainer = email.includes("<") ? email : `${name} <${email}>`;
+  // deb-control(5): one line; a comma would begin another person.
+  if (!/^[^<>,\p{Cc}]*[^<>,\s\p{Cc}] <[^<>\s@,]+@[^<>\s@,]+>$/u.test(maintainer)) {
+    throw new Error(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
+  }
+  return maintainer;
+}
+
+interface Control {
+  readonly architecture: string;
+  readonly installedSize: number;
+  readonly maintainer: string;
+}
+
+function control({ architecture, installedSize, maintainer }: Control): string {
   return `Package: uam
 Version: ${VERSION}
 Architecture: ${architecture}
-Maintainer: ${MAINTAINER}
+Maintainer: ${maintainer}
 Installed-Size: ${installedSize}
-Depends: libc6 (>= 2.31), passwd, procps, systemd
+Depends: libc6 (>= 2.31), libgcc-s1, libstdc++6, passwd, procps, systemd
 Recommends: openssh-server, sudo (>= 1.9.10)
 Section: admin
 Priority: optional
@@ -72,7 +97,7 @@ if [ "$1" = configure ]; then
         mode=direct
         if grep -q '^User=uam$' /etc/systemd/system/uam.service; then mode=sudo; fi
         uam install --mode "$mode"
-        systemctl try-restart uam.service
+        if systemctl --quiet is-active uam.service; then deb-systemd-invoke restart uam.service; fi
     elif [ -z "$2" ]; then
         echo 'uam is unpacked. To put it to work: uam install --mode direct (or sudo)'
     fi
@@ -131,36 +156,43 @@ uam: hardening-no-relro
 `;
 
 async function main(): Promise<void> {
-  const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-  const binary = join(project, "dist/uam");
-  const tree = join(project, "dist/deb");
+  const { values } = parseArgs({
+    options: { arch: { type: "string", default: ownArchitecture() }, uncompressed: { type: "string" } },
+  });
+  const architecture = parseArchitecture(values.arch);
+  const debianName = DEBIAN_NAMES[architecture];
+  const binary = binaryPath(architecture);
+  const tree = join(PROJECT, `dist/deb-${debianName}`);
   rmSync(tree, { recursive: true, force: true });
   place(tree, "usr/bin/uam", binary);
-  const say = (...args: readonly string[]) => Bun.spawnSync([binary, ...args]).stdout.toString();
+  // What it says of itself is the same on both: the one that runs here is asked.
+  const say = (...args: readonly string[]) => must([binaryPath(ownArchitecture()), ...args]);
   const files = packageFiles({
-    architecture,
+    architecture: debianName,
     help: say("--help"),
     completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + 64,
-    date: systemClock.now().toUTCString().replace("GMT", "+0000"),
+    date: changeDate().toUTCString().replace("GMT", "+0000"),
+    maintainer: maintainerOf(process.env),
   });
   for (const [path, content] of files) place(tree, path, content);
-  const [option, file] = process.argv.slice(2);
-  const [output, compression] =
-    option === "--uncompressed" && file !== undefined
-      ? [file, ["-Znone"]]
-      : [join(project, `dist/uam_${VERSION}_${architecture}.deb`), ["-Zxz", "-z1"]];
-  const { success, stderr } = Bun.spawnSync([
-    "dpkg-deb",
-    "--root-owner-group",
-    ...compression,
-    "--build",
-    tree,
-    output,
-  ]);
-  if (!success) throw new Error(stderr.toString());
+  const output = values.uncompressed ?? join(PROJECT, `dist/uam_${VERSION}_${debianName}.deb`);
+  const compression = values.uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
+  must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output]);
   rmSync(tree, { recursive: true });
   console.log(`${output}: ${(Bun.file(output).size / 1e6).toFixed(1)} MB`);
+}
+
+/** When the commit was made, so that the package tells no other date on each build; outside a repository, now. */
+function changeDate(): Date {
+  const { success, stdout } = Bun.spawnSync(["git", "-C", PROJECT, "log", "-1", "--format=%ct"], { stderr: "ignore" });
+  return success ? new Date(Number(stdout.toString()) * 1000) : systemClock.now();
+}
+
+function must(argv: readonly string[]): string {
+  const { success, stdout, stderr } = Bun.spawnSync([...argv]);
+  if (!success) throw new Error(`${argv.join(" ")} failed: ${stderr.toString()}`);
+  return stdout.toString();
 }
 
 /** Puts a text, or a copy of the file `content` names for the program, into the tree, whatever the umask. */

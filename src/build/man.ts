@@ -26,7 +26,8 @@ export function renderManual({ version, help, variables }: ManualPage): string {
     ...variables.flatMap(({ name, fallback, meaning }) => [
       ".TP",
       `.B ${roff(name)}`,
-      line(`${meaning} [${fallback}]`),
+      // A list is one long word: it may be broken after each comma.
+      `${line(`${meaning} [`)}${roff(fallback).replaceAll(",", ",\\:")}]`,
     ]),
     ".SH EXIT STATUS",
     "0 done, 1 failed, 2 wrong usage, 78 wrong configuration.",

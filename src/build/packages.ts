@@ -1,0 +1,58 @@
+/** What a binary is made of, for either architecture: the versions and checksums are those of the two lock files. */
+
+import { copyFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The top of the checkout. */
+export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** As Node.js and npm packages call it. */
+export type Architecture = "x64" | "arm64";
+
+/** Where the parts of a binary are, on disk. */
+export interface Parts {
+  /** A Bun for the architecture, to which the program is appended. */
+  readonly bun: string;
+  /** A node_modules that holds the native packages for the architecture. */
+  readonly modules: string;
+}
+
+const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" } as const;
+
+/** The architecture of this machine. Throws where it is none that is built for. */
+export function ownArchitecture(): Architecture {
+  const { arch } = process;
+  if (arch !== "x64" && arch !== "arm64") throw new Error(`There are no binaries for ${arch}.`);
+  return arch;
+}
+
+/**
+ * Installs, below `cache`, what this checkout lacks for a binary. Bun comes from the lock file for its own architecture too:
+ * the one that runs the build may be another variant of the same version, and the bytes of the result must not depend on it.
+ */
+export function installParts(cache: string, architecture: Architecture): Parts {
+  const directory = join(cache, `linux-${architecture}`);
+  const bun = installed(join(PROJECT, "src/build/bun"), join(directory, "bun"), architecture);
+  const isOwn = architecture === ownArchitecture();
+  return {
+    bun: join(bun, BUN_PACKAGES[architecture], "bin/bun"),
+    modules: isOwn ? join(PROJECT, "node_modules") : installed(PROJECT, join(directory, "packages"), architecture),
+  };
+}
+
+/** Installs what package.json and bun.lock in `source` say into `target`, as on another machine; gives its node_modules. */
+function installed(source: string, target: string, architecture: Architecture): string {
+  mkdirSync(target, { recursive: true });
+  for (const name of ["package.json", "bun.lock"]) copyFileSync(join(source, name), join(target, name));
+  const { success, stderr } = Bun.spawnSync(
+    [
+      ...[process.execPath, "install", "--frozen-lockfile", "--production", "--ignore-scripts", "--silent"],
+      ...["--os", "linux", "--cpu", architecture],
+    ],
+    { cwd: target },
+  );
+  if (!success) throw new Error(`The packages for ${architecture} could not be installed: ${stderr.toString()}`);
+  return join(target, "node_modules");
+}
