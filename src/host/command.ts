@@ -6,6 +6,8 @@ import { UamError } from "../core/errors.ts";
 
 const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"] as const;
 const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as const;
+/** Milliseconds between the request to end and the order. */
+const GRACE = 500;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 export interface CommandResult {
@@ -35,8 +37,11 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
     };
     child.stdout.on("data", collect("stdout"));
     child.stderr.on("data", collect("stderr"));
-    // SIGTERM, not SIGKILL: shadow-utils take their lock files away.
-    const timer = setTimeout(() => child.kill("SIGTERM"), timeout);
+    // SIGTERM first: shadow-utils take their lock files away. One that runs as a hostile owner he may have stopped.
+    let timer = setTimeout(() => {
+      child.kill("SIGTERM");
+      timer = setTimeout(() => child.kill("SIGKILL"), GRACE);
+    }, timeout);
     child.on("error", (cause) => {
       clearTimeout(timer);
       reject(new UamError("internal", `Cannot run ${command}`, { cause }));

@@ -35,7 +35,7 @@ async function execute(change: Change, log: Log): Promise<void> {
     case "systemd-command":
       return runWhereSystemdIs(change.argv, log);
     case "end-processes":
-      return endProcesses(change.account, change.commands);
+      return endProcesses(change);
     case "kill":
       return killProcesses(change.processes, change.command);
     case "write-keys": {

@@ -71,7 +71,7 @@ export function describeChange(change: Change): { readonly message: string; read
     case "end-processes":
       return {
         message: "run until no process is left",
-        fields: { account: change.account.name, commands: change.commands },
+        fields: { account: change.account.name, commands: [...change.commands, change.sweep] },
       };
     case "kill":
       return { message: "kill", fields: { command: change.command, pids: change.processes.map(({ pid }) => pid) } };

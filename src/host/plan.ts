@@ -11,8 +11,15 @@ export type Change =
   | { readonly kind: "account-command"; readonly argv: readonly string[]; readonly accept: readonly number[] }
   /** A command that makes sense only where systemd runs, and whose failure changes nothing that must hold. */
   | { readonly kind: "systemd-command"; readonly argv: readonly string[] }
-  /** Ends all processes of the account, and sshd's own for connections that are just logging in as it. */
-  | { readonly kind: "end-processes"; readonly account: AccountRef; readonly commands: readonly (readonly string[])[] }
+  /** Ends all processes of the account, and sshd's own for connections that are just logging in as it; see `endProcesses`. */
+  | {
+      readonly kind: "end-processes";
+      readonly account: AccountRef;
+      /** Kill what a look at the processes finds. */
+      readonly commands: readonly (readonly string[])[];
+      /** Kills all there is at one moment, also what no look would find; does so if its exit code is 0. */
+      readonly sweep: readonly string[];
+    }
   /** Kills just these processes, by appending the numbers of those that are still the same ones. */
   | { readonly kind: "kill"; readonly processes: readonly Process[]; readonly command: readonly string[] }
   /** Makes the file hold exactly the text; see `writeKeyFile`. */
@@ -29,6 +36,9 @@ export type Change =
   | { readonly kind: "set-aside"; readonly base: string; readonly path: readonly string[]; readonly uid: number }
   /** Deletes what is in the trash of `base`. */
   | { readonly kind: "empty-trash"; readonly base: string };
+
+/** Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so no process has it: `kill -1` would reach it. */
+const NOBODYS_UID = 65_533;
 
 /** What an account's shadow entry should say. */
 export interface WantedShadow {
@@ -118,11 +128,14 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
 }
 
-/** Shuts the account: no new login first, then nothing left running, then no key, then what slipped in between. */
+/**
+ * Shuts the account: no new login first, then nothing left running, then nothing scheduled and no key, then what slipped in
+ * between. What still runs would schedule itself again.
+ */
 export function planShut(layout: Layout, account: Account, owner: Owner): readonly Change[] {
   const end = planEndProcesses(account);
   const detach: Change = { kind: "detach-fuse", path: owner.home, uid: account.uid };
-  return [...planShadow(account), ...planNoJobs(account), ...end, detach, ...planKeys(layout, owner, ""), ...end];
+  return [...planShadow(account), ...end, ...planNoJobs(account), detach, ...planKeys(layout, owner, ""), ...end];
 }
 
 /** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be set right. */
@@ -143,18 +156,20 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
   ];
 }
 
-/** Ends the account's processes. `kill -1` as the uid itself reaches all of them in one call, fork bombs too (kill(2)). */
+/**
+ * Ends the account's processes. With the account's effective uid `kill -1` reaches all of them in one call (kill(2)): fork bombs,
+ * and what is under another number before anybody has looked. Its real uid is nobody's, so that the account can stop or
+ * kill it, but not trace it and have it end well without having killed (ptrace(2), access mode checks).
+ */
 export function planEndProcesses(account: AccountRef): readonly Change[] {
   const uid = String(account.uid);
-  const commands = [
-    [...asOwner(account), "/usr/bin/kill", "-KILL", "--", "-1"],
-    // A process of the same uid can stop the first one; nobody but root can stop these.
-    ["/usr/bin/pkill", "-KILL", "-u", uid],
-    ["/usr/bin/pkill", "-KILL", "-U", uid],
-  ];
+  const as = ["--ruid", String(NOBODYS_UID), "--euid", uid, "--regid", uid, "--clear-groups"];
+  const sweep = ["/usr/bin/setpriv", ...as, "--", "/usr/bin/kill", "-KILL", "--", "-1"];
+  // Root's: the account can do nothing to these.
+  const commands = ["-u", "-U"].map((which) => ["/usr/bin/pkill", "-KILL", which, uid]);
   return [
     { kind: "systemd-command", argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", `user-${uid}.slice`] },
-    { kind: "end-processes", account: { name: account.name, uid: account.uid }, commands },
+    { kind: "end-processes", account: { name: account.name, uid: account.uid }, commands, sweep },
   ];
 }
 
@@ -178,6 +193,7 @@ export function planBeforeRemoval(layout: Layout, account: AccountRef, owner: Ow
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
   const spools = ["/var/mail", "/var/spool/mail"];
   return [
+    ...planEndProcesses(account),
     ...planNoJobs(account),
     ...planEndProcesses(account),
     { kind: "detach-fuse", path: owner.home, uid: account.uid },

@@ -3,11 +3,12 @@
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UamError } from "../core/errors.ts";
-import { findCommand, runCommand } from "./command.ts";
-import type { AccountRef } from "./host.ts";
+import { type CommandResult, findCommand, runCommand } from "./command.ts";
+import type { Change } from "./plan.ts";
 import { errorCode } from "./walk.ts";
 
-const ROUNDS = 20;
+/** Milliseconds until processes that keep coming are given up on; reconciliation goes on about them. */
+const PATIENCE = 15_000;
 const PAUSE = 50;
 const COMMAND_TIMEOUT = 2_000;
 const KILL = ["/usr/bin/kill", "-KILL", "--"] as const;
@@ -25,10 +26,11 @@ export interface Process extends ListedProcess {
   readonly started: number;
 }
 
-/** All processes but zombies. One that ends while it is read is left out. */
+/** All processes but zombies. One that ends while it is read is left out: some may live shorter than it takes to look. */
 export function readProcesses(): readonly ListedProcess[] {
   const processes: ListedProcess[] = [];
-  for (const name of readdirSync("/proc")) {
+  // The youngest first: what forks and ends all the time is caught more often than not.
+  for (const name of readdirSync("/proc").reverse()) {
     if (!/^\d+$/.test(name)) continue;
     const found = readListed(Number(name));
     if (found) processes.push(found);
@@ -36,14 +38,13 @@ export function readProcesses(): readonly ListedProcess[] {
   return processes;
 }
 
-/** The process of that number; undefined if there is none or it is a zombie. */
+/** The process of that number; undefined if there is none or it is a zombie, which is one only when all its threads ended. */
 export function readProcess(pid: number): Process | undefined {
   const listed = readListed(pid);
   const stat = listed === undefined ? undefined : readProc(`/proc/${pid}/stat`);
   if (listed === undefined || stat === undefined) return undefined;
-  // The name in parentheses is the owner's to choose: what follows the last one is the kernel's (proc(5)).
-  const [state = "", , ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return isOver(state) ? undefined : { ...listed, started: Number(rest[17]) };
+  const [state = "", , ...rest] = fieldsAfterName(stat);
+  return isOver(pid, state) ? undefined : { ...listed, started: Number(rest[17]) };
 }
 
 /** Those of the processes that run as the uid in any way, looked at once more: they may have ended since. */
@@ -70,32 +71,46 @@ export function titledConnectionsOf(processes: readonly ListedProcess[], name: s
   });
 }
 
-/**
- * Ends every process of the account with `commands`, again and again until none is left, and sshd's processes of
- * connections that are logging in as it. Throws `internal` with the numbers of those that would not end.
- */
-export async function endProcesses(
-  account: AccountRef,
-  commands: readonly (readonly string[])[],
-  endConnections: (processes: readonly ListedProcess[], name: string) => Promise<void> = killConnections,
-): Promise<void> {
-  let left: readonly Process[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const processes = readProcesses();
-    await endConnections(processes, account.name);
-    left = processesOf(processes, account.uid);
-    if (left.length === 0) return;
-    for (const command of commands) {
-      if (findCommand(command[0] ?? "") !== undefined) await runCommand(command, COMMAND_TIMEOUT);
-    }
-    if (round > 0) await sleep(PAUSE);
-  }
-  const pids = left.map((process) => process.pid).join(", ");
-  throw new UamError("internal", `Processes of ${account.name} did not end: ${pids}`);
+/** How a mode runs what ends processes. */
+export interface ProcessEnder {
+  /** Runs a command; one that an owner keeps from ending must not keep this from ending. */
+  readonly run: (argv: readonly string[], timeout: number) => Promise<CommandResult>;
+  /** Ends sshd's own processes, of those given, for connections of the account. */
+  readonly endConnections: (processes: readonly ListedProcess[], name: string) => Promise<void>;
 }
 
-async function killConnections(processes: readonly ListedProcess[], name: string): Promise<void> {
-  await killProcesses(connectionsOf(processes, name), KILL);
+const DIRECT: ProcessEnder = {
+  run: runCommand,
+  endConnections: (processes, name) => killProcesses(connectionsOf(processes, name), KILL),
+};
+
+/**
+ * Ends every process of the account, and sshd's processes of connections that are logging in as it. Done when the sweep ended
+ * well and no process is seen after it: to see none is not enough. Throws `internal` if that does not come to be in 15 s.
+ */
+export async function endProcesses(
+  { account, commands, sweep }: Extract<Change, { kind: "end-processes" }>,
+  { run, endConnections }: ProcessEnder = DIRECT,
+): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (let swept = false; ; ) {
+    const processes = readProcesses();
+    await endConnections(processes, account.name);
+    const left = processesOf(processes, account.uid);
+    if (swept && left.length === 0) return;
+    if (performance.now() > end)
+      throw new UamError("internal", `Processes of ${account.name} did not end: ${named(left)}`);
+    if (swept) await sleep(PAUSE);
+    for (const command of left.length === 0 ? [] : commands) {
+      if (findCommand(command[0] ?? "") !== undefined) await run(command, COMMAND_TIMEOUT);
+    }
+    swept = (await run(sweep, COMMAND_TIMEOUT)).exitCode === 0;
+  }
+}
+
+function named(processes: readonly Process[]): string {
+  if (processes.length === 0) return "they change too fast to be named";
+  return processes.map((process) => process.pid).join(", ");
 }
 
 /** Runs `command` with the numbers of those of the processes that are still the same ones. */
@@ -131,11 +146,19 @@ function readListed(pid: number): ListedProcess | undefined {
   if (status === undefined) return undefined;
   const [, state = "", parent] = /^State:\t(\w).*\n(?:.*\n)*?PPid:\t(\d+)$/m.exec(status) ?? [];
   const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
-  return uids === undefined || isOver(state) ? undefined : { pid, parent: Number(parent), uids };
+  return uids === undefined || isOver(pid, state) ? undefined : { pid, parent: Number(parent), uids };
 }
 
-function isOver(state: string): boolean {
-  return state === "Z" || state === "X";
+/** A process whose first thread ended reads as a zombie, too, and runs on in the others (pthread_exit(3)). */
+function isOver(pid: number, state: string): boolean {
+  if (state !== "Z") return state === "X";
+  const stat = readProc(`/proc/${pid}/stat`);
+  return stat === undefined || Number(fieldsAfterName(stat)[17]) <= 1;
+}
+
+/** From the third field of /proc/PID/stat on. The name in parentheses is the owner's to choose; what follows is the kernel's. */
+function fieldsAfterName(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Long enough for what is asked for: the numbers come first in a status, and a longer command line is no title of sshd's. */

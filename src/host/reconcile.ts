@@ -124,7 +124,9 @@ async function differencesOf(
   }
   const differences = [...shadowDifferences(snapshot.table, account)];
   if (!account.open && processesOf(snapshot.processes, account.uid).length > 0) {
-    differences.push({ problem: "processes run although the account is shut", changes: planNoJobs(account) });
+    // What still runs would schedule itself again.
+    const changes = [...planEndProcesses(account), ...planNoJobs(account)];
+    differences.push({ problem: "processes run although the account is shut", changes });
   }
   const text = textOf(account);
   const file = keyFileOf(settings.authorizedKeysFile, owner);

@@ -88,7 +88,7 @@ function commandsOf(change: Change, example: Example): readonly SudoCommand[] {
     case "systemd-command":
       return [{ as: "root", argv: change.argv }];
     case "end-processes": {
-      const commands = change.commands.map((argv): SudoCommand => ({ as: "root", argv }));
+      const commands = [...change.commands, change.sweep].map((argv): SudoCommand => ({ as: "root", argv }));
       return [...commands, endConnectionsCommand(change.account)];
     }
     case "kill":

@@ -84,9 +84,9 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
       done({ exitCode, stdout: text("stdout"), stderr: text("stderr") });
     };
     const timer = setTimeout(() => {
-      // Does not reach a process of root's or the owner's: sudo's own limit or the next ending of processes does.
-      child.kill("SIGKILL");
       settle(-1);
+      // Fails for a process of root's or the owner's, which is then an error of the child: the next ending of processes reaches it.
+      child.kill("SIGKILL");
     }, options.timeout ?? 30_000);
     child.on("error", (cause) => {
       clearTimeout(timer);

@@ -9,7 +9,6 @@ import { runAccountCommand } from "./account-command.ts";
 import { findCommand } from "./command.ts";
 import { oneAtATime } from "./direct.ts";
 import { describeChange, type Executor, type Eyes } from "./executor.ts";
-import type { AccountRef } from "./host.ts";
 import { type Change, splitHome } from "./plan.ts";
 import { endProcesses, titledConnectionsOf } from "./processes.ts";
 import { fuseMountsOf } from "./remove-home.ts";
@@ -60,7 +59,7 @@ async function execute(change: Change, log: Log): Promise<void> {
     case "systemd-command":
       return runWhereSystemdIs(change.argv, log);
     case "end-processes":
-      return endAll(change.account, change.commands);
+      return endAll(change);
     case "kill":
       // Numbers cannot be pinned in sudoers: all of an account's processes end, or none.
       throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
@@ -87,11 +86,12 @@ async function execute(change: Change, log: Log): Promise<void> {
   }
 }
 
-async function endAll(account: AccountRef, commands: readonly (readonly string[])[]): Promise<void> {
-  const sudo = findCommand("/usr/bin/sudo") ?? "/usr/bin/sudo";
-  const throughSudo = commands.map((argv) => [sudo, "-n", "--", ...argv]);
-  await endProcesses(account, throughSudo, async (processes, name) => {
-    if (titledConnectionsOf(processes, name).length > 0) await runSudo(endConnectionsCommand({ ...account, name }));
+async function endAll(change: Extract<Change, { kind: "end-processes" }>): Promise<void> {
+  await endProcesses(change, {
+    run: (argv, timeout) => runSudo({ as: "root", argv }, { timeout }),
+    endConnections: async (processes, name) => {
+      if (titledConnectionsOf(processes, name).length > 0) await runSudo(endConnectionsCommand(change.account));
+    },
   });
 }
 

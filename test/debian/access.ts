@@ -33,6 +33,20 @@ export async function ownKeys({ sh }: Container, user: string): Promise<string> 
   return await sh(`curl -sSf -b /root/${user}.jar ${API}/me/keys`);
 }
 
+/** How a user comes in, and what ssh(1) is told besides. */
+export interface Connection {
+  readonly user: string;
+  readonly key: string;
+  readonly options?: string;
+}
+
+/** Runs a script as the user, on a connection of its own; what ssh leaves in the background stays. */
+export async function asUser({ sh }: Container, connection: Connection, script: string): Promise<string> {
+  const { user, key, options = "" } = connection;
+  const words = script === "" ? "" : `"$(cat <<'SCRIPT'\n${script}\nSCRIPT\n)"`;
+  return await sh(`ssh ${SSH} ${options} -i /root/${key} ext_${user}@127.0.0.1 ${words} </dev/null`, 30);
+}
+
 /** Throws unless the key opens the account. */
 export async function admitted({ sh }: Container, user: string, key: string): Promise<void> {
   const name = await sh(`ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 id -un`, 20);

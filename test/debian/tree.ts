@@ -9,7 +9,8 @@ import { must } from "./shell.ts";
 const DIRECTORY = "/var/tmp";
 const TREE = join(DIRECTORY, "uam-debian-tree");
 const COPY = /^uam-debian-(?:run|new)-(\d+)/;
-const PACKAGES = "systemd,systemd-sysv,dbus,openssh-server,openssh-client,sudo,procps,passwd,iproute2,curl,e2fsprogs";
+const PACKAGES =
+  "systemd,systemd-sysv,dbus,libpam-systemd,dbus-user-session,openssh-server,openssh-client,sudo,procps,passwd,iproute2,curl,e2fsprogs,cron,at,uidmap,fuse3";
 /** What could hold dpkg's lock at a bad moment. */
 const MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer"];
 const RECIPE = JSON.stringify([PACKAGES, MASKED]);

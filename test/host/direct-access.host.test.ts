@@ -32,6 +32,7 @@ import {
 } from "../support/direct-host.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startSshd } from "../support/sshd.ts";
+import { SURVIVORS } from "../support/survivors.ts";
 
 describeOnHost("access in direct mode", () => {
   prepareHost();
@@ -134,6 +135,14 @@ describeOnHost("access in direct mode", () => {
       expect(running()).toBe(0);
       expect(connectionsOf(readProcesses(), NAME)).toEqual([]);
       session.kill();
+    });
+
+    test.each(Object.entries(SURVIVORS))("applyAccess() ends a process that is %s", async (_, start) => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const survivor = await start(UID);
+      await host.applyAccess(stored({ open: false }));
+      await until(survivor.ended);
     });
 
     test("applyAccess() leaves no session of logins that race with it", async () => {

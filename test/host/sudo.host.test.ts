@@ -35,6 +35,7 @@ import {
   UID,
   until,
 } from "../support/sudo-lab.ts";
+import { SURVIVORS } from "../support/survivors.ts";
 
 const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
 
@@ -175,6 +176,13 @@ describeOnHost("sudo mode", () => {
       await host.endSessions(stored({ keys: [key] }), `SHA256:${"x".repeat(43)}`);
       expect(running()).toBe(0);
       session.kill();
+    });
+
+    test.each(Object.entries(SURVIVORS))("applyAccess() ends a process that is %s", async (_, start) => {
+      await host.createAccount(stored());
+      const survivor = await start(UID);
+      await host.applyAccess(stored({ open: false }));
+      await until(survivor.ended);
     });
 
     test("removeAccount() removes processes, jobs, mail, home and account", async () => {

@@ -1,0 +1,138 @@
+/** What ends with access: of accounts that left running and scheduled all they could, nothing stays and nothing comes back. */
+
+import { admitted, asUser, logIn, refused, uploadKey } from "./access.ts";
+import { absent, idle } from "./checks.ts";
+import type { Container } from "./container.ts";
+import { step } from "./steps.ts";
+
+const keyOf = (user: string): string => `${user}-key`;
+/** One is disabled, one expires, one is deleted. */
+const USERS = ["dora", "eve", "fred"] as const;
+/** For making all three users ready and for the next minute of cron; then it is over, within another minute. */
+const TIME_TO_LIVE = 120;
+/** cron(8) looks once a minute. */
+const A_MINUTE_OF_CRON = 65;
+/** How each of what an account left can be told from the others. */
+const LEFT = { service: 7001, scope: 7002, cron: 7003, at: 7004, daemon: 7005, later: 7006 } as const;
+
+/** Runs it all for a service whose command is `uam`; throws at the first thing that is wrong. */
+export async function endings(container: Container, uam: string): Promise<void> {
+  await step("three users leave behind all that runs, and all that starts by itself", async () => {
+    const before = await container.sh(`${uam} setting list --json`);
+    await container.sh(`${uam} setting set policy.default_ttl ${TIME_TO_LIVE}s`);
+    await prepare(container, uam, "eve");
+    await container.sh(`${uam} setting unset policy.default_ttl`);
+    if (!before.includes("policy.default_ttl")) throw new Error(`uam setting list: ${before}`);
+    await prepare(container, uam, "dora");
+    await prepare(container, uam, "fred");
+  });
+  await step("cron and at start their jobs, and the lingering user manager its service", async () => {
+    for (const user of USERS) {
+      for (const mark of [LEFT.service, LEFT.scope, LEFT.daemon, LEFT.cron, LEFT.at]) {
+        await container.until(`pgrep -u ext_${user} -f 'sleep ${mark}'`, A_MINUTE_OF_CRON);
+      }
+      await container.sh(`ssh -S /root/${user}.mux -O check ext_${user}@127.0.0.1`);
+    }
+  });
+  await step("disabling ends them all, and removes what would start again", async () => {
+    await keepScheduling(container, "dora");
+    await container.sh(`${uam} user disable dora`);
+    await nothingRuns(container, "dora");
+    await nothingScheduled(container, "dora");
+    await refused(container, "dora", keyOf("dora"));
+  });
+  await step("deletion ends them all, and leaves no file of the uid and none of the name", async () => {
+    await keepScheduling(container, "fred");
+    const uid = (await container.sh("id -u ext_fred")).trim();
+    await container.sh(`${uam} user delete fred --yes`);
+    await idle(container, `-U ${uid}`);
+    // systemd takes a manager's directories away once it has seen it end.
+    await container.until(`test -z "$(${filesOf(`-uid ${uid}`)})"`, 15);
+    await container.sh(`test -z "$(${filesOf("-name '*ext_fred*'")})"`);
+    await container.sh("if getent passwd ext_fred || getent group ext_fred; then exit 1; fi");
+  });
+  await step(
+    "expiry ends them all by itself; meanwhile nothing of the disabled and the deleted user came back",
+    async () => {
+      const begin = performance.now();
+      const seconds = () => (performance.now() - begin) / 1000;
+      const expired = `${uam} user list --status expired | grep -q eve`;
+      while (seconds() < A_MINUTE_OF_CRON || (await container.attempt(expired)).status !== 0) {
+        if (seconds() > TIME_TO_LIVE + 70) throw new Error("eve did not expire");
+        await staysQuiet(container, ["dora"], 2);
+      }
+      await nothingRuns(container, "eve");
+      await nothingScheduled(container, "eve");
+      await refused(container, "eve", keyOf("eve"));
+    },
+  );
+  await step(
+    "enabled again, the user is let in; what was scheduled is gone for good, what is in the home is there",
+    async () => {
+      await container.sh(`${uam} user enable dora`);
+      await staysQuiet(container, ["dora", "eve"], A_MINUTE_OF_CRON);
+      await nothingScheduled(container, "dora");
+      await admitted(container, "dora", keyOf("dora"));
+      await container.sh("test -f /home/ext_dora/.config/systemd/user/forever.service");
+    },
+  );
+}
+
+/** Makes the user, and has him leave everything behind, in sessions that ended and in one that goes on. */
+async function prepare(container: Container, uam: string, user: string): Promise<void> {
+  await container.sh(`${uam} user create ${user} --email ${user}@example.org`);
+  await logIn(container, uam, user);
+  await uploadKey(container, user, keyOf(user));
+  // For an administrator to allow: without polkit nobody can for himself.
+  await container.sh(`loginctl enable-linger ext_${user}`);
+  await asUser(
+    container,
+    { user, key: keyOf(user) },
+    `mkdir -p ~/.config/systemd/user
+    printf '[Service]\\nExecStart=/bin/sleep ${LEFT.service}\\nRestart=always\\nRestartSec=1\\n[Install]\\nWantedBy=default.target\\n' \\
+      >~/.config/systemd/user/forever.service
+    systemctl --user daemon-reload && systemctl --user enable --quiet --now forever
+    nohup systemd-run --user --scope --quiet sleep ${LEFT.scope} >/dev/null 2>&1 &
+    echo '* * * * * exec sleep ${LEFT.cron}' >~/tab && crontab ~/tab
+    echo 'exec sleep ${LEFT.at}' | at now
+    echo 'exec sleep ${LEFT.later}' | at now + 2 hours
+    (setsid sleep ${LEFT.daemon} >/dev/null 2>&1 &)`,
+  );
+  // A session that only forwards, and that others share.
+  await asUser(
+    container,
+    { user, key: keyOf(user), options: `-f -N -M -S /root/${user}.mux -L /root/${user}.forward:127.0.0.1:22` },
+    "",
+  );
+}
+
+/** The account schedules again and again: what is removed while it still runs is there at once. */
+async function keepScheduling(container: Container, user: string): Promise<void> {
+  const again = "while :; do crontab tab; echo true | at now + 1 hour; done";
+  await asUser(container, { user, key: keyOf(user) }, `(setsid sh -c '${again}' >/dev/null 2>&1 &)`);
+}
+
+async function nothingRuns(container: Container, user: string): Promise<void> {
+  const { status } = await container.attempt(`pgrep -a -U ext_${user}`);
+  if (status !== 1) await container.sh(`ps -o pid,stat,cgroup:80,args -U ext_${user}; exit 1`);
+  const { status: shared } = await container.attempt(`ssh -S /root/${user}.mux -O check ext_${user}@127.0.0.1`);
+  if (shared === 0) throw new Error(`the shared connection of ${user} is still there`);
+}
+
+async function nothingScheduled(container: Container, user: string): Promise<void> {
+  await absent(container, [`/var/spool/cron/crontabs/ext_${user}`, `/var/lib/systemd/linger/ext_${user}`]);
+  await container.sh(`test -z "$(find /var/spool/cron -user ext_${user})"`);
+}
+
+/** Throws if a process of one of the users is seen in that time. */
+async function staysQuiet({ sh }: Container, users: readonly string[], seconds: number): Promise<void> {
+  const names = users.map((user) => `ext_${user}`).join(",");
+  await sh(
+    `for ((end = SECONDS + ${seconds}; SECONDS < end;)); do if pgrep -a -U ${names}; then exit 1; fi; sleep 0.2; done`,
+    seconds + 20,
+  );
+}
+
+function filesOf(which: string): string {
+  return `find / -path /proc -prune -o ${which} -print 2>/dev/null || true`;
+}

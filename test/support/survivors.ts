@@ -1,0 +1,37 @@
+/** Processes of an account that do what they can not to be ended. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import process from "node:process";
+
+/** What has begun to run as the account, and goes on for good; false until all of it has ended. */
+export type Survivor = { readonly ended: () => boolean };
+
+const HEADLESS = join(import.meta.dir, "headless-process.ts");
+const SYS_PRCTL = process.arch === "x64" ? 157 : 167;
+const PR_SET_CHILD_SUBREAPER = 36;
+
+/** Each by what it is. */
+export const SURVIVORS = {
+  /** Its first thread has ended, so that the kernel calls it a zombie, and the others go on. */
+  headless: (uid: number) => start(process.execPath, HEADLESS, String(uid)),
+  /** Stops whatever else of its uid begins to run, as what is to end it does when it runs as the uid. */
+  stopping: (uid: number) => repeat(uid, "kill STOP, -1"),
+  /** In a session and under a number of its own for a few hundred microseconds each time. */
+  fleeting: (uid: number) => repeat(uid, "exit if fork; POSIX::setsid()"),
+  "stopping and fleeting": (uid: number) => repeat(uid, "kill STOP, -1; exit if fork; POSIX::setsid()"),
+} as const;
+
+/** In Perl, which Debian always has. A parent of root's takes in what ends, and ends when nothing is left. */
+function repeat(uid: number, what: string): Promise<Survivor> {
+  const reaper = `$| = 1; $SIG{CHLD} = 'IGNORE'; syscall(${SYS_PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
+  const become = `POSIX::setgid(${uid}); POSIX::setuid(${uid}); $SIG{CHLD} = 'DEFAULT'; print "begun\\n";`;
+  return start("/usr/bin/perl", "-MPOSIX", "-e", `${reaper} unless (fork) { ${become} while () { ${what} } } wait`);
+}
+
+async function start(...[command = "", ...args]: readonly string[]): Promise<Survivor> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], detached: true, cwd: "/" });
+  await once(child.stdout, "data");
+  return { ended: () => child.exitCode !== null || child.signalCode !== null };
+}
