@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { printCode, sendCode } from "../../src/auth/otp.ts";
+import { createPasswordHasher } from "../../src/auth/passwords.ts";
 import { HOUR, MINUTE } from "../../src/core/clock.ts";
 import { loginLocks, outbox, sessions } from "../../src/db/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../support/app.ts";
@@ -150,7 +151,7 @@ describe("loginAdmin()", () => {
   });
 
   test("a password that nobody had time to look at is no failure", async () => {
-    const busy = await createTestApp({}, {}, { concurrency: 1, maxQueue: 0 });
+    const busy = await createTestApp({}, {}, createPasswordHasher({ concurrency: 1, maxQueue: 0 }));
     await busy.admin();
     for (let round = 0; round < 6; round++) {
       const both = await Promise.all([1, 2].map(() => loginAdmin("admin", ADMIN_PASSWORD, busy)));

@@ -2,7 +2,6 @@
 
 import { createSeal } from "../../src/audit/seal.ts";
 import { addAdmin } from "../../src/auth/admin.ts";
-import type { Bounds } from "../../src/auth/bounded.ts";
 import { sealCaptcha } from "../../src/auth/captcha.ts";
 import type { CaptchaAnswer } from "../../src/auth/challenges.ts";
 import { printCode } from "../../src/auth/otp.ts";
@@ -74,7 +73,8 @@ export interface TestApp {
 export async function createTestApp(
   variables: Record<string, string> = {},
   log: Partial<Log> = {},
-  hashing: Partial<Bounds> = {},
+  // Weak on purpose: most tests log in, and are not about that.
+  hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const main = openDatabase(database.connection, 8);
@@ -89,8 +89,7 @@ export async function createTestApp(
     host,
     clock,
     log: { ...silentLog, ...log },
-    // Weak on purpose: most tests log in, and are not about that.
-    hasher: createPasswordHasher(hashing, { password: 256, code: 256 }),
+    hasher,
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
