@@ -2,15 +2,16 @@
 
 import { mkdirSync } from "node:fs";
 import { hostname as systemHostname } from "node:os";
-import { openSeal } from "./audit/key.ts";
+import { findSeal, openSeal } from "./audit/key.ts";
 import { createPasswordHasher } from "./auth/passwords.ts";
 import type { Config } from "./config.ts";
 import { systemClock } from "./core/clock.ts";
-import type { Policy, Services } from "./core/context.ts";
+import type { Policy, Seal, Services } from "./core/context.ts";
 import { UamError } from "./core/errors.ts";
 import type { Log } from "./core/log.ts";
-import { type ConnectionOptions, connectionFailure, openDatabase } from "./db/client.ts";
-import { openEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "./db/client.ts";
+import { hasEmbeddedData, openEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { pendingMigrations } from "./db/migrate.ts";
 import { SUPERUSER } from "./db/postgres-cluster.ts";
 import { prepareDatabase } from "./db/prepare.ts";
 import { createHost } from "./host/create-host.ts";
@@ -34,6 +35,37 @@ const SIDE_CONNECTIONS = 2;
 
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, lifetime: Lifetime): Promise<ServicesHandle> {
+  return await openParts(config, log, lifetime, async (db, owner) => {
+    await prepareDatabase(db, owner, log);
+    return await openSeal(db, config);
+  });
+}
+
+/**
+ * Opens everything for a look: nothing is made and nothing stored is changed. Throws `conflict` where there is no database
+ * yet, or one that has to be brought up to date first.
+ */
+export async function openToLook(config: Config, log: Log): Promise<ServicesHandle> {
+  if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
+    throw new UamError("conflict", `There is no database in ${config.dataDir} yet: uam serve or uam migrate makes it.`);
+  }
+  return await openParts(config, log, "command", async (db) => {
+    const { length } = await pendingMigrations(db);
+    if (length === 0) return await findSeal(db, config);
+    throw new UamError(
+      "conflict",
+      `The database is older than this program: uam migrate, or a start of the service, applies what it lacks (${length}).`,
+    );
+  });
+}
+
+/** Opens the database and, once `prepare` has seen to it and given the seal of its log, the rest. */
+async function openParts(
+  config: Config,
+  log: Log,
+  lifetime: Lifetime,
+  prepare: (db: Database, owner: ConnectionOptions | undefined) => Promise<Seal>,
+): Promise<ServicesHandle> {
   const { connection, owner, stop } = await openServer(config, log, lifetime);
   const main = openDatabase(connection, OPERATION_CONNECTIONS);
   const side = openDatabase(connection, SIDE_CONNECTIONS);
@@ -42,8 +74,7 @@ export async function openServices(config: Config, log: Log, lifetime: Lifetime)
     await stop();
   }
   try {
-    await prepareDatabase(main.db, owner, log);
-    const seal = await openSeal(main.db, config);
+    const seal = await prepare(main.db, owner);
     const services = {
       db: main.db,
       side: side.db,

@@ -43,6 +43,18 @@ export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
   const key = source.auditKey ?? readKeyFile(source.dataDir, stored === undefined);
   const seal = key === undefined ? undefined : createSeal(key);
   const fingerprint = stored ?? (seal === undefined ? undefined : await storeFingerprint(db, seal.fingerprint()));
+  return requireFit(seal, fingerprint, source);
+}
+
+/** As `openSeal`, but makes nothing and stores nothing: throws `conflict` for a log that was not begun yet, too. */
+export async function findSeal(db: Database, source: KeySource): Promise<Seal> {
+  const stored = await readFingerprint(db);
+  if (stored === undefined) throw new UamError("conflict", "The audit log has no key yet: the service makes it.");
+  const key = source.auditKey ?? readKeyFile(source.dataDir, false);
+  return requireFit(key === undefined ? undefined : createSeal(key), stored, source);
+}
+
+function requireFit(seal: Seal | undefined, fingerprint: Uint8Array | undefined, source: KeySource): Seal {
   if (seal !== undefined && fingerprint !== undefined && sameSeal(fingerprint, seal.fingerprint())) return seal;
   throw new UamError(
     "conflict",

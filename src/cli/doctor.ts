@@ -20,7 +20,7 @@ export const doctorCommand = command(
   ),
   {
     brief: message`Say what is wrong with this installation, and what to do.`,
-    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock and administrators. Exit code 1 if anything is wrong.`,
+    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock, administrators, and whether the service is alive. Without --fix nothing is changed. Exit code 1 if anything is wrong.`,
   },
 );
 
@@ -29,6 +29,8 @@ function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolea
     const findings = await examineHere(environment, fix);
     environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
     const faults = findings.filter(({ state }) => state === "fault").length;
+    const unseen = [...new Set(findings.filter(({ state }) => state === "skipped").map(({ area }) => area))];
+    if (!json && unseen.length > 0) environment.err(`Not looked at, or only in part: ${unseen.join(", ")}.\n`);
     if (!json) environment.err(faults === 0 ? "Nothing is wrong.\n" : `Faults: ${faults}.\n`);
     return faults === 0 ? EXIT.done : EXIT.failed;
   };
@@ -39,10 +41,10 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    const { hostSettingsOf, openServices } = await import("../services.ts");
+    const { hostSettingsOf, openServices, openToLook } = await import("../services.ts");
     const { checkSudo } = await import("../host/sudo-check.ts");
     const { examine } = await import("../doctor/doctor.ts");
-    const open = () => openServices(config, log, "command");
+    const open = () => (fix ? openServices(config, log, "command") : openToLook(config, log));
     const sudo = config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config)) } : {};
     return await examine({ config, isRoot: environment.isRoot, fix, open, ...sudo });
   } catch (error) {

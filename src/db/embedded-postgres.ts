@@ -71,6 +71,11 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   }
 }
 
+/** Whether there is a database from an earlier start, as far as this process can see. */
+export function hasEmbeddedData(dataDir: string): boolean {
+  return existsSync(layoutIn(dataDir).data);
+}
+
 async function openOrShare(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const layout = prepareLayout(options.dataDir);
   const service = options.lifetime === "service";
@@ -144,9 +149,14 @@ async function untilGone(layout: Layout, cancelled: () => boolean): Promise<void
 function prepareLayout(dataDir: string): Layout {
   // Others may pass through, but not look: the server's uid has to reach its own directory below.
   mkdirSync(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
-  const root = join(realpathSync(dataDir), "postgres");
-  mkdirSync(root, { recursive: true, mode: 0o711 });
-  if (isRoot()) chmodSync(root, 0o711);
+  const layout = layoutIn(realpathSync(dataDir));
+  mkdirSync(layout.root, { recursive: true, mode: 0o711 });
+  if (isRoot()) chmodSync(layout.root, 0o711);
+  return layout;
+}
+
+function layoutIn(dataDir: string): Layout {
+  const root = join(dataDir, "postgres");
   return { root, data: join(root, "data"), run: join(root, "run"), logFile: join(root, "server.log") };
 }
 

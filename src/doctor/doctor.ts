@@ -6,10 +6,10 @@ import { publicMessage, UamError } from "../core/errors.ts";
 import { reconcileHost } from "../lifecycle/reconcile.ts";
 import { createTransport, type MailSettings } from "../mail/transport.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
-import { checkCertificate, checkDataDirectory, checkMailLog } from "./files.ts";
+import { checkCertificate, checkDataDirectory, checkMailLog, checkMailLogPlace } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkSshd } from "./sshd.ts";
-import { checkClock } from "./time.ts";
+import { checkClock, checkHeartbeat } from "./time.ts";
 
 /** The configuration, as far as it is looked at here. */
 export interface Patient extends MailSettings {
@@ -32,7 +32,9 @@ export interface Examination {
   readonly open: () => Promise<{ readonly services: Services; close(): Promise<void> }>;
 }
 
-const AS_SERVICE = 'Sudo mode is for the account of the service: look at this with "sudo -u uam uam doctor", too';
+const AS_SERVICE = "look at it as the account of the service, too: sudo -u uam uam doctor";
+/** What is looked at through the database alone. */
+const STORED = ["database", "service", "accounts", "administrators"] as const;
 
 /** Looks at everything; what cannot be looked at is a fault or skipped, and never keeps the rest from being looked at. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -45,8 +47,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await checkHostMode(examination)),
     ...stored,
     ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expectationOf(config), isRoot))),
-    // The mail log would come to belong to root.
-    ...(config.hostMode === "sudo" && isRoot ? [] : await guarded("mail", () => checkMail(config))),
+    ...(config.hostMode === "sudo" && isRoot
+      ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
+      : await guarded("mail", () => checkMail(config, fix))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
     ...(await guarded("clock", checkClock)),
   ];
@@ -54,12 +57,14 @@ export async function examine(examination: Examination): Promise<readonly Findin
 
 /** What can be looked at only with the database: itself, the accounts, the mail, the administrators. */
 async function checkStored({ config, isRoot, fix, open }: Examination): Promise<readonly Finding[]> {
-  if (config.hostMode === "direct" && !isRoot) return [areaOf("database").skipped("Direct mode opens it only as root")];
-  if (config.hostMode === "sudo" && isRoot) return [areaOf("database").skipped(AS_SERVICE)];
+  if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can see this");
+  if (config.hostMode === "sudo" && isRoot)
+    return unseen(`In sudo mode root does not open the database; ${AS_SERVICE}`);
   const { services, close } = await open();
   try {
     return [
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
+      ...(await guarded("service", () => checkHeartbeat(services))),
       ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
@@ -67,6 +72,10 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
   } finally {
     await close();
   }
+}
+
+function unseen(why: string): readonly Finding[] {
+  return STORED.map((area) => areaOf(area).skipped(why));
 }
 
 async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promise<readonly Finding[]> {
@@ -77,7 +86,7 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
       ? [area.ok("Direct mode, as root")]
       : [area.fault("Direct mode needs root, and this is not root", "run it with sudo, or set UAM_HOST_MODE")];
   }
-  if (isRoot) return [area.skipped(AS_SERVICE)];
+  if (isRoot) return [area.skipped(`Root needs no rules of sudo; ${AS_SERVICE}`)];
   return await guarded("host", async () => {
     const faults = (await checkSudo?.()) ?? [];
     const remedy = 'run "uam install --mode sudo" as root, which writes /etc/sudoers.d/uam';
@@ -99,8 +108,10 @@ async function checkAccounts(services: Services, dataDir: string, fix: boolean):
   });
 }
 
-async function checkMail(config: MailSettings): Promise<readonly Finding[]> {
+async function checkMail(config: MailSettings, fix: boolean): Promise<readonly Finding[]> {
   const area = areaOf("mail");
+  const isLog = config.smtpUrl === undefined && config.resendApiKey === undefined;
+  if (isLog && !fix) return checkMailLogPlace(config.mailLog);
   const transport = createTransport(config, systemClock);
   try {
     await transport.verify();
@@ -109,8 +120,7 @@ async function checkMail(config: MailSettings): Promise<readonly Finding[]> {
   } finally {
     await transport.close();
   }
-  const isLog = config.smtpUrl === undefined && config.resendApiKey === undefined;
-  return [area.ok(isLog ? `Mail is written to ${config.mailLog} and sent to nobody` : "Mail can be handed over")];
+  return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("Mail can be handed over")];
 }
 
 function expectationOf({ authorizedKeysFile, groups }: Patient) {

@@ -1,7 +1,8 @@
 /** Directories and files of the service: who can read and write them, and whether there is room. */
 
 import { X509Certificate } from "node:crypto";
-import { chmodSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Clock, DAY } from "../core/clock.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
@@ -24,6 +25,21 @@ export function checkDataDirectory(path: string, fix: boolean): readonly Finding
 export function checkMailLog(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
+}
+
+/** Looks whether mail can be written to the file, without making it. */
+export function checkMailLogPlace(path: string): readonly Finding[] {
+  const mail = areaOf("mail");
+  const place = existsSync(path) ? path : dirname(path);
+  try {
+    // A data directory that is not there yet is made with the rest.
+    if (existsSync(place)) accessSync(place, constants.W_OK);
+  } catch {
+    return [
+      mail.fault(`The mail log ${path} cannot be written`, "correct UAM_MAIL_LOG, or the rights of the directory"),
+    ];
+  }
+  return [mail.ok(`Mail is written to ${path} and sent to nobody`)];
 }
 
 /** Looks at how long the TLS certificate is still valid. */

@@ -23,7 +23,7 @@ export async function checkSshd(expected: SshdExpectation, isRoot: boolean): Pro
   if (findCommand("/usr/sbin/sshd") === undefined) {
     return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
   }
-  if (!isRoot) return [area.skipped("sshd tells its settings only to root")];
+  if (!isRoot) return [area.skipped("sshd tells its settings only to root; look at them with sudo uam doctor, too")];
   const result = await runCommand(["/usr/sbin/sshd", "-T", "-C", `user=${PROBE},host=localhost,addr=127.0.0.1`]);
   if (result.exitCode !== 0) {
     return [

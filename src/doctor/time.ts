@@ -1,7 +1,11 @@
-/** Whether the host's clock can be trusted: expiry is a moment. */
+/** Whether the host's clock can be trusted, for expiry is a moment; and whether the service has been there to see to it. */
 
 import { existsSync } from "node:fs";
+import { MINUTE } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 import { findCommand, runCommand } from "../host/command.ts";
+import { readHeartbeat } from "../lifecycle/heartbeat.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const area = areaOf("clock");
@@ -21,4 +25,30 @@ export async function checkClock(): Promise<readonly Finding[]> {
   if (exitCode !== 0) return [area.skipped("timedatectl does not tell whether the clock is synchronised")];
   if (stdout.trim() !== "yes") return [area.fault("The clock is not synchronised", REMEDY)];
   return [area.ok("The clock is synchronised")];
+}
+
+/** It beats every minute; a job that takes long may hold one beat up. */
+const LONGEST_SILENCE = 5 * MINUTE;
+
+/** Whether the service has lately said that it lives, and whether deleting waits. */
+export async function checkHeartbeat(services: Pick<Services, "db" | "clock">): Promise<readonly Finding[]> {
+  const service = areaOf("service");
+  const { now, last, holdUntil } = await readHeartbeat(services);
+  if (last === undefined) return [service.skipped("The service has not yet said that it lives; it does every minute")];
+  const isAlive = Math.abs(now.getTime() - last.getTime()) <= LONGEST_SILENCE;
+  return [
+    isAlive
+      ? service.ok("The service lives")
+      : service.fault(
+          `The service last said that it lives at ${formatTimestamp(last)}, and now is ${formatTimestamp(now)}`,
+          "systemctl start uam, and see its log",
+        ),
+    ...(holdUntil === undefined
+      ? []
+      : [
+          service.ok(
+            `Nothing is recycled or purged until ${formatTimestamp(holdUntil)}: the service was stopped, or the clock was set. If the clock is right, uam recycle --now ends the wait`,
+          ),
+        ]),
+  ];
 }

@@ -63,16 +63,26 @@ export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Pr
   });
 }
 
+/** A heartbeat seen by who only looks. */
+export interface StoredHeartbeat extends Heartbeat {
+  /** When the service last said that it lives; undefined if it never did. */
+  readonly last: Date | undefined;
+}
+
 /** The time, and whether deleting waits, without a heartbeat: for who only looks. A gap that nobody noticed yet counts. */
-export async function readHeartbeat({ db, clock }: Pick<Services, "db" | "clock">): Promise<Heartbeat> {
+export async function readHeartbeat({ db, clock }: Pick<Services, "db" | "clock">): Promise<StoredHeartbeat> {
   const now = clock.now();
   const rows = await db
     .select()
     .from(counters)
     .where(inArray(counters.name, [HEARTBEAT, HOLD_UNTIL]));
-  const moment = (name: string): Date => new Date(rows.find((row) => row.name === name)?.value ?? now);
-  const hold = isGap(moment(HEARTBEAT), now) ? shift(now, HOLD) : moment(HOLD_UNTIL);
-  return { now, holdUntil: hold > now ? hold : undefined };
+  const moment = (name: string): Date | undefined => {
+    const row = rows.find((candidate) => candidate.name === name);
+    return row === undefined ? undefined : new Date(row.value);
+  };
+  const last = moment(HEARTBEAT);
+  const hold = isGap(last ?? now, now) ? shift(now, HOLD) : (moment(HOLD_UNTIL) ?? now);
+  return { now, last, holdUntil: hold > now ? hold : undefined };
 }
 
 function isGap(last: Date, now: Date): boolean {

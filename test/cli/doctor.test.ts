@@ -1,18 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAdmin } from "../../src/auth/admin.ts";
 import { runProgram } from "../../src/cli/program.ts";
+import { readConfig } from "../../src/config.ts";
+import { DAY, MINUTE } from "../../src/core/clock.ts";
 import { UamError } from "../../src/core/errors.ts";
-import { outbox } from "../../src/db/schema.ts";
+import { silentLog } from "../../src/core/log.ts";
+import { type ConnectionOptions, openDatabase } from "../../src/db/client.ts";
+import { counters, outbox } from "../../src/db/schema.ts";
 import { type Examination, examine } from "../../src/doctor/doctor.ts";
 import { checkCertificate } from "../../src/doctor/files.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import type { Host } from "../../src/host/host.ts";
+import { beat } from "../../src/lifecycle/heartbeat.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
+import { openToLook } from "../../src/services.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { freePort } from "../support/service.ts";
 import { needs } from "../support/tools.ts";
 
@@ -121,6 +128,45 @@ describe("doctor", () => {
     expect(asRoot.filter(({ state }) => state === "skipped").map(({ area }) => area)).toContain("host");
   });
 
+  test("examine() tells when the service last lived, and until when nothing is deleted", async () => {
+    const service = async () => (await examineApp()).filter(({ area }) => area === "service");
+    await app.db.delete(counters);
+    expect(await service()).toMatchObject([{ state: "skipped" }]);
+    await beat(app.services);
+    expect(await service()).toMatchObject([{ state: "ok", finding: "The service lives" }]);
+    app.clock.advance(10 * MINUTE);
+    expect(await service()).toMatchObject([{ state: "fault", remedy: expect.stringContaining("systemctl start uam") }]);
+    app.clock.advance(DAY);
+    expect((await service()).map(({ state }) => state)).toEqual(["fault", "ok"]);
+    await beat(app.services);
+    expect(await service()).toMatchObject([
+      { state: "ok" },
+      { state: "ok", finding: expect.stringContaining("uam recycle --now") },
+    ]);
+  });
+
+  test("examine() in sudo mode names everything that root does not look at", async () => {
+    const open = () => Promise.reject(new Error("opened"));
+    const findings = await examineApp({ open, checkSudo: async () => [] }, { hostMode: "sudo" });
+    const skipped = findings.filter(({ state }) => state === "skipped");
+    expect(skipped.map(({ area }) => area)).toEqual(
+      expect.arrayContaining(["host", "database", "service", "accounts", "administrators", "mail"]),
+    );
+    for (const { finding } of skipped.filter(({ area }) => area !== "clock" && area !== "data")) {
+      expect(finding).toContain("sudo -u uam uam doctor");
+    }
+  });
+
+  test("examine() does not make the mail log, nor set its mode", async () => {
+    const log = join(dataDir, "mail.log");
+    await examineApp();
+    expect(existsSync(log)).toBe(false);
+    writeFileSync(log, "");
+    chmodSync(log, 0o640);
+    await examineApp();
+    expect(statSync(log).mode & 0o777).toBe(0o640);
+  });
+
   test.if(needs("openssl"))("checkCertificate() reports one that ends within two weeks", () => {
     const path = join(top, "cert.pem");
     const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=a"];
@@ -130,6 +176,35 @@ describe("doctor", () => {
     expect(at(0)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("only") });
     expect(at(-10)[0]).toMatchObject({ state: "ok" });
     expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("no longer valid") });
+  });
+});
+
+describe("openToLook", () => {
+  const configOf = (variables: Readonly<Record<string, string>>) =>
+    readConfig(variables, { isRoot: false, currentDirectory: top });
+
+  test("openToLook() makes no database", async () => {
+    const path = join(top, "nothing-here");
+    const opening = openToLook(configOf({ UAM_DATA_DIR: path }), silentLog);
+    await expect(opening).rejects.toThrow(`There is no database in ${path} yet`);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("openToLook() refuses a database of an older version, and leaves it as it is", async () => {
+    const database = await createTestDatabase();
+    const { db, close } = openDatabase(database.superuser, 1);
+    try {
+      await db.execute("drop schema public cascade; create schema public");
+      const { host, username, database: name } = database.superuser as Extract<ConnectionOptions, { host: string }>;
+      const url = `postgres://${username}@localhost/${name}?host=${host}`;
+      const opening = openToLook(configOf({ UAM_DATABASE_URL: url, UAM_DATA_DIR: join(top, "look") }), silentLog);
+      await expect(opening).rejects.toThrow("uam migrate");
+      expect(await db.execute("select 1 from pg_class where relnamespace = 'public'::regnamespace")).toHaveLength(0);
+      expect(existsSync(join(top, "look"))).toBe(false);
+    } finally {
+      await close();
+      await database.drop();
+    }
   });
 });
 
