@@ -16,6 +16,8 @@ import {
 
 const ROUNDS = 20;
 const PAUSE = 50;
+/** Of which each sees a chain of forks with some luck. */
+const LOOKS = 20;
 /** Ticks of /proc/<pid>/stat; the kernel reports 100 a second to programs on every architecture Linux has now. */
 const MICROSECONDS_PER_TICK = 10_000;
 
@@ -52,11 +54,23 @@ export async function endUnprovenSessions(
     const spared = descendantsOf(processes, new Set(proven.map((process) => process.pid)));
     const unproven = own.filter((process) => !spared.has(process.pid));
     const pending = connections.filter((process) => !spared.has(process.pid));
-    if (unproven.length === 0 && pending.length === 0) return true;
+    if (unproven.length === 0 && pending.length === 0) return await staysQuiet(account, proven);
     await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
     await sleep(PAUSE);
   }
   return false;
+}
+
+/** False if what forks all the time, under another number whenever it is looked for, is seen besides those connections. */
+async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise<boolean> {
+  const roots = new Set(proven.map((process) => process.pid));
+  for (let look = 0; look < LOOKS; look++) {
+    const processes = readProcesses();
+    const spared = descendantsOf(processes, roots);
+    if (processesOf(processes, uid).some((process) => !spared.has(process.pid))) return false;
+    await sleep(1);
+  }
+  return true;
 }
 
 /**

@@ -42,9 +42,17 @@ export interface Connection {
 
 /** Runs a script as the user, on a connection of its own; what ssh leaves in the background stays. */
 export async function asUser({ sh }: Container, connection: Connection, script: string): Promise<string> {
-  const { user, key, options = "" } = connection;
+  return await sh(`${clientCommand(connection, script)} </dev/null`, 30);
+}
+
+/** Runs a script as the user that goes on, on a connection of its own. */
+export async function startAsUser({ sh }: Container, connection: Connection, script: string): Promise<void> {
+  await sh(`setsid ${clientCommand(connection, script)} </dev/null >/dev/null 2>&1 &`);
+}
+
+function clientCommand({ user, key, options = "" }: Connection, script: string): string {
   const words = script === "" ? "" : `"$(cat <<'SCRIPT'\n${script}\nSCRIPT\n)"`;
-  return await sh(`ssh ${SSH} ${options} -i /root/${key} ext_${user}@127.0.0.1 ${words} </dev/null`, 30);
+  return `ssh ${SSH} ${options} -i /root/${key} ext_${user}@127.0.0.1 ${words}`;
 }
 
 /** Throws unless the key opens the account. */
@@ -68,6 +76,18 @@ export async function openSession({ sh, until }: Container, user: string, key: s
     setsid ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 '${inside}' </dev/null >/root/session.log 2>&1 &`);
   await until("grep -q open /root/session.log", 20);
   await sh(`test "$(pgrep -c -u ext_${user} sleep)" = 2`);
+}
+
+/** Opens a connection that only forwards and that others can share; its control socket is `/root/<key>.mux`. */
+export async function openSharedConnection(container: Container, { user, key }: Connection): Promise<void> {
+  const options = `-f -N -M -S /root/${key}.mux -L /root/${key}.forward:127.0.0.1:22`;
+  await asUser(container, { user, key, options }, "");
+  if (!(await isShared(container, { user, key }))) throw new Error(`the connection with ${key} is not shared`);
+}
+
+/** True as long as sshd keeps that connection. */
+export async function isShared({ attempt }: Container, { user, key }: Connection): Promise<boolean> {
+  return (await attempt(`ssh -S /root/${key}.mux -O check ext_${user}@127.0.0.1`)).status === 0;
 }
 
 /** Throws unless nothing of the user runs any more. */

@@ -3,6 +3,8 @@
 import { admitted, listedUsers, logIn, openSession, ownKeys, refused, sessionEnded, uploadKey } from "./access.ts";
 import { absent, answers, exposure, healthy, hostFingerprint, idle, killService, mainPid } from "./checks.ts";
 import type { Container } from "./container.ts";
+import { endings } from "./endings.ts";
+import { evidence } from "./evidence.ts";
 import { installCommands } from "./readme.ts";
 import { same, step } from "./steps.ts";
 
@@ -10,6 +12,8 @@ import { same, step } from "./steps.ts";
 export async function directMode(container: Container, program: string): Promise<void> {
   const password = await installs(container, program);
   await mainJob(container, password);
+  await evidence(container, "uam", true);
+  await endings(container, "uam");
   await survives(container);
   await restores(container);
   await repeats(container, program);

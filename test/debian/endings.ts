@@ -1,6 +1,6 @@
 /** What ends with access: of accounts that left running and scheduled all they could, nothing stays and nothing comes back. */
 
-import { admitted, asUser, logIn, refused, uploadKey } from "./access.ts";
+import { admitted, asUser, isShared, logIn, openSharedConnection, refused, uploadKey } from "./access.ts";
 import { absent, idle } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { step } from "./steps.ts";
@@ -31,7 +31,6 @@ export async function endings(container: Container, uam: string): Promise<void> 
       for (const mark of [LEFT.service, LEFT.scope, LEFT.daemon, LEFT.cron, LEFT.at]) {
         await container.until(`pgrep -u ext_${user} -f 'sleep ${mark}'`, A_MINUTE_OF_CRON);
       }
-      await container.sh(`ssh -S /root/${user}.mux -O check ext_${user}@127.0.0.1`);
     }
   });
   await step("disabling ends them all, and removes what would start again", async () => {
@@ -98,12 +97,7 @@ async function prepare(container: Container, uam: string, user: string): Promise
     echo 'exec sleep ${LEFT.later}' | at now + 2 hours
     (setsid sleep ${LEFT.daemon} >/dev/null 2>&1 &)`,
   );
-  // A session that only forwards, and that others share.
-  await asUser(
-    container,
-    { user, key: keyOf(user), options: `-f -N -M -S /root/${user}.mux -L /root/${user}.forward:127.0.0.1:22` },
-    "",
-  );
+  await openSharedConnection(container, { user, key: keyOf(user) });
 }
 
 /** The account schedules again and again: what is removed while it still runs is there at once. */
@@ -115,8 +109,7 @@ async function keepScheduling(container: Container, user: string): Promise<void>
 async function nothingRuns(container: Container, user: string): Promise<void> {
   const { status } = await container.attempt(`pgrep -a -U ext_${user}`);
   if (status !== 1) await container.sh(`ps -o pid,stat,cgroup:80,args -U ext_${user}; exit 1`);
-  const { status: shared } = await container.attempt(`ssh -S /root/${user}.mux -O check ext_${user}@127.0.0.1`);
-  if (shared === 0) throw new Error(`the shared connection of ${user} is still there`);
+  if (await isShared(container, { user, key: keyOf(user) })) throw new Error(`ssh of ${user} still has its connection`);
 }
 
 async function nothingScheduled(container: Container, user: string): Promise<void> {

@@ -18,8 +18,8 @@ import { copyTree, removeCopies, requireTree } from "./tree.ts";
 const PROJECT = join(import.meta.dir, "../..");
 const BINARY = join(PROJECT, "dist/uam");
 const UPGRADE_VERSION = "999.0.0";
-/** Of everything; each command has its own limit besides. */
-const LIMIT = 10 * 60_000;
+/** Of everything, most of which is waiting for cron and for an expiry; each command has its own limit besides. */
+const LIMIT = 25 * 60_000;
 
 let running: Container | undefined;
 

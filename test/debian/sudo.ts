@@ -3,6 +3,8 @@
 import { admitted, logIn, openSession, refused, sessionEnded, uploadKey } from "./access.ts";
 import { absent, answers, exposure, healthy, idle, killService, mainPid } from "./checks.ts";
 import type { Container } from "./container.ts";
+import { endings } from "./endings.ts";
+import { evidence } from "./evidence.ts";
 import { same, step } from "./steps.ts";
 
 const UAM = "sudo -u uam uam";
@@ -25,6 +27,8 @@ export async function sudoMode(container: Container, packages: Packages): Promis
     await healthy(container, UAM);
   });
   await mainJob(container);
+  await evidence(container, UAM, false);
+  await endings(container, UAM);
   console.log(`      systemd-analyze security uam, sudo mode: ${await step("rating", () => exposure(container))}`);
   await upgrades(container, packages);
   await removes(container);
