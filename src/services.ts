@@ -41,13 +41,16 @@ export async function openServices(config: Config, log: Log, lifetime: Lifetime)
     await Promise.all([main.close(), side.close()]);
     await stop();
   }
+  // The host is looked at meanwhile; a failure counts where it is awaited.
+  const host = openHost(config, log);
+  host.catch(() => {});
   try {
     await prepareDatabase(main.db, owner, log);
     const seal = await openSeal(main.db, config);
     const services = {
       db: main.db,
       side: side.db,
-      host: await openHost(config, log),
+      host: await host,
       clock: systemClock,
       log,
       hasher: createPasswordHasher(),

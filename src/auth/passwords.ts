@@ -2,7 +2,6 @@
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { hash as argon2, verify as argon2Verify } from "@node-rs/argon2";
 import type { Hasher } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { type Bounds, createGate } from "./bounded.ts";
@@ -29,7 +28,7 @@ const DEFAULTS: Bounds = {
 /** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
 export function createPasswordHasher(bounds: Partial<Bounds> = {}): Hasher {
   const gate = createGate({ ...DEFAULTS, ...bounds });
-  const hash = (secret: string, cost: Cost) => gate(() => argon2(secret, cost));
+  const hash = (secret: string, cost: Cost) => gate(async () => await (await loadArgon2()).hash(secret, cost));
   const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
   return {
     hash: (password) => hash(password, PASSWORD_COST),
@@ -83,9 +82,14 @@ export function generatePassword(username = ""): string {
   );
 }
 
+/** At the first hash: a start of the service need not wait for a native library. */
+function loadArgon2() {
+  return import("@node-rs/argon2");
+}
+
 async function compare(stored: string, secret: string): Promise<boolean> {
   try {
-    return await argon2Verify(stored, secret);
+    return await (await loadArgon2()).verify(stored, secret);
   } catch (cause) {
     throw new UamError("internal", "A stored password hash cannot be read; set the password again", { cause });
   }
