@@ -73,12 +73,15 @@ async function openParts(
     await Promise.all([main.close(), side.close()]);
     await stop();
   }
+  // The host is looked at meanwhile; a failure counts where it is awaited.
+  const host = openHost(config, log);
+  host.catch(() => {});
   try {
     const seal = await prepare(main.db, owner);
     const services = {
       db: main.db,
       side: side.db,
-      host: await openHost(config, log),
+      host: await host,
       clock: systemClock,
       log,
       hasher: createPasswordHasher(),

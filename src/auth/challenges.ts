@@ -5,7 +5,6 @@ import type { Context, Services } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { usedCaptchas } from "../db/schema.ts";
 import { openCaptcha, sameAnswer, sealCaptcha } from "./captcha.ts";
-import { drawCaptcha } from "./captcha-image.ts";
 import { sharedSecret } from "./secrets.ts";
 
 export interface IssuedCaptcha {
@@ -22,6 +21,8 @@ export interface CaptchaAnswer {
 /** A new captcha; any replica can judge the answer. Writes nothing but, once ever, the key that seals captchas. */
 export async function issueCaptcha(context: Pick<Context, "side" | "clock">): Promise<IssuedCaptcha> {
   const key = await sharedSecret(context, "captcha");
+  // What draws is loaded for the first captcha, not at every start.
+  const { drawCaptcha } = await import("./captcha-image.ts");
   const { answer, png } = await drawCaptcha();
   return { captchaId: sealCaptcha(answer, key, context.clock.now()), png };
 }

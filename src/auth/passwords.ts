@@ -2,7 +2,6 @@
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { hash as argon2, verify as argon2Verify } from "@node-rs/argon2";
 import type { Hasher } from "../core/context.ts";
 import { UamError } from "../core/errors.ts";
 import { type Bounds, createGate } from "./bounded.ts";
@@ -33,7 +32,8 @@ const DEFAULTS: Bounds = {
 /** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
 export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMORY): Hasher {
   const gate = createGate({ ...DEFAULTS, ...bounds });
-  const hash = (secret: string, memoryCost: number) => gate(() => argon2(secret, { ...PASSES, memoryCost }));
+  const hash = (secret: string, memoryCost: number) =>
+    gate(async () => await (await loadArgon2()).hash(secret, { ...PASSES, memoryCost }));
   const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
   return {
     hash: (password) => hash(password, memory.password),
@@ -87,9 +87,14 @@ export function generatePassword(username = ""): string {
   );
 }
 
+/** At the first hash: a start of the service need not wait for a native library. */
+function loadArgon2() {
+  return import("@node-rs/argon2");
+}
+
 async function compare(stored: string, secret: string): Promise<boolean> {
   try {
-    return await argon2Verify(stored, secret);
+    return await (await loadArgon2()).verify(stored, secret);
   } catch (cause) {
     throw new UamError("internal", "A stored password hash cannot be read; set the password again", { cause });
   }
