@@ -87,14 +87,15 @@ export function generatePassword(username = ""): string {
   );
 }
 
-/** At the first hash: a start of the service need not wait for a native library. */
-function loadArgon2() {
+/** The native library; loaded at the first hash, or when this is called: a start of the service need not wait for it. */
+export function loadArgon2() {
   return import("@node-rs/argon2");
 }
 
 async function compare(stored: string, secret: string): Promise<boolean> {
+  const { verify } = await loadArgon2();
   try {
-    return await (await loadArgon2()).verify(stored, secret);
+    return await verify(stored, secret);
   } catch (cause) {
     throw new UamError("internal", "A stored password hash cannot be read; set the password again", { cause });
   }

@@ -1,6 +1,7 @@
 /** uam serve: the service. */
 
 import { hasAdmins } from "../auth/admin.ts";
+import { loadArgon2 } from "../auth/passwords.ts";
 import { type Config, ConfigError, formatListen } from "../config.ts";
 import { SECOND, systemClock } from "../core/clock.ts";
 import { publicMessage, UamError } from "../core/errors.ts";
@@ -49,6 +50,10 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     const jobs = startJobs(services, { transport, reconcile });
     manager.ready(`answers at ${server.address}`);
+    // The binary writes native libraries to a disk to load them: not to be put off until that disk may be full.
+    Promise.all([loadArgon2(), import("../auth/captcha-image.ts")]).catch((error: unknown) => {
+      log.error("a native library cannot be loaded, without which nobody can log in", { error });
+    });
     environment.onReload?.(() => void reload(server, manager, log));
     await stopped;
     manager.stopping();
