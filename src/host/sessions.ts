@@ -54,7 +54,10 @@ export async function endUnprovenSessions(
     const spared = descendantsOf(processes, new Set(proven.map((process) => process.pid)));
     const unproven = own.filter((process) => !spared.has(process.pid));
     const pending = connections.filter((process) => !spared.has(process.pid));
-    if (unproven.length === 0 && pending.length === 0) return await staysQuiet(account, proven);
+    if (unproven.length === 0 && pending.length === 0) {
+      if (await staysQuiet(account, proven)) return true;
+      continue;
+    }
     await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
     await sleep(PAUSE);
   }

@@ -6,7 +6,7 @@ import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { installCommands } from "./readme.ts";
-import { same, step } from "./steps.ts";
+import { same, say, step } from "./steps.ts";
 
 /** Runs it all; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
 export async function directMode(container: Container, program: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function directMode(container: Container, program: string): Promise
   await survives(container);
   await restores(container);
   await repeats(container, program);
-  console.log(`      systemd-analyze security uam, direct mode: ${await step("rating", () => exposure(container))}`);
+  say(`      systemd-analyze security uam: ${await step("rating", () => exposure(container))}`);
   await uninstalls(container);
 }
 

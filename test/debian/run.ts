@@ -11,7 +11,7 @@ import { boot, type Container } from "./container.ts";
 import { directMode } from "./direct.ts";
 import { upgradedPackage } from "./package.ts";
 import { must } from "./shell.ts";
-import { step } from "./steps.ts";
+import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
 import { copyTree, removeCopies, requireTree } from "./tree.ts";
 
@@ -21,18 +21,19 @@ const UPGRADE_VERSION = "999.0.0";
 /** Of everything, most of which is waiting for cron and for an expiry; each command has its own limit besides. */
 const LIMIT = 25 * 60_000;
 
-let running: Container | undefined;
+const running = new Set<Container>();
 
 async function main(): Promise<void> {
   requireMachine();
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
   removeCopies();
   const tree = await step("a Debian tree", requireTree);
-  await inContainer(tree, "direct", async (container, shared) => {
+  // Most of both is waiting, for cron above all: they go on side by side.
+  const direct = inContainer(tree, "direct", async (container, shared) => {
     copyFileSync(BINARY, join(shared, "uam"));
     await directMode(container, "/opt/uam/uam");
   });
-  await inContainer(tree, "sudo", async (container, shared) => {
+  const sudo = inContainer(tree, "sudo", async (container, shared) => {
     const first = join(shared, "first.deb");
     await step("the package, and a later version of it", async () => {
       await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
@@ -41,33 +42,36 @@ async function main(): Promise<void> {
     const packages = { first: "/opt/uam/first.deb", upgrade: "/opt/uam/upgrade.deb" };
     await sudoMode(container, { ...packages, upgradeVersion: UPGRADE_VERSION });
   });
+  await Promise.all([direct, sudo]);
 }
 
 /** Boots a fresh copy of the tree for the work; `shared` is the container's /opt/uam. */
-async function inContainer(
+function inContainer(
   tree: string,
   name: string,
   work: (container: Container, shared: string) => Promise<void>,
 ): Promise<void> {
-  const directory = await step(`a copy of it for ${name} mode`, () => copyTree(tree, name));
-  const container = await step("it boots", () => boot(directory, `uam-test-${name}`));
-  running = container;
-  const shared = join(directory, "opt/uam");
-  mkdirSync(shared);
-  try {
-    await work(container, shared);
-  } catch (error) {
-    const journal = await container.attempt("journalctl --no-pager --lines=60 --unit=uam --unit=ssh");
-    console.error(`What the container's journal says:\n${journal.stdout}`);
-    throw error;
-  } finally {
-    await container.stop();
-    running = undefined;
-  }
+  return at(name, async () => {
+    const directory = await step("a copy of the tree", () => copyTree(tree, name));
+    const container = await step("it boots", () => boot(directory, `uam-test-${name}`));
+    running.add(container);
+    const shared = join(directory, "opt/uam");
+    mkdirSync(shared);
+    try {
+      await work(container, shared);
+    } catch (error) {
+      const journal = await container.attempt("journalctl --no-pager --lines=60 --unit=uam --unit=ssh");
+      say(`what the container's journal says:\n${journal.stdout}`);
+      throw error;
+    } finally {
+      await container.stop();
+      running.delete(container);
+    }
+  });
 }
 
 async function end(code: number): Promise<never> {
-  await running?.stop();
+  await Promise.all([...running].map((container) => container.stop()));
   removeCopies();
   process.exit(code);
 }

@@ -1,4 +1,18 @@
-/** Steps that say on the terminal what was seen to work, and how long it took. */
+/** Steps that say on the terminal what was seen to work, where, and how long it took. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const place = new AsyncLocalStorage<string>();
+
+/** Steps within the work are reported with the place's name: works in several places go on at the same time. */
+export function at<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  return place.run(name, work);
+}
+
+/** Says something of the place that the work is in. */
+export function say(text: string): void {
+  console.log(`${(place.getStore() ?? "").padEnd(8)}${text}`);
+}
 
 /** Does the work and reports it; a failure names the step. */
 export async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
@@ -6,10 +20,10 @@ export async function step<Result>(what: string, work: () => Promise<Result>): P
   const seconds = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
   try {
     const result = await work();
-    console.log(`ok    ${what} (${seconds()})`);
+    say(`ok    ${what} (${seconds()})`);
     return result;
   } catch (error) {
-    console.error(`FAIL  ${what} (${seconds()})`);
+    say(`FAIL  ${what} (${seconds()})`);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { absent, answers, exposure, healthy, idle, killService, mainPid } from "
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
-import { same, step } from "./steps.ts";
+import { same, say, step } from "./steps.ts";
 
 const UAM = "sudo -u uam uam";
 
@@ -29,7 +29,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await mainJob(container);
   await evidence(container, UAM, false);
   await endings(container, UAM);
-  console.log(`      systemd-analyze security uam, sudo mode: ${await step("rating", () => exposure(container))}`);
+  say(`      systemd-analyze security uam: ${await step("rating", () => exposure(container))}`);
   await upgrades(container, packages);
   await removes(container);
 }

@@ -303,6 +303,14 @@ describeOnHost("access in direct mode", () => {
       });
     });
 
+    test("endSessions() ends what forks all the time, under another number whenever it is looked for", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const survivor = await SURVIVORS.fleeting(UID);
+      await host.endSessions(stored(), testAccount().keys[0]?.fingerprint ?? "");
+      await until(survivor.ended);
+    });
+
     test("endSessions() ends everything where there is no evidence", async () => {
       expect(await keeping(() => [])).toEqual({ first: false, second: false, daemon: false });
     });

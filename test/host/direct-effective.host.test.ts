@@ -17,7 +17,7 @@ import type { Account } from "../../src/host/host.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { REVOKED_KEYS, renderSshdDropIn } from "../../src/install/sshd-drop-in.ts";
 import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
-import { base, directHost, keysPath, NAME, prepareHost, recorded, stored, UID } from "../support/direct-host.ts";
+import { base, directHost, keysPath, NAME, prepareHost, recorded, run, stored, UID } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
@@ -124,7 +124,7 @@ describeOnHost("what sshd really reads", () => {
     expect(existsSync(second)).toBe(false);
   });
 
-  test("the drop-in's file of revoked keys refuses a key that the account's file holds", async () => {
+  test("the drop-in's file of revoked keys refuses a key that the account's file holds, and to nobody else", async () => {
     const [dropIn, revoked] = [join(base, "50-uam.conf"), join(base, "revoked-keys")];
     writeFileSync(dropIn, renderSshdDropIn("%h/.ssh/authorized_keys", revoked));
     writeFileSync(revoked, REVOKED_KEYS);
@@ -141,6 +141,20 @@ describeOnHost("what sshd really reads", () => {
       };
       list(`${REVOKED_KEYS}${first.key.type} ${first.key.base64}\n`);
       expect(logins()).toEqual([false, true]);
+      // Nobody else is affected: not by what is listed, and not by a file that is no list of keys.
+      const other = `${NAME}-other`.replace("ext_", "");
+      expect(run("useradd", "-m", "-d", join(base, other), "-p", "*", "--", other)).toMatchObject({ status: 0 });
+      try {
+        const line = `${first.key.type} ${first.key.base64}\n`;
+        mkdirSync(join(base, other, ".ssh"), { mode: 0o700 });
+        writeFileSync(join(base, other, ".ssh/authorized_keys"), line, { mode: 0o600 });
+        expect(run("chown", "-R", `${other}:`, join(base, other))).toMatchObject({ status: 0 });
+        expect(server.login(other, first.path)).toBe(true);
+        list("not a list of keys\n");
+        expect([...logins(), server.login(other, first.path)]).toEqual([false, false, true]);
+      } finally {
+        run("userdel", "-r", "--", other);
+      }
       list("");
       expect(logins()).toEqual([true, true]);
       rmSync(revoked);

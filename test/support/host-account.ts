@@ -14,9 +14,12 @@ const LOCK = "/run/uam-host-tests.lock";
 /** Milliseconds for the other host tests of this machine to end. */
 const PATIENCE = 15 * 60_000;
 
-/** `describe` for tests that make accounts. Their names are fixed: one file at a time on a machine; the lock goes with the process. */
-export function describeOnHost(name: string, tests: () => void): void {
-  describe.if(mayChangeHost)(name, () => {
+/**
+ * `describe` for tests that make accounts, skipped where they may not or, if told so, cannot run. Their names are fixed: one
+ * file at a time on a machine; the lock goes with the process.
+ */
+export function describeOnHost(name: string, tests: () => void, isPossible: () => boolean = () => true): void {
+  describe.if(mayChangeHost && isPossible())(name, () => {
     let turn: DataLock;
     beforeAll(async () => {
       turn = openDataLock(LOCK);
