@@ -35,7 +35,7 @@ import {
   planShutForRemoval,
   splitHome,
 } from "./plan.ts";
-import { processesOf, readProcesses } from "./processes.ts";
+import { listedOf, readProcesses } from "./processes.ts";
 import { completeTable, reconcileAccounts } from "./reconcile.ts";
 import { requireRemovable } from "./remove-home.ts";
 import { endUnprovenSessions } from "./sessions.ts";
@@ -222,7 +222,7 @@ async function removeEntry(executor: Executor, account: AccountRef): Promise<voi
     try {
       return await applyInOrder(executor, planRemoveEntry(account));
     } catch (error) {
-      if (attempt === REMOVAL_TRIES || processesOf(readProcesses(), account.uid).length === 0) throw error;
+      if (attempt === REMOVAL_TRIES || listedOf(readProcesses(), account.uid).length === 0) throw error;
       await applyInOrder(executor, planEndProcesses(account));
     }
   }

@@ -47,7 +47,12 @@ export function readProcess(pid: number): Process | undefined {
   return isOver(pid, state) ? undefined : { ...listed, started: Number(rest[17]) };
 }
 
-/** Those of the processes that run as the uid in any way, looked at once more: they may have ended since. */
+/** Those of the processes that run as the uid in any way. */
+export function listedOf(processes: readonly ListedProcess[], uid: number): readonly ListedProcess[] {
+  return processes.filter((process) => process.uids.includes(uid));
+}
+
+/** The same, looked at once more, without those that ended since. */
 export function processesOf(processes: readonly ListedProcess[], uid: number): readonly Process[] {
   return lookAgain(processes, (process) => process.uids.includes(uid));
 }
@@ -96,7 +101,7 @@ export async function endProcesses(
   for (let swept = false; ; ) {
     const processes = readProcesses();
     await endConnections(processes, account.name);
-    const left = processesOf(processes, account.uid);
+    const left = listedOf(processes, account.uid);
     if (swept && left.length === 0) return;
     if (performance.now() > end)
       throw new UamError("internal", `Processes of ${account.name} did not end: ${named(left)}`);
@@ -108,7 +113,7 @@ export async function endProcesses(
   }
 }
 
-function named(processes: readonly Process[]): string {
+function named(processes: readonly ListedProcess[]): string {
   if (processes.length === 0) return "they change too fast to be named";
   return processes.map((process) => process.pid).join(", ");
 }

@@ -18,7 +18,7 @@ import {
   splitHome,
   wantedShadow,
 } from "./plan.ts";
-import { type ListedProcess, processesOf, readProcesses } from "./processes.ts";
+import { type ListedProcess, listedOf, readProcesses } from "./processes.ts";
 import { emptyTrash, trashOf } from "./remove-home.ts";
 import type { HostSettings } from "./settings.ts";
 import type { KeyFilePatterns } from "./sshd.ts";
@@ -123,7 +123,7 @@ async function differencesOf(
     return only(`the account's home directory is ${owner.home}, which is not its own`);
   }
   const differences = [...shadowDifferences(snapshot.table, account)];
-  if (!account.open && processesOf(snapshot.processes, account.uid).length > 0) {
+  if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
     // What still runs would schedule itself again.
     const changes = [...planEndProcesses(account), ...planNoJobs(account)];
     differences.push({ problem: "processes run although the account is shut", changes });

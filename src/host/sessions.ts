@@ -8,6 +8,7 @@ import { planKillSessions } from "./plan.ts";
 import {
   connectionsOf,
   type ListedProcess,
+  listedOf,
   type Process,
   processesOf,
   readProcess,
@@ -70,7 +71,8 @@ async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise
   for (let look = 0; look < LOOKS; look++) {
     const processes = readProcesses();
     const spared = descendantsOf(processes, roots);
-    if (processesOf(processes, uid).some((process) => !spared.has(process.pid))) return false;
+    // Without a second look, which would find it gone.
+    if (listedOf(processes, uid).some((process) => !spared.has(process.pid))) return false;
     await sleep(1);
   }
   return true;
