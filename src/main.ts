@@ -29,7 +29,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   runtime: await thisRuntime(),
   out: (text) => void process.stdout.write(text),
   outStream,
-  err: (text) => void writeSync(2, text),
+  err,
   readStandardInput: () => text(process.stdin),
   ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
   untilStopped,
@@ -58,8 +58,17 @@ async function thisRuntime(): Promise<Runtime> {
   return (await import("./runtime/bun.ts")).bunRuntime;
 }
 
+/** A full disk or a reader that is gone must neither end the service nor make a command that did its work fail. */
+function err(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // There is nowhere left to say it.
+  }
+}
+
 function refuse(message: string, exitCode: number): never {
-  writeSync(2, message);
+  err(message);
   process.exit(exitCode);
 }
 

@@ -40,7 +40,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const message = keyAdded(context.policy.site, user.username, row);
     const [stored] = await inOneGo(insertKey(op.tx, row), queueMail(op, { recipient: user.email, message }));
     await syncAuthorizedKeys(op, { user, keys: [...keys, stored] });
-    op.learn({ resourceId: String(stored.id), detail: { fingerprint } });
+    // The name as it is stored, that is trimmed; the record of a failure has it as it was sent.
+    op.learn({ resourceId: String(stored.id), detail: { name, fingerprint } });
     return stored;
   });
 }

@@ -101,6 +101,12 @@ describe("uam as a process", () => {
     expect(uam("user", "show", "undecided").status).toBe(0);
   });
 
+  test("what cannot be said on standard error does not make a command fail that did its work", () => {
+    const { status, stdout } = shell("eval $UAM otp undecided 2> /dev/full");
+    expect(stdout).toMatch(/^\d{8}\n$/);
+    expect(status).toBe(0);
+  });
+
   test("version, help and mistakes end at once with their exit codes", () => {
     expect(uam("version").stdout).toMatch(/^uam \d+\.\d+\.\d+, bun /);
     expect(uam("--help").status).toBe(0);

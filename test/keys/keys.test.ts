@@ -58,6 +58,12 @@ describe("uploadKey()", () => {
     });
   });
 
+  test("trims the name, in the record too", async () => {
+    const answer = await upload(me, freshKey(), " \u3000laptop ");
+    expect(answer.body.data.name).toBe("laptop");
+    expect((await lastAudit()).detail.name).toBe("laptop");
+  });
+
   test("refuses a key that is no key with 400, changes nothing and records the failure", async () => {
     const answer = await upload(me, "ssh-ed25519 AAAA nonsense");
     expect(answer.status).toBe(400);
