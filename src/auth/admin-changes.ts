@@ -26,11 +26,12 @@ export async function setAdminPassword(context: Context, username: string, passw
   checkPassword(password, username);
   const passwordHash = await context.hasher.hash(password);
   const changed = await context.db.transaction(async (tx) => {
+    await unlock(tx, username);
     const admin = await lockAdmin(tx, username);
     const updatedAt = context.clock.now();
     await tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
     await tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
-    await shutOut(tx, admin);
+    await endSessionsOf(tx, "admin", admin.id);
     return { ...admin, updatedAt };
   });
   report(context, "an administrator was given another password, and every session of it ended", username);
@@ -43,6 +44,7 @@ export async function setAdminPassword(context: Context, username: string, passw
  */
 export async function removeAdmin(context: Context, username: string, which?: "even-the-last"): Promise<AdminEntry> {
   const removed = await context.db.transaction(async (tx) => {
+    await unlock(tx, username);
     // All rows, always in the same order: two removals at the same time must not both find another one left.
     const all = await tx.select({ id: admins.id }).from(admins).orderBy(asc(admins.id)).for("update");
     const admin = await lockAdmin(tx, username);
@@ -50,7 +52,7 @@ export async function removeAdmin(context: Context, username: string, which?: "e
       throw new UamError("conflict", `${username} is the last administrator; add another first, or use --force`);
     }
     await tx.delete(admins).where(eq(admins.id, admin.id));
-    await shutOut(tx, admin);
+    await endSessionsOf(tx, "admin", admin.id);
     return admin;
   });
   report(context, "an administrator was removed, and every session of it ended", username);
@@ -62,11 +64,6 @@ async function lockAdmin(tx: Transaction, username: string): Promise<AdminEntry>
   if (row === undefined) throw new UamError("not_found", `There is no administrator named ${JSON.stringify(username)}`);
   const { passwordHash: _, ...entry } = row;
   return entry;
-}
-
-async function shutOut(tx: Transaction, admin: AdminEntry): Promise<void> {
-  await endSessionsOf(tx, "admin", admin.id);
-  await unlock(tx, admin.username);
 }
 
 function report({ log, actor }: Context, message: string, username: string): void {

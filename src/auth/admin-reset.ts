@@ -53,11 +53,11 @@ export async function resetPassword(context: Context, token: string, newPassword
         return { owner, passwordHash: await context.hasher.hash(newPassword) };
       },
       run: async (op, prepared) => {
+        await unlock(op.tx, prepared.owner.username);
         await useToken(op, token, prepared.owner);
         const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
         await op.tx.update(admins).set(changes).where(eq(admins.id, prepared.owner.id));
         await endSessionsOf(op.tx, "admin", prepared.owner.id);
-        await unlock(op.tx, prepared.owner.username);
       },
     },
   );

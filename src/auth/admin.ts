@@ -38,11 +38,11 @@ export async function loginAdmin(
         throw wrongPassword();
       },
       run: async (op, verified) => {
+        await unlock(op.tx, username);
         // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
         const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
         // Removed, or given another password, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
-        await unlock(op.tx, username);
         const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
         return await openSession(op.tx, context, principal, replaces);
       },
@@ -87,7 +87,7 @@ export async function findAdmin(db: Database | Transaction, username: string): P
   return admin;
 }
 
-/** Forgets failures of a name. */
+/** Forgets failures of a name. What changes an administrator begins with this: rows are locked in one order, so that nobody waits in a circle. */
 export async function unlock(tx: Transaction, username: string): Promise<void> {
   await tx.update(loginLocks).set({ failures: 0, lockedUntil: null }).where(eq(loginLocks.username, username));
 }

@@ -30,7 +30,7 @@ export async function runAccountCommand(
   const name = argv[0]?.split("/").at(-1) ?? "";
   const account = argv.at(-1) ?? "";
   const words = result.stderr.trim().split("\n").at(-1) ?? "";
-  const why = isLocked(result) ? describeLock() : words || `exit code ${result.exitCode}`;
+  const why = isLocked(result) ? await describeLock() : words || `exit code ${result.exitCode}`;
   throw new UamError("internal", `${name} refused ${account}: ${why}`);
 }
 
@@ -39,16 +39,33 @@ function isLocked(result: CommandResult): boolean {
 }
 
 /** Who holds the lock of the account databases; shadow-utils takes over only the lock of a process that is gone. */
-function describeLock(): string {
+async function describeLock(): Promise<string> {
+  const seen = findLock();
+  if (seen?.holder !== undefined)
+    return `${seen.path} is held by process ${seen.holder}; wait for it, or remove the file if that is no account tool`;
+  // A tool that has just ended, or not yet written its number, leaves the same sight for a moment.
+  await sleep(PAUSE);
+  const still = findLock();
+  if (seen !== undefined && still?.path === seen.path && still.content === seen.content && still.holder === undefined)
+    return `${seen.path} is left over from a crash; remove it if no account tool is running`;
+  return "another account tool holds the lock of /etc/passwd; try again";
+}
+
+interface Lock {
+  readonly path: string;
+  readonly content: string;
+  /** The process it names, if there is one. */
+  readonly holder: number | undefined;
+}
+
+function findLock(): Lock | undefined {
   for (const path of LOCKS) {
     const content = readLock(path);
     if (content === undefined) continue;
     const pid = /^\d+$/.test(content) ? Number(content) : undefined;
-    const holder = pid === undefined ? undefined : readProcess(pid);
-    if (holder === undefined) return `${path} is left over from a crash; remove it if no account tool is running`;
-    return `${path} is held by process ${pid}; wait for it, or remove the file if that is no account tool`;
+    return { path, content, holder: pid === undefined ? undefined : readProcess(pid)?.pid };
   }
-  return "another account tool holds the lock of /etc/passwd; try again";
+  return undefined;
 }
 
 function readLock(path: string): string | undefined {
