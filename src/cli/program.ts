@@ -11,7 +11,9 @@ const MAX_WIDTH = 100;
 const FOOTER = message`uam COMMAND --help says more of a command. Exit codes: 0 done, 1 failed, 2 usage, 78 configuration.`;
 
 /** Runs the program with the given arguments and returns its exit code; failures are a sentence on standard error. */
-export async function runProgram(args: readonly string[], environment: CliEnvironment): Promise<number> {
+export async function runProgram(given: readonly string[], environment: CliEnvironment): Promise<number> {
+  // What people type before they have read the help.
+  const args = given[0] === "--version" ? ["version", ...given.slice(1)] : given;
   const parsed = parse(args, environment, environment.out);
   try {
     return await (typeof parsed === "function" ? parsed(environment) : finish(parsed, args, environment));

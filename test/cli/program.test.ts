@@ -136,7 +136,9 @@ describe("runProgram()", () => {
 
   test("version and help need no configuration", async () => {
     const variables = { UAM_LISTEN: "nowhere" };
-    expect(await cli.run(["version"], { variables })).toMatchObject({ code: 0, stderr: "" });
+    const version = await cli.run(["version"], { variables });
+    expect(version).toMatchObject({ code: 0, stderr: "" });
+    expect(await cli.run(["--version"], { variables })).toEqual(version);
     expect((await cli.run(["help", "user"], { variables })).code).toBe(0);
   });
 });
