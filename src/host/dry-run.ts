@@ -82,7 +82,8 @@ export function createDryRunHost(settings: HostSettings, { expiry, patterns }: D
       if (settings.revokeEnds === "none") return;
       const { message, fields } = describeSessionEnd(account, fingerprint);
       if (settings.revokeEnds === "key") log.info(`would ${message}`, fields);
-      else await applyInOrder(executor, planEndProcesses(account));
+      // And without such a proof, which only the host has, everything.
+      await applyInOrder(executor, planEndProcesses(account));
       await applyInOrder(executor, await keyChanges(account));
     },
     async removeAccount(account) {

@@ -33,7 +33,8 @@ export interface JournalEntry {
 
 /**
  * Ends what a revoked key may have opened: all processes of the account but those below a connection that another active
- * key is proven to have opened. Returns false, and stops, if they keep coming: then everything has to end.
+ * key is proven to have opened. Returns false, and stops, if there is none to spare, or if they keep coming: then
+ * everything has to end, by a sweep that misses nothing, as looking may.
  *
  * Evidence is the journal only: its `_UID` and `_PID` are the kernel's word. A line in /var/log/auth.log proves nothing,
  * since any user can write one with `logger -t sshd --id=…`; on a host without a journal everything ends.
@@ -52,6 +53,7 @@ export async function endUnprovenSessions(
     // A number that went to another connection while the journal was read would lend it that one's evidence.
     const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
     const proven = provenConnections(account.name, same, journal, keys);
+    if (proven.length === 0) return false;
     const spared = descendantsOf(processes, new Set(proven.map((process) => process.pid)));
     const unproven = own.filter((process) => !spared.has(process.pid));
     const pending = connections.filter((process) => !spared.has(process.pid));
