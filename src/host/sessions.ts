@@ -45,11 +45,12 @@ export async function endUnprovenSessions(
   how: { readonly executor: Executor; readonly journalctl: string },
 ): Promise<boolean> {
   const keys = new Set(account.keys.map((key) => key.fingerprint).filter((key) => key !== fingerprint));
+  if (keys.size === 0) return false;
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();
     const connections = connectionsOf(processes, account.name);
     const own = processesOf(processes, account.uid);
-    const journal = keys.size === 0 ? [] : await readJournal(connections, how.journalctl);
+    const journal = await readJournal(connections, how.journalctl);
     // A number that went to another connection while the journal was read would lend it that one's evidence.
     const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
     const proven = provenConnections(account.name, same, journal, keys);
