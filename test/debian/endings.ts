@@ -104,7 +104,8 @@ async function prepare(container: Container, uam: string, user: User): Promise<v
     `mkdir -p ~/.config/systemd/user
     printf '[Service]\\nExecStart=/bin/sleep ${LEFT.service}\\nRestart=always\\nRestartSec=1\\n[Install]\\nWantedBy=default.target\\n' \\
       >~/.config/systemd/user/forever.service
-    systemctl --user daemon-reload && systemctl --user enable --quiet --now forever
+    # A manager that has just been started may not listen yet.
+    until systemctl --user daemon-reload && systemctl --user enable --quiet --now forever; do sleep 0.3; done
     nohup systemd-run --user --scope --quiet sleep ${LEFT.scope} >/dev/null 2>&1 &
     echo '* * * * * exec sleep ${LEFT.cron}' >~/tab && crontab ~/tab
     echo 'exec sleep ${LEFT.at}' | at now
