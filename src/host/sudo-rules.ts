@@ -102,7 +102,7 @@ function commandsOf(change: Change, example: Example): readonly SudoCommand[] {
     case "remove-owned-files":
       return [removeOwnedCommand(change.directory, change.uid)];
     case "detach-fuse":
-      return detachCommands(`${change.path}/${example.below}`);
+      return [change.path, `${change.path}/${example.below}`].flatMap(detachCommands);
     case "set-aside":
       if (change.path.length > 1) return [];
       return [

@@ -5,15 +5,24 @@ import { absent, idle } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { step } from "./steps.ts";
 
-const keyOf = (user: string): string => `${user}-key`;
+const keyOf = (user: User): string => `${user}-key`;
 /** One is disabled, one expires, one is deleted. */
 const USERS = ["dora", "eve", "fred"] as const;
+type User = (typeof USERS)[number];
 /** For making all three users ready and for the next minute of cron; then it is over, within another minute. */
 const TIME_TO_LIVE = 120;
 /** cron(8) looks once a minute. */
 const A_MINUTE_OF_CRON = 65;
 /** How each of what an account left can be told from the others. */
-const LEFT = { service: 7001, scope: 7002, cron: 7003, at: 7004, daemon: 7005, later: 7006 } as const;
+const LEFT = {
+  service: 7001,
+  scope: 7002,
+  cron: 7003,
+  at: 7004,
+  daemon: 7005,
+  later: 7006,
+  subordinate: 7007,
+} as const;
 
 /** Runs it all for a service whose command is `uam`; throws at the first thing that is wrong. */
 export async function endings(container: Container, uam: string): Promise<void> {
@@ -31,6 +40,7 @@ export async function endings(container: Container, uam: string): Promise<void> 
       for (const mark of [LEFT.service, LEFT.scope, LEFT.daemon, LEFT.cron, LEFT.at]) {
         await container.until(`pgrep -u ext_${user} -f 'sleep ${mark}'`, A_MINUTE_OF_CRON);
       }
+      await container.until(`pgrep -u ${subordinateOf(user)} -f 'sleep ${LEFT.subordinate}'`, 10);
     }
   });
   await step("disabling ends them all, and removes what would start again", async () => {
@@ -44,9 +54,9 @@ export async function endings(container: Container, uam: string): Promise<void> 
     await keepScheduling(container, "fred");
     const uid = (await container.sh("id -u ext_fred")).trim();
     await container.sh(`${uam} user delete fred --yes`);
-    await idle(container, `-U ${uid}`);
+    await idle(container, `-U ${uid},${subordinateOf("fred")}`);
     // systemd takes a manager's directories away once it has seen it end.
-    await container.until(`test -z "$(${filesOf(`-uid ${uid}`)})"`, 15);
+    await container.until(`test -z "$(${filesOf(`-uid ${uid}`, `-uid ${subordinateOf("fred")}`)})"`, 15);
     await container.sh(`test -z "$(${filesOf("-name '*ext_fred*'")})"`);
     await container.sh("if getent passwd ext_fred || getent group ext_fred; then exit 1; fi");
   });
@@ -78,41 +88,48 @@ export async function endings(container: Container, uam: string): Promise<void> 
 }
 
 /** Makes the user, and has him leave everything behind, in sessions that ended and in one that goes on. */
-async function prepare(container: Container, uam: string, user: string): Promise<void> {
+async function prepare(container: Container, uam: string, user: User): Promise<void> {
   await container.sh(`${uam} user create ${user} --email ${user}@example.org`);
   await logIn(container, uam, user);
   await uploadKey(container, user, keyOf(user));
-  // For an administrator to allow: without polkit nobody can for himself.
-  await container.sh(`loginctl enable-linger ext_${user}`);
+  // For an administrator to allow: without polkit nobody can linger by himself, and uam gives nobody subordinate ids.
+  await container.sh(
+    `loginctl enable-linger ext_${user}; if grep ext_${user} /etc/subuid /etc/subgid; then exit 1; fi`,
+  );
+  const ids = `${subordinateOf(user)}-${subordinateOf(user) + 9}`;
+  await container.sh(`usermod --add-subuids ${ids} --add-subgids ${ids} ext_${user}`);
   await asUser(
     container,
     { user, key: keyOf(user) },
     `mkdir -p ~/.config/systemd/user
     printf '[Service]\\nExecStart=/bin/sleep ${LEFT.service}\\nRestart=always\\nRestartSec=1\\n[Install]\\nWantedBy=default.target\\n' \\
       >~/.config/systemd/user/forever.service
-    systemctl --user daemon-reload && systemctl --user enable --quiet --now forever
+    # A manager that has just been started may not listen yet.
+    until systemctl --user daemon-reload && systemctl --user enable --quiet --now forever; do sleep 0.3; done
     nohup systemd-run --user --scope --quiet sleep ${LEFT.scope} >/dev/null 2>&1 &
     echo '* * * * * exec sleep ${LEFT.cron}' >~/tab && crontab ~/tab
     echo 'exec sleep ${LEFT.at}' | at now
     echo 'exec sleep ${LEFT.later}' | at now + 2 hours
-    (setsid sleep ${LEFT.daemon} >/dev/null 2>&1 &)`,
+    (setsid sleep ${LEFT.daemon} >/dev/null 2>&1 &)
+    nohup unshare --user --map-auto --map-root-user sh -c '
+      mkdir -p ~/foreign/deep && chown -R 1:1 ~/foreign
+      exec setpriv --reuid 1 --regid 1 --clear-groups sleep ${LEFT.subordinate}' >/dev/null 2>&1 &`,
   );
   await openSharedConnection(container, { user, key: keyOf(user) });
 }
 
 /** The account schedules again and again: what is removed while it still runs is there at once. */
-async function keepScheduling(container: Container, user: string): Promise<void> {
+async function keepScheduling(container: Container, user: User): Promise<void> {
   const again = "while :; do crontab tab; echo true | at now + 1 hour; done";
   await asUser(container, { user, key: keyOf(user) }, `(setsid sh -c '${again}' >/dev/null 2>&1 &)`);
 }
 
-async function nothingRuns(container: Container, user: string): Promise<void> {
-  const { status } = await container.attempt(`pgrep -a -U ext_${user}`);
-  if (status !== 1) await container.sh(`ps -o pid,stat,cgroup:80,args -U ext_${user}; exit 1`);
+async function nothingRuns(container: Container, user: User): Promise<void> {
+  await container.sh(`if pgrep -a -U ext_${user},${subordinateOf(user)}; then exit 1; fi`);
   if (await isShared(container, { user, key: keyOf(user) })) throw new Error(`ssh of ${user} still has its connection`);
 }
 
-async function nothingScheduled(container: Container, user: string): Promise<void> {
+async function nothingScheduled(container: Container, user: User): Promise<void> {
   await absent(container, [`/var/spool/cron/crontabs/ext_${user}`, `/var/lib/systemd/linger/ext_${user}`]);
   await container.sh(`test -z "$(find /var/spool/cron -user ext_${user})"`);
 }
@@ -126,6 +143,12 @@ async function staysQuiet({ sh }: Container, users: readonly string[], seconds: 
   );
 }
 
-function filesOf(which: string): string {
-  return `find / -path /proc -prune -o ${which} -print 2>/dev/null || true`;
+/** The first of the uids that an administrator gave the account for its user namespaces. */
+function subordinateOf(user: User): number {
+  return 700_000 + 1000 * USERS.indexOf(user);
+}
+
+/** What finds the files for which any of the tests of find(1) holds. */
+function filesOf(...tests: readonly string[]): string {
+  return `find / -path /proc -prune -o ${tests.join(" -print -o ")} -print 2>/dev/null || true`;
 }

@@ -28,9 +28,9 @@ import {
   stored,
   UID,
   until,
-  withSilentFuse,
 } from "../support/direct-host.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
+import { withSilentFuse } from "../support/silent-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { SURVIVORS } from "../support/survivors.ts";
 
@@ -210,7 +210,7 @@ describeOnHost("access in direct mode", () => {
       async (over) => {
         const host = await directHost();
         await host.createAccount(stored({ keys: testAccount().keys }));
-        await withSilentFuse(join(base, NAME, over), async (mounted) => {
+        await withSilentFuse(join(base, NAME, over), UID, async (mounted) => {
           const started = performance.now();
           await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
           expect((await host.reconcile([stored()], true))[0]?.problem).toContain("is a mount point");

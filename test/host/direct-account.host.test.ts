@@ -32,9 +32,9 @@ import {
   stored,
   UID,
   until,
-  withSilentFuse,
 } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { withSilentFuse } from "../support/silent-fuse.ts";
 
 describeOnHost("accounts in direct mode", () => {
   prepareHost();
@@ -219,7 +219,7 @@ describeOnHost("accounts in direct mode", () => {
       const host = await directHost();
       await host.createAccount(stored());
       mkdirSync(join(base, NAME, "mnt"));
-      await withSilentFuse(join(base, NAME, "mnt"), async () => {
+      await withSilentFuse(join(base, NAME, "mnt"), UID, async () => {
         await host.removeAccount(stored());
         expect(await host.presence(stored())).toBe("missing");
         expect([existsSync(join(base, NAME)), readdirSync(join(base, ".uam-trash"))]).toEqual([false, []]);

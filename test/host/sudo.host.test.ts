@@ -19,6 +19,7 @@ import { readAccounts } from "../../src/host/account.ts";
 import { describeOnHost, EXPIRE_AT, testAccount } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
+import { withSilentFuse } from "../support/silent-fuse.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import {
   createSudoLab,
@@ -239,6 +240,26 @@ describeOnHost("sudo mode", () => {
       expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
       rmSync(victim, { recursive: true });
     });
+
+    test.each([".ssh", ""])(
+      "a FUSE mount of the owner's over his home's %p is detached when access ends",
+      async (over) => {
+        await host.createAccount(stored());
+        await host.writeKeys(stored({ keys: testAccount().keys }));
+        await withSilentFuse(join(lab.home(), over), UID, async (mounted) => {
+          const begin = performance.now();
+          await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
+          expect(performance.now() - begin).toBeLessThan(5000);
+          await host.applyAccess(stored({ open: false }));
+          expect(mounted()).toBe(false);
+          expect(readFileSync(lab.keys, "utf8")).toBe("");
+        });
+        await withSilentFuse(join(lab.home(), over), UID, async () => {
+          await host.removeAccount(stored());
+          expect(existsSync(lab.home())).toBe(false);
+        });
+      },
+    );
 
     test("reconcile() repairs what differs, and finds nothing where nothing does", async () => {
       const account = stored({ keys: testAccount().keys });

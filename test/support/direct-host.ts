@@ -9,7 +9,6 @@ import { createHost } from "../../src/host/create-host.ts";
 import type { Account, Host } from "../../src/host/host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
-import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 
@@ -66,22 +65,6 @@ export async function until(condition: () => boolean): Promise<void> {
   const end = performance.now() + 15_000;
   while (!condition() && performance.now() < end) await Bun.sleep(50);
   expect(condition()).toBe(true);
-}
-
-/** Mounts a FUSE file system of the account's whose server never answers; does nothing where there is no FUSE. */
-export async function withSilentFuse(path: string, work: (mounted: () => boolean) => Promise<void>): Promise<void> {
-  const point = path.replace(/\/$/, "");
-  const options = `fd=3,rootmode=40000,user_id=${UID},group_id=${UID}`;
-  const script = `exec 3<>/dev/fuse && mount -i -t fuse -o ${options} uam-test ${point} && exec sleep 300`;
-  const server = spawn("/bin/sh", ["-c", script], { stdio: "ignore" });
-  const mounted = () => mountsWithin(readMounts(), point).length > 0;
-  try {
-    await until(() => mounted() || server.exitCode !== null);
-    if (mounted()) await work(mounted);
-  } finally {
-    if (mounted()) run("umount", "-l", point);
-    server.kill("SIGKILL");
-  }
 }
 
 export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;

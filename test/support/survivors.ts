@@ -10,6 +10,9 @@ export type Survivor = { readonly ended: () => boolean };
 
 const HEADLESS = join(import.meta.dir, "headless-process.ts");
 const SYS_PRCTL = process.arch === "x64" ? 157 : 167;
+const SYS_UNSHARE = process.arch === "x64" ? 272 : 97;
+const CLONE_NEWUSER = 0x1000_0000;
+const SUBORDINATE = 3_000_000;
 const PR_SET_CHILD_SUBREAPER = 36;
 
 /** Each by what it is. */
@@ -20,6 +23,8 @@ export const SURVIVORS = {
   stopping: (uid: number) => repeat(uid, "kill STOP, -1"),
   /** In a session and under a number of its own for a few hundred microseconds each time. */
   fleeting: (uid: number) => repeat(uid, "exit if fork; POSIX::setsid()"),
+  /** In a user namespace of its own, which an administrator gave another uid to (subuid(5)). */
+  "under a subordinate uid": (uid: number) => startSubordinate(uid),
   "stopping and fleeting": (uid: number) => repeat(uid, "kill STOP, -1; exit if fork; POSIX::setsid()"),
 } as const;
 
@@ -28,6 +33,20 @@ function repeat(uid: number, what: string): Promise<Survivor> {
   const reaper = `$| = 1; $SIG{CHLD} = 'IGNORE'; syscall(${SYS_PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
   const become = `POSIX::setgid(${uid}); POSIX::setuid(${uid}); $SIG{CHLD} = 'DEFAULT'; print "begun\\n";`;
   return start("/usr/bin/perl", "-MPOSIX", "-e", `${reaper} unless (fork) { ${become} while () { ${what} } } wait`);
+}
+
+/** What newuidmap(1) does, which not every machine has: root maps a uid into the namespace. */
+function startSubordinate(uid: number): Promise<Survivor> {
+  const map = (file: string) =>
+    `open(F, '>', "/proc/$pid/${file}"); print F "0 ${uid} 1\\n1 ${SUBORDINATE} 1\\n"; close F;`;
+  const child = [
+    `POSIX::setgid(${uid}); POSIX::setuid(${uid}); syscall(${SYS_UNSHARE}, ${CLONE_NEWUSER}) and die "unshare: $!";`,
+    `syswrite($made, 'x'); sysread($mapped, $_, 1); POSIX::setgid(1); POSIX::setuid(1) or die "setuid: $!";`,
+    `print "begun\\n"; sleep 1 while 1;`,
+  ].join(" ");
+  const parent = `sysread($readable, $_, 1); ${map("uid_map")} ${map("gid_map")} syswrite($go, 'x'); wait`;
+  const pipes = "$| = 1; pipe($readable, $made); pipe($mapped, $go);";
+  return start("/usr/bin/perl", "-MPOSIX", "-e", `${pipes} unless ($pid = fork) { ${child} } ${parent}`);
 }
 
 async function start(...[command = "", ...args]: readonly string[]): Promise<Survivor> {
