@@ -60,7 +60,8 @@ export async function restore({ config, log, file, force, signal }: TransferOpti
   const host = await openHost(config, log);
   const { first, last } = config.uidRange;
   const onHost = await host.highestUid(first, last);
-  requireKnownVersion((await verifyBackup(file, signal)).header);
+  const verified = await verifyBackup(file, signal);
+  requireKnownVersion(verified.header);
   const server = await openServer(config, log, "command");
   let key: KeyChange | undefined;
   try {
@@ -74,6 +75,7 @@ export async function restore({ config, log, file, force, signal }: TransferOpti
       force,
       uids: { first, last, onHost },
       signal,
+      verified,
       beforeCommit: async ({ auditKey }, db) => {
         key = await adoptKey(db, config, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
       },

@@ -6,6 +6,8 @@ import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import { UamError } from "../core/errors.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
+import type { BackupSummary } from "../db/backup.ts";
 import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
 interface BackupInput {
@@ -36,10 +38,22 @@ function runBackup({ file, force }: BackupInput): Command {
     if (file === STANDARD_OUTPUT && (await import("node:tty")).isatty(1)) {
       throw new UamError("invalid", "Standard output is a terminal; redirect it, or name a file.");
     }
-    const { rows } = await backUp({ config, log, file, force, signal: stopSignal(environment) });
-    const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
+    const began = performance.now();
+    const summary = await backUp({ config, log, file, force, signal: stopSignal(environment) });
     const where = file === STANDARD_OUTPUT ? "standard output" : file;
-    environment.err(`${count} rows in ${Object.keys(rows).length} tables were written to ${where}.\n`);
+    const start = formatTimestamp(new Date(summary.header.createdAt));
+    environment.err(`${amount(summary)} were written to ${where} in ${secondsSince(began)}, as of ${start}.\n`);
     return EXIT.done;
   };
+}
+
+/** How much is in a backup, for the line that says what was done. */
+export function amount({ rows, bytes }: BackupSummary): string {
+  const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
+  return `${count} rows of ${Object.keys(rows).length} tables (${(bytes / 1e6).toFixed(1)} MB)`;
+}
+
+/** The time since `performance.now()` was `began`. */
+export function secondsSince(began: number): string {
+  return `${((performance.now() - began) / 1000).toFixed(1)} s`;
 }

@@ -6,8 +6,10 @@ import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { RestoreReport } from "../backup.ts";
+import { systemClock } from "../core/clock.ts";
 import { formatTimestamp } from "../core/timestamp.ts";
 import type { BackupSummary } from "../db/backup.ts";
+import { amount, secondsSince } from "./backup.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
 interface RestoreInput {
@@ -44,7 +46,11 @@ function runRestore({ file, force, check: only }: RestoreInput): Command {
     }
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    environment.err(advice(await restore({ config, log, file, force, signal }), environment));
+    const began = performance.now();
+    const start = formatTimestamp(systemClock.now());
+    const report = await restore({ config, log, file, force, signal });
+    environment.err(`${amount(report)} were read from ${file} in ${secondsSince(began)}, begun ${start}.\n`);
+    environment.err(advice(report, environment));
     return EXIT.done;
   };
 }

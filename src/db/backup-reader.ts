@@ -1,6 +1,7 @@
 /** Reading a backup from one end to the other, and trusting nothing of it before its hashes were seen. */
 
 import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
 import type { BackupSummary } from "./backup.ts";
 import { unpackFile } from "./backup-file.ts";
 import {
@@ -55,7 +56,8 @@ export async function readBackup(path: string, signal: AbortSignal, visitor: Bac
     const last = parseRecord((await next(frames, "Z")).content);
     if (last.sha256 !== hash.digest()) throw damaged("its parts do not belong together");
     if ((await frames.next()).done !== true) throw damaged("something follows its end");
-    return { header, rows };
+    const { size } = await stat(path);
+    return { header, rows, bytes: size };
   } finally {
     await frames.return();
   }

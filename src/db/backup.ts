@@ -36,6 +36,8 @@ export interface BackupSource {
 export interface BackupSummary {
   readonly header: BackupHeader;
   readonly rows: Readonly<Record<string, number>>;
+  /** Of the whole backup, as it is in its file. */
+  readonly bytes: number;
 }
 
 /** COPY gives some rows at a time; frames of that size keep the overhead of each out of the time. */
@@ -59,24 +61,34 @@ export async function writeBackup(source: BackupSource, sink: Writable): Promise
       chunkSize: UNPACKED_CHUNK,
       params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
     });
-    await pipeline(Readable.from(backupFrames(client, header, rows)), compress, enclosed, sink, {
-      signal: client.signal,
-    });
-    return { header, rows };
+    let bytes = 0;
+    const written = (size: number) => {
+      bytes += size;
+    };
+    const frames = Readable.from(backupFrames(client, header, rows));
+    await pipeline(frames, compress, (packed) => enclosed(packed, written), sink, { signal: client.signal });
+    return { header, rows, bytes };
   });
 }
 
-/** The packed frames between the first line and the last. */
-async function* enclosed(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+/** The packed frames between the first line and the last; `written` is told the size of each piece. */
+async function* enclosed(
+  packed: AsyncIterable<Uint8Array>,
+  written: (size: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const hash = createHash("sha256");
   const first = Buffer.from(`${MAGIC}${FORMAT}\n`);
   hash.update(first);
+  written(first.length);
   yield first;
   for await (const chunk of packed) {
     hash.update(chunk);
+    written(chunk.length);
     yield chunk;
   }
-  yield Buffer.from(lastLine(hash.digest("hex")));
+  const last = Buffer.from(lastLine(hash.digest("hex")));
+  written(last.length);
+  yield last;
 }
 
 async function readHeader(client: CopyClient, source: BackupSource): Promise<BackupHeader> {

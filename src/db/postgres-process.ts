@@ -51,6 +51,9 @@ const settings: readonly string[] = [
   "io_method=sync",
   "max_connections=40",
   "max_wal_size=256MB",
+  // Nobody replicates it, and what a restore loads into new tables is then written once: to the tables.
+  "wal_level=minimal",
+  "max_wal_senders=0",
   "max_logical_replication_workers=0",
   "logging_collector=off",
   "log_checkpoints=off",

@@ -64,17 +64,27 @@ export async function dropSchema(db: Executor): Promise<void> {
   }
 }
 
-/** Drops the indexes that are no constraint's and returns what makes them again: faster than filling them row by row. */
+/**
+ * Drops every index that no foreign key needs, and returns what makes them again, constraints included: faster than filling
+ * them row by row. A row that breaks a constraint is then refused at the end instead.
+ */
 export async function dropIndexes(db: Executor): Promise<() => Promise<void>> {
-  const indexes = await db.execute<{ name: string; definition: string }>(`
-    select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+  const indexes = await db.execute<{ remove: string; make: string }>(`
+    select case when k.oid is null then format('drop index %s', i.indexrelid::regclass)
+        else format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname) end as remove,
+      case when k.oid is null then pg_get_indexdef(i.indexrelid)
+        else format('alter table %s add constraint %I %s', i.indrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+      end as make
     from pg_index i join pg_class c on c.oid = i.indrelid
+      left join pg_constraint k on k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x')
     where c.relnamespace = 'public'::regnamespace
       and c.relname in (${[...tableNames()].map((name) => `'${name}'`).join(", ")})
-      and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)`);
-  for (const { name } of indexes) await db.execute(`drop index ${name}`);
+      and c.relname <> 'uam_migrations'
+      and not exists (select 1 from pg_constraint f where f.conindid = i.indexrelid and f.contype = 'f')
+    order by i.indexrelid`);
+  for (const { remove } of indexes) await db.execute(remove);
   return async () => {
-    for (const { definition } of indexes) await db.execute(definition);
+    for (const { make } of indexes) await db.execute(make);
   };
 }
 

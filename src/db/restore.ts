@@ -25,6 +25,8 @@ export interface RestoreTarget {
   readonly force: boolean;
   readonly uids: UidRange;
   readonly signal: AbortSignal;
+  /** What `verifyBackup` has just said of the file; left out, it is asked. Loading checks every byte all the same. */
+  readonly verified?: BackupSummary;
   /** Called when all is loaded, with the transaction; the restore is undone if it throws. */
   readonly beforeCommit: (header: BackupHeader, db: Executor) => Promise<void>;
 }
@@ -43,14 +45,15 @@ export interface RestoreSummary extends BackupSummary {
  * then as it was.
  */
 export async function restoreBackup(path: string, target: RestoreTarget): Promise<RestoreSummary> {
-  const summary = await verifyBackup(path, target.signal);
+  const summary = target.verified ?? (await verifyBackup(path, target.signal));
   const { header } = summary;
   requireKnownVersion(header);
   return await withCopyClient(target.connection, target.signal, async (client) => {
     await client.execute("begin");
     await client.execute("set local search_path = public; set local statement_timeout = 0; set local timezone = 'UTC'");
     await client.execute("set local idle_in_transaction_session_timeout = 0; set local datestyle = 'ISO'");
-    await client.execute("set local maintenance_work_mem = '128MB'");
+    // The indexes of a large log are sorted in memory, all workers' together.
+    await client.execute("set local maintenance_work_mem = '256MB'");
     await refuseCompany(client);
     // A service that starts now and would migrate waits for the end of this.
     await client.execute(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);

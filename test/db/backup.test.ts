@@ -150,6 +150,31 @@ describe("a backup of an installation in use", () => {
     expect((await rowsOf(copy.superuser, "ssh_keys")).length).toBe(1);
   });
 
+  test("restoreBackup() makes every index and constraint what it was", async () => {
+    const definitions = (connection: ConnectionOptions) =>
+      withDatabase(connection, (db) =>
+        db.execute<{ name: string; definition: string }>(sql`
+          select relname as name, pg_get_indexdef(oid) as definition from pg_class
+          where relnamespace = 'public'::regnamespace and relkind = 'i'
+          union all
+          select conrelid::regclass::text || '.' || conname, pg_get_constraintdef(oid) from pg_constraint
+          where connamespace = 'public'::regnamespace
+          order by 1, 2`),
+      );
+    const before = await definitions(t.superuser);
+    expect(
+      before.filter(({ name }) => /^audit_by_|^audit_pkey$|^users\.users_pkey$/.test(name)).length,
+    ).toBeGreaterThan(5);
+    expect([...(await definitions(copy.superuser))]).toEqual([...before]);
+  });
+
+  test("writeBackup() and verifyBackup() say how long the file is", async () => {
+    const path = join(directory, "used");
+    const { bytes } = await backUp(t.superuser, "used-again");
+    expect(bytes).toBe(statSync(join(directory, "used-again")).size);
+    expect((await verifyBackup(path, patient)).bytes).toBe(statSync(path).size);
+  });
+
   test("writeBackup() carries every table of the schema but those with logins", async () => {
     const { header } = await verifyBackup(join(directory, "used"), patient);
     expect(header.tables.map(({ name }) => name).sort()).toEqual(allTables.filter((name) => !FORGOTTEN.includes(name)));

@@ -14,12 +14,12 @@ const PROGRAMS = {
   "/usr/bin/dpkg-deb": "dpkg",
 };
 
-/** Throws `CannotBoot`, saying what is missing, unless containers can be tried here. */
+/** Throws `CannotBoot` unless containers can be tried here, and an error that says what to install where that is all. */
 export function requireMachine(): void {
   if (process.geteuid?.() !== 0) throw new CannotBoot("only root can boot a container");
   const effective = /^CapEff:\s*(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
   if (((BigInt(`0x${effective}`) >> CAP_SYS_ADMIN) & 1n) === 0n) throw new CannotBoot("CAP_SYS_ADMIN is missing");
   for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
-    if (!existsSync(program)) throw new CannotBoot(`${program} is missing: apt-get install ${debianPackage}`);
+    if (!existsSync(program)) throw new Error(`${program} is missing: apt-get install ${debianPackage}`);
   }
 }

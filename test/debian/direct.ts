@@ -7,9 +7,10 @@ import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { installCommands } from "./readme.ts";
 import { same, say, step } from "./steps.ts";
+import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 /** Runs it all; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
-export async function directMode(container: Container, program: string): Promise<void> {
+export async function directMode(container: Container, program: string, packages: Packages): Promise<void> {
   const password = await installs(container, program);
   await mainJob(container, password);
   await evidence(container, "uam", true);
@@ -19,6 +20,7 @@ export async function directMode(container: Container, program: string): Promise
   await repeats(container, program);
   say(`      systemd-analyze security uam: ${await step("rating", () => exposure(container))}`);
   await uninstalls(container);
+  await upgrades(container, packages);
 }
 
 /** The README's commands; gives the administrator's password. */
@@ -125,6 +127,27 @@ async function uninstalls(container: Container): Promise<void> {
     await idle(container, "-x uam");
     await idle(container, "-u uam-postgres");
     await container.sh("ls /var/lib/uam/audit.key /etc/uam/uam.env /etc/ssh/sshd_config.d/50-uam.conf && id ext_alice");
+    await admitted(container, "alice", "second");
+  });
+}
+
+/** On the data that the uninstalled service left. */
+async function upgrades(container: Container, packages: Packages): Promise<void> {
+  await step(
+    "the package takes over what was left, and its upgrade restarts the service on the same data",
+    async () => {
+      await container.sh(`dpkg --install ${packages.first} && uam install --mode direct`, 120);
+      await container.sh("systemctl start uam", 120);
+      await answers(container);
+      await logIn(container, "uam", "alice");
+      await upgradeWhileServing(container, packages, { serviceUser: "root", user: "alice", key: "second" });
+      await healthy(container, "uam");
+    },
+  );
+  await step("removing the package takes the service off, and leaves the account", async () => {
+    await container.sh("dpkg --remove uam", 120);
+    await absent(container, ["/etc/systemd/system/uam.service", "/usr/bin/uam"]);
+    await idle(container, "-x uam");
     await admitted(container, "alice", "second");
   });
 }

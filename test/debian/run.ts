@@ -1,9 +1,10 @@
 /**
- * `bun test/debian/run.ts`: the built program on a whole Debian, booted with systemd. Exit code 1 if anything is wrong; 0, and
- * a warning that nobody can overlook, where this machine cannot boot a container.
+ * `bun test/debian/run.ts`: the built program on a whole Debian, booted with systemd. Exit code 1 if anything is wrong or a
+ * program is missing; 0, and a warning that nobody can overlook, where this machine cannot boot a container, or has no tree to
+ * boot and gets no answer from Debian's archive.
  */
 
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { CannotBoot, requireMachine } from "./cannot-boot.ts";
@@ -13,11 +14,15 @@ import { upgradedPackage } from "./package.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
-import { copyTree, removeCopies, requireTree } from "./tree.ts";
+import { copyTree, placeOfThisRun, removeCopies, requireTree } from "./tree.ts";
+import type { Packages } from "./upgrade.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
 const BINARY = join(PROJECT, "dist/uam");
 const UPGRADE_VERSION = "999.0.0";
+const FIRST = "first.deb";
+const UPGRADE = "upgrade.deb";
+const PACKAGES = placeOfThisRun("packages");
 /** Of everything, most of which is waiting for cron and for an expiry; each command has its own limit besides. */
 const LIMIT = 25 * 60_000;
 
@@ -28,21 +33,30 @@ async function main(): Promise<void> {
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
   removeCopies();
   const tree = await step("a Debian tree", requireTree);
+  await step("the package, and a later version of it", makePackages);
   // Most of both is waiting, for cron above all: they go on side by side.
   const direct = inContainer(tree, "direct", async (container, shared) => {
     copyFileSync(BINARY, join(shared, "uam"));
-    await directMode(container, "/opt/uam/uam");
+    await directMode(container, "/opt/uam/uam", packagesIn(shared));
   });
   const sudo = inContainer(tree, "sudo", async (container, shared) => {
-    const first = join(shared, "first.deb");
-    await step("the package, and a later version of it", async () => {
-      await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
-      await upgradedPackage(first, join(shared, "upgrade.deb"), UPGRADE_VERSION);
-    });
-    const packages = { first: "/opt/uam/first.deb", upgrade: "/opt/uam/upgrade.deb" };
-    await sudoMode(container, { ...packages, upgradeVersion: UPGRADE_VERSION });
+    await sudoMode(container, packagesIn(shared));
   });
   await Promise.all([direct, sudo]);
+}
+
+/** Makes the package and a later version of it, once for both containers. */
+async function makePackages(): Promise<void> {
+  rmSync(PACKAGES, { recursive: true, force: true });
+  mkdirSync(PACKAGES);
+  const first = join(PACKAGES, FIRST);
+  await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
+  await upgradedPackage(first, join(PACKAGES, UPGRADE), UPGRADE_VERSION);
+}
+
+function packagesIn(shared: string): Packages {
+  for (const name of [FIRST, UPGRADE]) copyFileSync(join(PACKAGES, name), join(shared, name));
+  return { first: `/opt/uam/${FIRST}`, upgrade: `/opt/uam/${UPGRADE}`, upgradeVersion: UPGRADE_VERSION };
 }
 
 /** Boots a fresh copy of the tree for the work; `shared` is the container's /opt/uam. */
@@ -78,9 +92,7 @@ async function end(code: number): Promise<never> {
 
 function warn(reason: string): void {
   const line = "!".repeat(100);
-  console.error(
-    `\n${line}\n!! NOT TESTED on a real host: this machine cannot boot a container.\n!! ${reason}\n${line}\n`,
-  );
+  console.error(`\n${line}\n!! NOT TESTED on a real host.\n!! ${reason}\n${line}\n`);
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -6,15 +6,9 @@ import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { same, say, step } from "./steps.ts";
+import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 const UAM = "sudo -u uam uam";
-
-/** The package as it is, and the same under a higher version, as paths in the container. */
-export interface Packages {
-  readonly first: string;
-  readonly upgrade: string;
-  readonly upgradeVersion: string;
-}
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
@@ -56,20 +50,10 @@ async function mainJob(container: Container): Promise<void> {
   });
 }
 
-async function upgrades(container: Container, { upgrade, upgradeVersion }: Packages): Promise<void> {
+async function upgrades(container: Container, packages: Packages): Promise<void> {
   await step("an upgrade of the package keeps the mode, and restarts the service on the same data", async () => {
-    const before = await mainPid(container);
-    await container.sh(`dpkg --install ${upgrade}`, 120);
-    await answers(container);
-    same(
-      await container.sh("dpkg --status uam | grep ^Version:"),
-      `Version: ${upgradeVersion}\n`,
-      "the package's version",
-    );
+    await upgradeWhileServing(container, packages, { serviceUser: "uam", user: "bob", key: "second" });
     await container.sh("grep -qx User=uam /etc/systemd/system/uam.service");
-    const after = await mainPid(container);
-    if (after === before || after === "0") throw new Error(`the service was not restarted: ${before}, ${after}`);
-    await admitted(container, "bob", "second");
     await healthy(container, UAM);
   });
   await step("a deleted user is gone from the host", async () => {

@@ -20,9 +20,10 @@ const MIRROR = "http://deb.debian.org/debian";
 const WEEK = 7 * 24 * 3600 * 1000;
 const HOST_NAME = "debian";
 
-/** The path of the tree, which is at most a week old. Throws `CannotBoot` if it cannot be had. */
+/** The path of the tree, which is at most a week old. Throws `CannotBoot` if Debian's archive does not answer. */
 export async function requireTree(): Promise<string> {
   if (isFresh()) return TREE;
+  await requireArchive();
   console.log(`      making ${TREE} with debootstrap`);
   const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
   rmSync(made, { recursive: true, force: true });
@@ -39,7 +40,7 @@ export async function requireTree(): Promise<string> {
   ];
   await must(argv, 300).catch((error: Error) => {
     rmSync(made, { recursive: true, force: true });
-    throw new CannotBoot(`debootstrap could not make a tree (no network?): ${error.message.slice(-1500)}`);
+    throw new Error(`debootstrap could not make a tree: ${error.message.slice(-1500)}`);
   });
   writeFileSync(join(made, "etc/hostname"), `${HOST_NAME}\n`);
   writeFileSync(join(made, "etc/hosts"), `127.0.0.1 localhost ${HOST_NAME}\n::1 localhost\n`);
@@ -52,11 +53,25 @@ export async function requireTree(): Promise<string> {
   return TREE;
 }
 
+/** Only that nobody answers is no fault of what is tested; whatever goes wrong after that is one. */
+async function requireArchive(): Promise<void> {
+  const url = `${MIRROR}/dists/${RELEASE}/InRelease`;
+  const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(30_000) }).catch((error: unknown) => {
+    throw new CannotBoot(`no answer from ${MIRROR}, and there is no tree from an earlier run: ${String(error)}`);
+  });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+}
+
 /** A copy of the tree for one container, on disk, so that it has what a real host's file system has. */
 export async function copyTree(tree: string, name: string): Promise<string> {
-  const copy = join(DIRECTORY, `uam-debian-run-${process.pid}-${name}`);
+  const copy = placeOfThisRun(name);
   await must(["cp", "-a", "--reflink=auto", "--", tree, copy], 120);
   return copy;
+}
+
+/** A path for something of this process alone, which `removeCopies` removes. */
+export function placeOfThisRun(name: string): string {
+  return join(DIRECTORY, `uam-debian-run-${process.pid}-${name}`);
 }
 
 /** Removes the copies of this process, and of others that were killed before they could. */
