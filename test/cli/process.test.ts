@@ -63,18 +63,20 @@ describe("uam as a process", () => {
     expect(stderr).toMatch(/^uam: The standard output cannot be written: .*\n$/);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("%s ends a command that waits", async (signal) => {
-    for (const args of [
+  test("SIGINT and SIGTERM end a command that waits", async () => {
+    const waiting = [
       ["healthcheck", "--wait", "1h"],
       ["admin", "add", "patient", "--email", "p@example.org", "--password-stdin"],
-    ]) {
+    ];
+    const end = async (args: readonly string[], signal: "SIGINT" | "SIGTERM") => {
       const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: directory, env: variables, stdio: "pipe" });
       const ended = once(child, "exit");
       // By then it has started; that it has ended by itself would show in what it ended with.
-      await Promise.race([ended, Bun.sleep(1500)]);
+      await Promise.race([ended, Bun.sleep(2000)]);
       child.kill(signal);
       expect(await ended).toEqual([null, signal]);
-    }
+    };
+    await Promise.all(waiting.flatMap((args) => [end(args, "SIGINT"), end(args, "SIGTERM")]));
   });
 
   test("audit export streams to standard output", () => {
@@ -91,13 +93,18 @@ describe("uam as a process", () => {
     expect(uam("user", "show", "alice").status).toBe(1);
   });
 
-  test("Ctrl-C at a question is no", () => {
+  test("Ctrl-C at a question is no", async () => {
     shell("eval $UAM user create undecided --email u@example.org");
-    // script(1) passes what it reads to the terminal, which makes a signal of the third character.
-    const typed = shell(
-      `(sleep 3; printf '\\003'; sleep 5) | timeout 30 script -qec "$UAM user delete undecided" /dev/null`,
-    );
-    expect(typed.stdout).toContain("Nothing was deleted.");
+    const command = `${process.execPath} ${PROGRAM} user delete undecided`;
+    const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: directory, env: variables, stdio: "pipe" });
+    let said = "";
+    terminal.stdout.on("data", (chunk) => {
+      // script(1) passes what it reads to the terminal, which makes a signal of the third character.
+      if (!said.includes("[y/N]") && `${said}${chunk}`.includes("[y/N]")) terminal.stdin.write("\x03");
+      said += chunk;
+    });
+    await once(terminal, "close");
+    expect(said).toContain("Nothing was deleted.");
     expect(uam("user", "show", "undecided").status).toBe(0);
   });
 
