@@ -79,7 +79,9 @@ export function removeCopies(): void {
   for (const name of readdirSync(DIRECTORY)) {
     const pid = Number(COPY.exec(name)?.[1]);
     const path = join(DIRECTORY, name);
-    if (Number.isNaN(pid) || lstatSync(path).uid !== 0 || (pid !== process.pid && isRunning(pid))) continue;
+    // Another run may be removing it at this moment.
+    const uid = lstatSync(path, { throwIfNoEntry: false })?.uid;
+    if (Number.isNaN(pid) || uid !== 0 || (pid !== process.pid && isRunning(pid))) continue;
     rmSync(path, { recursive: true, force: true });
   }
 }
