@@ -150,7 +150,8 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
     { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name] },
     { kind: "remove-file", path: `/var/lib/systemd/linger/${account.name}` },
     ...crontabs.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
-    ...["/var/spool/cron/atjobs", "/var/spool/at"].map(
+    // With what a crontab(1) that was killed leaves beside them.
+    ...[...crontabs, "/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at"].map(
       (directory): Change => ({ kind: "remove-owned-files", directory, uid: account.uid }),
     ),
   ];

@@ -188,6 +188,8 @@ describeOnHost("access in direct mode", () => {
       await host.createAccount(stored());
       const files = [
         { path: `/var/spool/cron/crontabs/${NAME}`, mine: true },
+        { path: "/var/spool/cron/crontabs/tmp.aB3xYz", mine: true },
+        { path: "/var/spool/cron/crontabs/tmp.another", mine: false },
         { path: `/var/spool/cron/atjobs/a0000101d0b3f2`, mine: true },
         { path: `/var/spool/cron/atjobs/a0000201d0b3f2`, mine: false },
         { path: `/var/lib/systemd/linger/${NAME}`, mine: true },
@@ -200,7 +202,7 @@ describeOnHost("access in direct mode", () => {
         if (mine) chownSync(path, UID, UID);
       }
       await host.applyAccess(stored({ open: false }));
-      expect(files.filter(({ path }) => existsSync(path)).map(({ mine }) => mine)).toEqual([false]);
+      expect(files.filter(({ path }) => existsSync(path)).map(({ mine }) => mine)).toEqual([false, false]);
       for (const { path, mine } of files) if (!mine) unlinkSync(path);
       for (const path of made) rmSync(path, { recursive: true, force: true });
     });
