@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, describeConfig, readConfig } from "../src/config.ts";
@@ -77,11 +77,13 @@ describe("readConfig()", () => {
   });
 
   test("reads a secret from a file, and refuses one given twice or a file that is not there", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "uam-config-")), "url");
+    const directory = mkdtempSync(join(tmpdir(), "uam-config-"));
+    const file = join(directory, "url");
     writeFileSync(file, "postgres://u:p@h/db\n");
     expect(readConfig({ UAM_DATABASE_URL_FILE: file }, here).databaseUrl).toBe("postgres://u:p@h/db");
     expect(faultsOf({ UAM_DATABASE_URL_FILE: file, UAM_DATABASE_URL: "postgres://x" })).toHaveLength(1);
     expect(faultsOf({ UAM_DATABASE_URL_FILE: "/no/such/file" })[0]).toContain("/no/such/file");
+    rmSync(directory, { recursive: true });
   });
 });
 
