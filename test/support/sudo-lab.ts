@@ -136,8 +136,15 @@ function cleanUp(home: (name: string) => string): void {
   }
 }
 
+/** With what still runs as it: userdel refuses an account that is in use, for as long as the kernel takes to end that. */
 function removeService(): void {
   rmSync(RULES, { force: true });
-  if (readAccounts().passwd.has(SERVICE)) run("userdel", SERVICE);
+  const deadline = performance.now() + 10_000;
+  while (readAccounts().passwd.has(SERVICE)) {
+    run("pkill", "-KILL", "-u", SERVICE);
+    const { status, stderr } = run("userdel", SERVICE);
+    if (status !== 0 && performance.now() > deadline) throw new Error(stderr);
+    if (status !== 0) Bun.sleepSync(50);
+  }
   if (readAccounts().groups.has(GROUP)) run("groupdel", GROUP);
 }
