@@ -83,6 +83,7 @@ export async function endings(container: Container, uam: string): Promise<void> 
       await nothingScheduled(container, "dora");
       await admitted(container, "dora", keyOf("dora"));
       await container.sh("test -f /home/ext_dora/.config/systemd/user/forever.service");
+      await container.sh(`${uam} user delete dora --yes && ${uam} user delete eve --yes`);
     },
   );
 }

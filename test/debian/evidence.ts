@@ -48,6 +48,7 @@ export async function evidence(container: Container, uam: string, spared: boolea
         ]),
         "what goes on",
       );
+      await container.sh(`${uam} user delete ${USER} --yes`);
     },
   );
 }
