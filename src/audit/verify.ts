@@ -26,7 +26,7 @@ export interface Verification {
   readonly head: AuditHead;
 }
 
-const BLOCK = 5000;
+const BLOCK = 1000;
 
 interface Position {
   readonly id: number;
