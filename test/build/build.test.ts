@@ -7,6 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { build } from "../../src/build/build.ts";
 import { ownArchitecture, PROJECT } from "../../src/build/packages.ts";
+import { isThorough } from "../support/thorough.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
 chmodSync(top, 0o711);
@@ -67,7 +68,7 @@ describe("build", () => {
   }, 60_000);
 
   // Two whole builds: in CI only.
-  test.if(process.env.UAM_TEST_HOST === "1")(
+  test.if(isThorough)(
     "build() gives the same bytes for the same commit, wherever the checkout is and whatever the environment",
     () => {
       const first = buildClone("first", { TZ: "UTC", LC_ALL: "C" });

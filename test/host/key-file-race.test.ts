@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { UamError } from "../../src/core/errors.ts";
 import { writeKeyFile } from "../../src/host/key-file.ts";
 import { ACCOUNT_UID, createLab, type Lab, own } from "../support/key-file-lab.ts";
+import { isThorough } from "../support/thorough.ts";
 
-const RACE = 1500;
+const RACE = isThorough ? 3000 : 500;
 const RACER = join(import.meta.dir, "../support/home-racer.ts");
 
 let lab: Lab;

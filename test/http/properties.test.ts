@@ -8,6 +8,7 @@ import { formatDuration, parseDuration } from "../../src/core/duration.ts";
 import { parseTimestamp } from "../../src/core/timestamp.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../support/app.ts";
 import { freshKey } from "../support/keys.ts";
+import { isThorough } from "../support/thorough.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -23,7 +24,7 @@ afterAll(() => app.close());
 
 setDefaultTimeout(60_000);
 
-const RUNS = { numRuns: process.env.UAM_TEST_HOST === "1" ? 300 : 50 };
+const RUNS = { numRuns: isThorough ? 300 : 40 };
 
 /** Strings of all sorts: any unit of UTF-16, lone surrogates and NUL too, and what parsers trip over. */
 const anyText = fc.oneof(

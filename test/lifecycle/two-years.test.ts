@@ -12,9 +12,10 @@ import { dropSetting, updateSetting } from "../../src/settings/settings.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../src/users/users.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { createFakeHost } from "../support/fake-host.ts";
+import { isThorough } from "../support/thorough.ts";
 
-/** Some 15 ms each on two cores. */
-const PEOPLE = Number(process.env.UAM_TEST_PEOPLE ?? (process.env.UAM_TEST_HOST === "1" ? 10_000 : 60));
+/** Some 10 ms each on two cores. */
+const PEOPLE = Number(process.env.UAM_TEST_PEOPLE ?? (isThorough ? 10_000 : 25));
 const DAYS = 730;
 const LAST_JOIN = 640;
 const LANES = 8;
