@@ -58,6 +58,8 @@ const CASES: readonly Case[] = [
   ["action, resource_id", (random) => ({ action: "user.update", resourceId: user(random) })],
 ];
 const PAGES = ["1", "1000", "last"] as const;
+/** Calls at the same time. */
+const CLIENTS = [1, 4] as const;
 
 /** Prints, for each filter and page, the times at both sizes and their ratio. */
 export async function benchAuditPages(options: BenchOptions): Promise<void> {
@@ -67,39 +69,50 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
   console.log(await describeRun(large));
   const floor = await measure(options.calls, [() => large.db.execute(sql`select 1`)]);
   console.log(`floor     select 1 over the same connection: p50 ${ms(floor[0], 0.5)} p95 ${ms(floor[0], 0.95)}\n`);
-  console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor", "buffers", "ratio"));
-  const worst: Worst = { ratio: 0, p99: 0, buffers: 0 };
-  for (const [name, filter] of CASES) {
-    for (const page of PAGES) {
-      const calls = [small, large].map((app) => {
-        const random = seededRandom(5);
-        return () => call(app, filter(random, app), page);
-      });
-      const buffers = await buffersOf([small, large], (app, context) => {
-        const random = seededRandom(5);
-        return () => call(app, filter(random, app), page, context);
-      });
-      report(name, page, await measure(options.calls, calls), { floor: floor[0], buffers, worst });
+  for (const clients of CLIENTS) {
+    console.log(`\n${clients} at once\n`);
+    console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor", "buffers", "ratio"));
+    const worst: Worst = { ratio: 0, p99: 0, buffers: 0 };
+    for (const [name, make] of [...CASES.map(caseOf), OWN]) {
+      for (const page of PAGES) {
+        const makerOf = (app: TestApp, context: Context) => make(app, page, context);
+        const buffers = await buffersOf([small, large], makerOf);
+        const calls = [small, large].map((app) => makerOf(app, app.system));
+        report(name, page, await measure(options.calls, calls, clients), { floor: floor[0], buffers, worst });
+      }
     }
+    console.log(
+      `\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms, ratio of buffers ${worst.buffers.toFixed(2)}`,
+    );
   }
-  for (const page of PAGES) {
-    const calls = [small, large].map((app) => {
-      const random = seededRandom(5);
-      return () => ownCall(app, Number(user(random)), page);
-    });
-    const buffers = await buffersOf([small, large], (app, context) => {
-      const random = seededRandom(5);
-      return () => ownCall(app, Number(user(random)), page, context);
-    });
-    report("/me/audit", page, await measure(options.calls, calls), { floor: floor[0], buffers, worst });
-  }
-  console.log(
-    `\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms, ratio of buffers ${worst.buffers.toFixed(2)}`,
-  );
   await benchUsers(large, options, floor[0]);
   await small.close();
   await large.close();
 }
+
+/** How a kind of call is prepared: the same sequence of them each time. */
+type NamedMaker = readonly [
+  name: string,
+  make: (app: TestApp, page: (typeof PAGES)[number], context: Context) => () => Promise<() => Promise<unknown>>,
+];
+
+function caseOf([name, filter]: Case): NamedMaker {
+  return [
+    name,
+    (app, page, context) => {
+      const random = seededRandom(5);
+      return () => call(app, filter(random, app), page, context);
+    },
+  ];
+}
+
+const OWN: NamedMaker = [
+  "/me/audit",
+  (app, page, context) => {
+    const random = seededRandom(5);
+    return () => ownCall(app, Number(user(random)), page, context);
+  },
+];
 
 async function benchUsers(app: TestApp, { calls }: BenchOptions, floor: readonly number[] | undefined): Promise<void> {
   await app.db.execute(sql`
@@ -142,7 +155,7 @@ async function call(
   app: TestApp,
   filter: AuditFilter,
   page: (typeof PAGES)[number],
-  context: Context = app.system,
+  context: Context,
 ): Promise<() => Promise<unknown>> {
   const number = await numberOf(page, (p) => listAudit(app.system, filter, p));
   return () => listAudit(context, filter, { page: number, pageSize: PAGE_SIZE });
@@ -152,7 +165,7 @@ async function ownCall(
   app: TestApp,
   id: number,
   page: (typeof PAGES)[number],
-  context: Context = app.system,
+  context: Context,
 ): Promise<() => Promise<unknown>> {
   const number = await numberOf(page, (p) => listOwnAudit(app.system, id, p));
   return () => listOwnAudit(context, id, { page: number, pageSize: PAGE_SIZE });
@@ -189,14 +202,21 @@ async function explain(client: Database["$client"], query: string, params: reado
   return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 }
 
-/** Times of each of the calls, taken in turns, so that whatever else the machine does meets all alike. */
-async function measure(calls: number, makers: readonly (() => Promise<unknown>)[]): Promise<readonly number[][]> {
+/** Times of each of the calls, `clients` of them at once, taken in turns, so that whatever else the machine does meets all alike. */
+async function measure(
+  calls: number,
+  makers: readonly (() => Promise<unknown>)[],
+  clients = 1,
+): Promise<readonly number[][]> {
   const times: number[][] = makers.map(() => []);
-  for (let n = -20; n < calls; n++) {
+  for (let n = -20; n < calls; n += clients) {
     for (const [index, make] of makers.entries()) {
-      const prepared = await make();
-      const time = await timed(async () => (typeof prepared === "function" ? await prepared() : await make()));
-      if (n >= 0) times[index]?.push(time);
+      const prepared = await Promise.all(Array.from({ length: clients }, make));
+      const taken = prepared.map((call) =>
+        timed(async () => (typeof call === "function" ? await call() : await make())),
+      );
+      const each = await Promise.all(taken);
+      if (n >= 0) times[index]?.push(...each);
     }
   }
   return times;
