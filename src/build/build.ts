@@ -117,7 +117,7 @@ export function binaryPath(architecture: Architecture): string {
 }
 
 /** Builds what is shipped, and says on the terminal what came out. */
-export async function buildRelease(architecture: Architecture): Promise<void> {
+async function buildRelease(architecture: Architecture): Promise<void> {
   const outfile = binaryPath(architecture);
   const began = performance.now();
   const entry = join(PROJECT, "src/main.ts");
