@@ -1,8 +1,8 @@
 /** Reading the audit log: any page of any filter at the cost of some index look-ups. core/append.ts writes it. */
 
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../core/audit-actions.ts";
 import type { Context } from "../core/context.ts";
-import { RESOURCE_TYPES } from "../core/operation.ts";
 import { offsetOf, type Page, type Paged } from "../core/page.ts";
 import type { Database, Transaction } from "../db/client.ts";
 import { type AuditRow, audit } from "../db/schema.ts";
@@ -24,34 +24,29 @@ export interface AuditRange {
 }
 
 /**
- * Records that their own counters number (see audit_page() in drizzle/): those with the names `a` and `b` and one of
- * `types` as resource type.
+ * Records that are counted in the log itself, one series for each of `actions` (see audit_page() in drizzle/): those with the
+ * actor and the resource id that the series' name speaks of. `subject` are those about one user, whatever the action.
  */
 interface Series {
-  readonly name: "all" | "type" | "action" | "actor" | "actor_action" | "resource" | "subject";
-  readonly a: string;
-  readonly b: string;
-  readonly types: readonly string[];
+  readonly name: "action" | "actor_action" | "resource_action" | "resource_actor_action" | "subject";
+  readonly actor?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly subjectId?: number;
+  readonly actions: readonly string[];
 }
-
-/** What concerns neither a user, a key nor a setting has the type "". */
-const ALL_TYPES: readonly string[] = ["", ...RESOURCE_TYPES];
 
 /** One page of the log, newest first. Total and page are of one snapshot. */
 export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<AuditRow>> {
-  const { actor, action, resourceId } = filter;
+  const { actor, action, resourceType, resourceId } = filter;
   // No text in PostgreSQL has a NUL; asking for one would be an error.
   if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
-  const counted = resourceId === undefined || (actor === undefined && action === undefined);
-  return await readPage(
-    context.db,
-    counted ? pageOfSeries(seriesOf(filter), filter, page) : pageOfResource(filter, page),
-  );
+  const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
+  return await readPage(context.db, isWhole ? pageOfAll(filter, page) : pageOfSeries(seriesOf(filter), filter, page));
 }
 
 /** One page of the records in which an external user is the actor or the object, newest first. */
 export function listOwnAudit(context: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
-  return readPage(context.db, pageOfSeries({ name: "subject", a: String(userId), b: "", types: [""] }, {}, page));
+  return readPage(context.db, pageOfSeries({ name: "subject", subjectId: userId, actions: [] }, {}, page));
 }
 
 /** The records of a span of time, which is one range of numbers: no record is older than the one before it. */
@@ -65,15 +60,16 @@ export async function auditRange(db: Database | Transaction, since?: Date, until
   return range;
 }
 
-function seriesOf(filter: AuditFilter): Series {
-  const { actor, action, resourceType, resourceId } = filter;
-  const types = resourceType === undefined ? ALL_TYPES : [resourceType];
-  if (resourceId !== undefined) return { name: "resource", a: resourceId, b: "", types };
-  if (actor !== undefined && action !== undefined) return { name: "actor_action", a: actor, b: action, types };
-  if (actor !== undefined) return { name: "actor", a: actor, b: "", types };
-  if (action !== undefined) return { name: "action", a: action, b: "", types };
-  if (resourceType !== undefined) return { name: "type", a: "", b: "", types };
-  return { name: "all", a: "", b: "", types: [""] };
+function seriesOf({ actor, action, resourceType, resourceId }: AuditFilter): Series {
+  const actions = AUDIT_ACTIONS.filter(
+    (one) =>
+      (action === undefined || one === action) &&
+      (resourceType === undefined || RESOURCE_TYPE_OF[one] === resourceType),
+  );
+  if (resourceId !== undefined) {
+    return { name: actor === undefined ? "resource_action" : "resource_actor_action", actor, resourceId, actions };
+  }
+  return { name: actor === undefined ? "action" : "actor_action", actor, actions };
 }
 
 /** `(first, last)` of the filter's span of time. */
@@ -90,23 +86,27 @@ function rangeOf({ since, until }: AuditFilter): SQL {
     ), 0) end as last) range`;
 }
 
-/** `(total, ids)` of a page of records that are counted in the log. */
+/** `(total, ids)` of a page of all records: their numbers have no gaps, and retention removes the lowest. */
+function pageOfAll(filter: AuditFilter, page: Page): SQL {
+  const newest = sql`range.last - ${offsetOf(page)}::bigint`;
+  return sql`${rangeOf(filter)} cross join lateral (
+      select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first
+    ) oldest cross join lateral (
+      select greatest(range.last - low + 1, 0) as total,
+        array(select generate_series(${newest}, greatest(low, ${newest} - ${page.pageSize}::bigint + 1), -1)) as ids
+    ) page`;
+}
+
+/** The same of records that are counted in the log. */
 function pageOfSeries(series: Series, filter: AuditFilter, page: Page): SQL {
-  return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.a}, ${series.b},
-    ${textArray(series.types)}, range.first, range.last, ${offsetOf(page)}, ${page.pageSize}) page`;
+  return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.actor ?? null},
+    ${series.resourceId ?? null}, ${series.subjectId ?? null}, ${textArray(series.actions)}, range.first, range.last,
+    ${offsetOf(page)}, ${page.pageSize}) page`;
 }
 
-/** The same for one resource and more conditions: what ever happened to one user, key or setting is counted one by one. */
-function pageOfResource(filter: AuditFilter, page: Page): SQL {
-  const types = filter.resourceType === undefined ? ALL_TYPES : [filter.resourceType];
-  return sql`${rangeOf(filter)} cross join lateral public.audit_resource_page(${filter.resourceId}, ${filter.actor ?? null},
-    ${filter.action ?? null}, ${textArray(types)}, range.first, range.last, ${offsetOf(page)}, ${page.pageSize}) page`;
-}
-
-/** An array parameter; the driver would make a list of values of it. */
+/** One parameter whatever the number of actions, so that there is one statement to prepare; no action has a comma. */
 function textArray(items: readonly string[]): SQL {
-  const values = items.map((item) => sql`${item}::text`);
-  return sql`array[${sql.join(values, sql`, `)}]`;
+  return sql`string_to_array(${items.join(",")}, ',')`;
 }
 
 async function readPage(db: Database, page: SQL): Promise<Paged<AuditRow>> {

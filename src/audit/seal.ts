@@ -12,13 +12,16 @@ export function createSeal(key: Uint8Array): Seal {
   // JSON of an array keeps the fields apart: no two contents have the same text.
   const hash = (purpose: string, fields: readonly unknown[]) =>
     createHmac("sha256", key)
-      .update(`uam ${purpose} 1\n${JSON.stringify(fields)}`)
+      .update(`uam ${purpose}\n${JSON.stringify(fields)}`)
       .digest();
   return {
-    record: (previous, content) => hash("audit record", [hex(previous), ...fieldsOf(content)]),
+    record: (previous, content) =>
+      content.sealedCounters === null
+        ? hash("audit record 2", [hex(previous), ...fieldsOf(content), ...countersOf(content)])
+        : hash("audit record 1", [hex(previous), ...fieldsOf(content), ...parseCounters(content.sealedCounters)]),
     checkpoint: (id, createdAt, mac, purgedAt) =>
-      hash("audit checkpoint", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
-    fingerprint: () => hash("audit key", []),
+      hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
+    fingerprint: () => hash("audit key 1", []),
   };
 }
 
@@ -45,12 +48,26 @@ function fieldsOf(content: AuditContent): readonly unknown[] {
     content.result,
     content.ip,
     content.subjectId,
-    // The counters too: whoever could change them could hide records from lists.
-    content.nType,
+  ];
+}
+
+/** Sealed too, because whoever could change them could hide records from lists. */
+function countersOf(content: AuditContent): readonly number[] {
+  return [
     content.nAction,
-    content.nActor,
     content.nActorAction,
-    content.nResource,
+    content.nResourceAction,
+    content.nResourceActorAction,
     content.nSubject,
   ];
+}
+
+/** What is no array of counters was not sealed by any version; whatever this returns then, the seal does not fit. */
+function parseCounters(text: string): readonly unknown[] {
+  try {
+    const counters: unknown = JSON.parse(text);
+    return Array.isArray(counters) ? counters : [];
+  } catch {
+    return [];
+  }
 }

@@ -2,6 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import type { Database, Transaction } from "../db/client.ts";
+import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import { SECOND } from "./clock.ts";
 import type { AuditContent, Context } from "./context.ts";
 import type { AuditEntry, Recorded } from "./operation.ts";
@@ -21,7 +22,7 @@ export async function appendAudit(tx: Transaction, context: Context, { entry, re
   const names = {
     actor: clip(context.actor.name, MAX_NAME),
     action: entry.action,
-    resourceType: entry.resourceType ?? "",
+    resourceType: RESOURCE_TYPE_OF[entry.action],
     resourceId: clip(entry.resourceId ?? "", MAX_NAME),
     subjectId: entry.subjectId ?? null,
   };
@@ -38,6 +39,7 @@ export async function appendAudit(tx: Transaction, context: Context, { entry, re
     result,
     ip: context.actor.ip,
     ...next.counters,
+    sealedCounters: null,
   };
   const mac = context.seal.record(next.mac, content);
   await append(tx, content, next.mac, mac);
@@ -61,7 +63,10 @@ export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<b
 }
 
 type Names = Pick<AuditContent, "actor" | "action" | "resourceType" | "resourceId" | "subjectId">;
-type Counters = Pick<AuditContent, "nType" | "nAction" | "nActor" | "nActorAction" | "nResource" | "nSubject">;
+type Counters = Pick<
+  AuditContent,
+  "nAction" | "nActorAction" | "nResourceAction" | "nResourceActorAction" | "nSubject"
+>;
 
 /** What the database knows of the record to come. */
 interface Next {
@@ -87,12 +92,12 @@ async function lockHead(tx: Transaction, names: Names): Promise<Next> {
     .execute();
   if (next === undefined) throw new Error("audit_next() returned no row");
   const { n, ...head } = next;
-  const [nType = 0, nAction = 0, nActor = 0, nActorAction = 0, nResource = 0, nSubject = 0] = n;
-  return { ...head, counters: { nType, nAction, nActor, nActorAction, nResource, nSubject } };
+  const [nAction = 0, nActorAction = 0, nResourceAction = 0, nResourceActorAction = 0, nSubject = 0] = n;
+  return { ...head, counters: { nAction, nActorAction, nResourceAction, nResourceActorAction, nSubject } };
 }
 
 async function append(tx: Transaction, c: AuditContent, previous: Uint8Array, mac: Uint8Array): Promise<void> {
-  const counters = `{${c.nType},${c.nAction},${c.nActor},${c.nActorAction},${c.nResource},${c.nSubject}}`;
+  const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
   await tx
     .select({ done: sql`1` })
     .from(

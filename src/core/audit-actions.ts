@@ -1,30 +1,36 @@
 /** What is recorded: every audit action, and the kinds of resources the records name. */
 
-/** Every audit action there is. */
-export const AUDIT_ACTIONS = [
-  "auth.admin_login",
-  "auth.otp_send",
-  "auth.otp_login",
-  "auth.logout",
-  "auth.admin_forgot",
-  "auth.admin_reset",
-  "user.create",
-  "user.update",
-  "user.disable",
-  "user.enable",
-  "user.extend",
-  "user.delete",
-  "key.create",
-  "key.rename",
-  "key.revoke",
-  "approval.submit",
-  "approval.review",
-  "settings.update",
-  "lifecycle.expire",
-  "lifecycle.recycle",
-] as const;
-
 export const RESOURCE_TYPES = ["user", "ssh_key", "setting"] as const;
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+/**
+ * Every audit action there is, with the kind of resource that its records are about; "" where they name none. Lists find
+ * records by their actions, so one that was ever recorded has to stay here.
+ */
+export const RESOURCE_TYPE_OF = {
+  "auth.admin_login": "",
+  "auth.otp_send": "",
+  "auth.otp_login": "",
+  "auth.logout": "",
+  "auth.admin_forgot": "",
+  "auth.admin_reset": "",
+  "user.create": "user",
+  "user.update": "user",
+  "user.disable": "user",
+  "user.enable": "user",
+  "user.extend": "user",
+  "user.delete": "user",
+  "key.create": "ssh_key",
+  "key.rename": "ssh_key",
+  "key.revoke": "ssh_key",
+  "approval.submit": "",
+  "approval.review": "",
+  "settings.update": "setting",
+  "lifecycle.expire": "user",
+  "lifecycle.recycle": "user",
+} as const satisfies Readonly<Record<string, ResourceType | "">>;
+
+export type AuditAction = keyof typeof RESOURCE_TYPE_OF;
+
+export const AUDIT_ACTIONS: readonly AuditAction[] = Object.keys(RESOURCE_TYPE_OF) as AuditAction[];

@@ -6,18 +6,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transaction } from "../db/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
-import type { AuditAction, ResourceType } from "./audit-actions.ts";
+import type { AuditAction } from "./audit-actions.ts";
 import type { Context } from "./context.ts";
 import { publicMessage, UamError } from "./errors.ts";
-
-export { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPES, type ResourceType } from "./audit-actions.ts";
 
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
 
 /** What is known of an operation before it begins; it is in the record of its success and of its failure. */
 export interface AuditEntry {
   readonly action: AuditAction;
-  readonly resourceType?: ResourceType;
   /** Decimal id, or the key of a setting. Empty when a create failed. */
   readonly resourceId?: string;
   readonly detail?: AuditDetail;

@@ -4,6 +4,7 @@ import initial from "../../drizzle/0000_initial.sql" with { type: "text" };
 import auditSeal from "../../drizzle/0001_audit_seal.sql" with { type: "text" };
 import auditProtect from "../../drizzle/0002_audit_protect.sql" with { type: "text" };
 import accountIntents from "../../drizzle/0003_account_intents.sql" with { type: "text" };
+import auditSeries from "../../drizzle/0004_audit_series.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_audit_seal", sql: auditSeal },
   { name: "0002_audit_protect", sql: auditProtect },
   { name: "0003_account_intents", sql: accountIntents },
+  { name: "0004_audit_series", sql: auditSeries },
 ];

@@ -192,8 +192,8 @@ export const auditHead = pgTable("audit_head", {
 
 /**
  * The audit log: numbered without gaps, in the order of commit and of time. Each `n` column counts the records with the
- * same columns as its index begins with, so that lists need not count. Only audit_append() adds records, only
- * audit_purge() removes them, from the old end.
+ * same columns as its index begins with, so that lists need not count: any filter is some of these series, one for each
+ * action that it lets through. Only audit_append() adds records, only audit_purge() removes them, from the old end.
  */
 export const audit = pgTable(
   "audit",
@@ -211,23 +211,22 @@ export const audit = pgTable(
     ip: text().notNull(),
     /** The external user whom the record is about or who acted; null where there is none. */
     subjectId: bigint({ mode: "number" }),
-    nType: bigint({ mode: "number" }).notNull().default(0),
     nAction: bigint({ mode: "number" }).notNull().default(0),
-    nActor: bigint({ mode: "number" }).notNull().default(0),
     nActorAction: bigint({ mode: "number" }).notNull().default(0),
-    nResource: bigint({ mode: "number" }).notNull().default(0),
+    nResourceAction: bigint({ mode: "number" }).notNull().default(0),
+    nResourceActorAction: bigint({ mode: "number" }).notNull().default(0),
     nSubject: bigint({ mode: "number" }).notNull().default(0),
+    /** A JSON array: the counters that the seal covers instead, where a version before migration 0004 wrote the record. */
+    sealedCounters: text(),
     /** Keyed hash of this record and of the `mac` before it; see audit/seal.ts. */
     mac: bytea().notNull().default(sql`''::bytea`),
   },
   (t) => [
     index("audit_created_at").on(t.createdAt, t.id),
-    index("audit_by_type").on(t.resourceType, t.id, t.nType),
-    index("audit_by_action").on(t.action, t.resourceType, t.id, t.nAction),
-    index("audit_by_actor").on(t.actor, t.resourceType, t.id, t.nActor),
-    index("audit_by_actor_action").on(t.actor, t.action, t.resourceType, t.id, t.nActorAction),
-    // With action and actor, which may be asked for along with a resource and are then read from the index.
-    index("audit_by_resource").on(t.resourceType, t.resourceId, t.id, t.nResource, t.action, t.actor),
+    index("audit_by_action").on(t.action, t.id, t.nAction),
+    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
+    index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
+    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
     index("audit_by_subject").on(t.subjectId, t.id, t.nSubject).where(sql`${t.subjectId} is not null`),
   ],
 );

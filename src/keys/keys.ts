@@ -22,7 +22,6 @@ export interface NewKey {
 export function uploadKey(context: Context, userId: number, input: NewKey): Promise<KeyRow> {
   const entry = {
     action: "key.create",
-    resourceType: "ssh_key",
     subjectId: userId,
     detail: { name: input.name },
   } as const;
@@ -151,7 +150,6 @@ async function shutAccount(context: Context, userId: number): Promise<void> {
   const reason = "a key was revoked, but the authorized-keys file could not be rewritten";
   const entry = {
     action: "user.disable",
-    resourceType: "user",
     resourceId: String(userId),
     subjectId: userId,
   } as const;
@@ -193,7 +191,7 @@ export async function allAccounts(db: Database, now: Date): Promise<readonly Acc
 }
 
 function keyEntry(action: "key.rename" | "key.revoke", userId: number, keyId: number) {
-  return { action, resourceType: "ssh_key", resourceId: String(keyId), subjectId: userId } as const;
+  return { action, resourceId: String(keyId), subjectId: userId } as const;
 }
 
 /** Trims and checks a display name: 1 to 64 Unicode code points, no control characters. It never reaches the host. */

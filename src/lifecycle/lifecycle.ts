@@ -98,6 +98,6 @@ function recycleUser(context: Context, { id, username }: DueUser, now: Date): Pr
 }
 
 function entryOf<A extends Due["action"]>(action: A, userId: number, username: string) {
-  const about = { resourceType: "user", resourceId: String(userId), subjectId: userId } as const;
+  const about = { resourceId: String(userId), subjectId: userId } as const;
   return { action, ...about, detail: { username } } as const;
 }

@@ -92,7 +92,7 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
 async function recordLock(context: Context, entry: LockEntry): Promise<string | undefined> {
   const known = await findUserByName(context.side, entry.username);
   const subject = known === undefined ? {} : { resourceId: String(known.id), subjectId: known.id };
-  return await audited(context, { action: "user.disable", resourceType: "user", ...subject }, async (op) => {
+  return await audited(context, { action: "user.disable", ...subject }, async (op) => {
     if (known === undefined || (entry.uid !== undefined && known.uid !== entry.uid)) {
       throw new UamError("not_found", `There is no user named ${entry.username} with the account that was locked`);
     }

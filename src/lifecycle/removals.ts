@@ -33,7 +33,7 @@ export async function finishRemovals(services: Services): Promise<void> {
 
 /** False if the user is gone. */
 function finishRemoval(services: Services, { userId, actor }: Removal): Promise<boolean> {
-  const about = { resourceType: "user", resourceId: String(userId), subjectId: userId } as const;
+  const about = { resourceId: String(userId), subjectId: userId } as const;
   return audited({ ...services, actor, requestId: "" }, { action: "user.delete", ...about }, async (op) => {
     const user = await lockUserIfStored(op.tx, userId);
     const isNoted = (await listRemovals(op.tx)).some((noted) => noted.userId === userId);

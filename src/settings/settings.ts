@@ -78,5 +78,5 @@ export async function readSetting(
 }
 
 function settingEntry(key: SettingKey) {
-  return { action: "settings.update", resourceType: "setting", resourceId: key } as const;
+  return { action: "settings.update", resourceId: key } as const;
 }

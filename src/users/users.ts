@@ -44,7 +44,7 @@ const MAX_DAYS = 3650;
 
 /** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
 export function createUser(context: Context, input: NewUser): Promise<UserRow> {
-  const entry = { action: "user.create", resourceType: "user", detail: { username: input.username } } as const;
+  const entry = { action: "user.create", detail: { username: input.username } } as const;
   return audited(context, entry, async (op) => {
     const { host, clock } = context;
     const now = clock.now();
@@ -274,5 +274,5 @@ function userEntry<A extends "user.update" | "user.disable" | "user.enable" | "u
   action: A,
   userId: number,
 ) {
-  return { action, resourceType: "user", resourceId: String(userId), subjectId: userId } as const;
+  return { action, resourceId: String(userId), subjectId: userId } as const;
 }

@@ -70,12 +70,13 @@ describe("verifyAudit()", () => {
     ["result", sql`case result when 'failed' then 'success' else 'failed' end`],
     ["ip", sql`'192.0.2.99'`],
     ["subject_id", sql`coalesce(subject_id, 0) + 1`],
-    ["n_type", sql`n_type + 1`],
     ["n_action", sql`n_action + 1`],
-    ["n_actor", sql`n_actor + 1`],
     ["n_actor_action", sql`n_actor_action + 1`],
-    ["n_resource", sql`n_resource + 1`],
+    ["n_resource_action", sql`n_resource_action + 1`],
+    ["n_resource_actor_action", sql`n_resource_actor_action + 1`],
     ["n_subject", sql`n_subject + 1`],
+    ["sealed_counters", sql`'[1,1,1,1,1,1]'`],
+    ["sealed_counters", sql`'no array'`],
     ["mac", sql`sha256('x')`],
   ];
   for (const [column, value] of columns) {

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sendCode } from "../../src/auth/otp.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../src/core/audit-actions.ts";
 import { MINUTE } from "../../src/core/clock.ts";
-import { AUDIT_ACTIONS, type AuditAction } from "../../src/core/operation.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../support/app.ts";
 import { freshKey } from "../support/keys.ts";
 

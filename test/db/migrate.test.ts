@@ -3,10 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { listAudit, listOwnAudit } from "../../src/audit/audit.ts";
-import type { Context } from "../../src/core/context.ts";
-import { type DatabaseHandle, openDatabase } from "../../src/db/client.ts";
+import { createSeal } from "../../src/audit/seal.ts";
+import { verifyAudit } from "../../src/audit/verify.ts";
+import { appendAudit } from "../../src/core/append.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import type { Context, Seal } from "../../src/core/context.ts";
+import { type Database, type DatabaseHandle, openDatabase } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
+import { withGuardsDown } from "../../src/db/protect.ts";
+import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -91,4 +97,62 @@ describe("migrate()", () => {
     await root.db.execute(sql.raw("drop database migrate_old with (force)"));
     await root.close();
   });
+
+  test("brings a sealed log forward: it verifies, is listed whole, and takes an older instance's records meanwhile", async () => {
+    const root = openDatabase(database.superuser, 1);
+    await root.db.execute(sql.raw("create database migrate_sealed"));
+    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+    const old = openDatabase({ ...database.superuser, database: "migrate_sealed" }, 2);
+    await migrate(old.db, MIGRATIONS.slice(0, 4));
+    const seal = createSeal(TEST_KEY);
+    for (let n = 1; n <= 60; n++) await appendAsBefore(old.db, seal, n);
+    // What is left after retention begins with other counters than 1.
+    const [mark] = await old.db.execute<{ created_at: string; mac: Uint8Array }>(
+      sql`select created_at::text, mac from audit where id = 9`,
+    );
+    const purged = new Date("2026-06-01T00:00:00Z");
+    const checkpoint = seal.checkpoint(9, new Date(String(mark?.created_at)), mark?.mac as Uint8Array, purged);
+    await old.db.execute(sql`select audit_purge(9, ${purged.toISOString()}::timestamptz, ${checkpoint})`);
+
+    expect(await migrate(old.db)).toEqual(["0004_audit_series"]);
+    const services = { db: old.db, seal, clock: systemClock } as unknown as Context;
+    expect(await verifyAudit(services)).toMatchObject({ fault: undefined, verified: 51, start: 9 });
+    for (let n = 61; n <= 65; n++) await appendAsBefore(old.db, seal, n);
+    const actor = { type: "admin", name: "admin0", ip: "" } as const;
+    const entry = { action: "user.update", resourceId: "2", subjectId: 2 } as const;
+    await old.db.transaction((tx) => appendAudit(tx, { ...services, actor }, { entry, result: "success" }));
+    expect(await verifyAudit(services)).toMatchObject({ fault: undefined, verified: 57 });
+    expect((await listAudit(services, {}, { page: 1, pageSize: 5 })).total).toBe(57);
+    const counted = await old.db.execute<{ actor: string; resource: string; rows: number }>(sql`
+      select actor, resource_id as resource, count(*)::int as rows from audit group by 1, 2`);
+    for (const { actor, resource, rows } of counted) {
+      const { total, items } = await listAudit(services, { actor, resourceId: resource }, { page: 1, pageSize: 100 });
+      expect([total, items.length]).toEqual([rows, rows]);
+    }
+    const altered = sql`update audit set sealed_counters = null where id = 30`;
+    await old.db.transaction((tx) => withGuardsDown(tx, () => tx.execute(altered)));
+    expect((await verifyAudit(services)).fault).toMatchObject({ kind: "altered", id: 30 });
+    await old.close();
+    await root.db.execute(sql.raw("drop database migrate_sealed with (force)"));
+    await root.close();
+  });
 });
+
+/** Adds record `id` as the version before migration 0004 does: with six counters, which its seal covers. */
+async function appendAsBefore(db: Database, seal: Seal, id: number): Promise<void> {
+  const names = { actor: `admin${id % 3}`, action: "user.update", resourceType: "user", resourceId: String(id % 4) };
+  const rest = { actorType: "admin", detail: "{}", result: "success", ip: "", subjectId: id % 4 } as const;
+  const uncounted = { nAction: 0, nActorAction: 0, nResourceAction: 0, nResourceActorAction: 0, nSubject: 0 };
+  const createdAt = new Date(Date.UTC(2026, 0, 1, 0, id));
+  await db.transaction(async (tx) => {
+    const [next] = await tx.execute<{ mac: Uint8Array; n: readonly number[] }>(
+      sql`select mac, to_json(n) as n from audit_next(${names.actor}, 'user.update', 'user', ${names.resourceId}, ${id % 4})`,
+    );
+    if (next === undefined) throw new Error("audit_next() returned no row");
+    const n = Array.from({ length: 6 }, (_, index) => next.n[index] ?? 0);
+    const content = { id, createdAt, ...names, ...rest, ...uncounted, sealedCounters: JSON.stringify(n) };
+    await tx.execute(sql`
+      select audit_append(${id}, ${next.mac}, ${createdAt.toISOString()}, 'admin', ${names.actor}, 'user.update', 'user',
+        ${names.resourceId}, '{}', 'success', '', ${id % 4}, ${`{${n.join(",")}}`}::bigint[], ${seal.record(next.mac, content)})`);
+  });
+}

@@ -106,7 +106,7 @@ describe("the role of the service", () => {
   test("audit_append() refuses a record that does not continue the log", async () => {
     const call = (id: string, previous: string, at: string, mac: string) =>
       attempt(t.db, [
-        `select audit_append(${id}, ${previous}, ${at}, 'admin', 'm', 'user.create', 'user', '1', '{}', 'success', '', null, '{1,1,1,1,1,1}', ${mac})`,
+        `select audit_append(${id}, ${previous}, ${at}, 'admin', 'm', 'user.create', 'user', '1', '{}', 'success', '', null, '{1,1,1,1,1}', ${mac})`,
       ]);
     const before = await snapshot(superuser.db);
     const head = (column: string) => `(select ${column} from audit_head)`;
@@ -125,7 +125,7 @@ describe("the role of the service", () => {
       "create temp table audit_head (one int, id bigint, created_at timestamptz, mac bytea)",
       "insert into audit_head values (1, 0, '1970-01-01', '')",
       "create temp table audit (like public.audit)",
-      "create function pg_temp.audit_at_most(text, text, text, text, bigint, out id bigint, out n bigint) language sql as 'select 666::bigint, 666::bigint'",
+      "create function pg_temp.audit_counters(text, text, text, bigint, bigint) returns bigint[] language sql as 'select array[666]::bigint[]'",
       "set local search_path = pg_temp, public",
     ];
     let next: unknown;
@@ -146,7 +146,7 @@ describe("the role of the service", () => {
       .transaction(async (tx) => {
         await tx.execute(sql`
           select audit_append(h.id + 1, h.mac, h.created_at, 'admin', 'mallory', 'user.create', 'user', '1', '{}', 'success', '', null,
-            '{1,1,1,1,1,1}', sha256('x')) from audit_head h`);
+            '{1,1,1,1,1}', sha256('x')) from audit_head h`);
         const result = await verifyAudit({ ...t.services, db: tx as unknown as Database });
         expect(result.fault).toMatchObject({ kind: "altered", id: 21 });
         tx.rollback();

@@ -2,8 +2,8 @@
 
 import { sql } from "drizzle-orm";
 import { createSeal } from "../../src/audit/seal.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/core/audit-actions.ts";
 import type { AuditContent } from "../../src/core/context.ts";
-import { AUDIT_ACTIONS, type AuditAction } from "../../src/core/operation.ts";
 import type { Database } from "../../src/db/client.ts";
 import { withGuardsDown } from "../../src/db/protect.ts";
 
@@ -11,7 +11,7 @@ import { withGuardsDown } from "../../src/db/protect.ts";
 export const TEST_KEY = new Uint8Array(32).fill(7);
 
 /** The part of a record that a caller chooses. */
-export type Draft = Omit<AuditContent, "id" | `n${string}`>;
+export type Draft = Omit<AuditContent, "id" | `n${string}` | "sealedCounters">;
 
 const BATCH = 5000;
 
@@ -46,12 +46,12 @@ export async function fillAuditLog(superuser: Database, count: number, draft: (i
           const content: AuditContent = {
             ...d,
             id: index + 1,
-            nType: next("t", d.resourceType),
-            nAction: next("a", d.action, d.resourceType),
-            nActor: next("p", d.actor, d.resourceType),
-            nActorAction: next("x", d.actor, d.action, d.resourceType),
-            nResource: next("r", d.resourceType, d.resourceId),
+            nAction: next("a", d.action),
+            nActorAction: next("aa", d.actor, d.action),
+            nResourceAction: next("ra", d.resourceId, d.action),
+            nResourceActorAction: next("raa", d.resourceId, d.actor, d.action),
             nSubject: d.subjectId === null ? 0 : next("s", d.subjectId),
+            sealedCounters: null,
           };
           mac = seal.record(mac, content);
           createdAt = d.createdAt;
@@ -75,7 +75,7 @@ export function busyDraft(random: () => number, start: Date, milliseconds: numbe
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   return (index) => {
     const action = pick(AUDIT_ACTIONS);
-    const resourceType = typeOf(action);
+    const resourceType = RESOURCE_TYPE_OF[action];
     const user = 1 + Math.floor(random() ** 2 * 2000);
     const bySelf = action.startsWith("key.");
     const [actorType, actor] = bySelf
@@ -109,12 +109,6 @@ export function seededRandom(seed: number): () => number {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function typeOf(action: AuditAction): string {
-  if (action.startsWith("user.") || action.startsWith("lifecycle.")) return "user";
-  if (action.startsWith("key.")) return "ssh_key";
-  return action.startsWith("settings.") ? "setting" : "";
 }
 
 function toRow(content: AuditContent, mac: Uint8Array): Record<string, unknown> {

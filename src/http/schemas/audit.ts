@@ -1,7 +1,7 @@
 /** The audit log, in requests and answers. */
 
 import * as v from "valibot";
-import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../core/operation.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../core/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../../db/schema.ts";
 import { described, id, pageFields, text, timestamp } from "../schemas.ts";
 
