@@ -56,6 +56,10 @@ const CASES: readonly Case[] = [
   ["action, resource_type", () => ({ action: "key.revoke", resourceType: "ssh_key" })],
   ["resource_type, resource_id", (random) => ({ resourceType: "user", resourceId: user(random) })],
   ["action, resource_id", (random) => ({ action: "user.update", resourceId: user(random) })],
+  ["actor, resource_id", (random) => ({ actor: admin(random), resourceId: user(random) })],
+  ["resource_id (none)", () => ({ resourceId: "" })],
+  ["action, resource_id (none)", () => ({ action: "auth.logout", resourceId: "" })],
+  ["actor, resource_id (none)", (random) => ({ actor: admin(random), resourceId: "" })],
 ];
 const PAGES = ["1", "1000", "last"] as const;
 /** Calls at the same time. */
