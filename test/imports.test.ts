@@ -46,6 +46,7 @@ const IMPORTS: Readonly<Record<string, Rule>> = {
       "host/sudo-check.ts",
       "mail/transport.ts",
       "runtime/tls.ts",
+      "runtime/under-way.ts",
     ],
     types: ["runtime", "host", "db", "mail"],
   },

@@ -14,6 +14,7 @@ import { createTransport } from "../mail/transport.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
 import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
+import { serveWhole } from "../runtime/under-way.ts";
 import { openServices } from "../services.ts";
 import { VERSION } from "../version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
@@ -80,7 +81,7 @@ async function serveMetrics(
 
 async function startServer(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
   try {
-    return await runtime.serve(options);
+    return await serveWhole(runtime, options);
   } catch (cause) {
     if (cause instanceof UamError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
