@@ -40,7 +40,8 @@ DROP FUNCTION public.audit_at_most;
 -- A series is the records with one action and, if its name says so, one actor and one resource id; "subject" is those about
 -- one user. The newest record of each of the series whose id is at most p_id. Row comparisons, because with equalities the
 -- planner may walk the primary key instead, through the whole log where a series is empty.
-CREATE FUNCTION public.audit_at_most(p_series text, p_actor text, p_resource_id text, p_subject_id bigint, p_actions text[], p_id bigint)
+CREATE FUNCTION public.audit_at_most(p_series text, p_actor text, p_resource_id text, p_subject_id bigint,
+  p_actions text[], p_id bigint)
 RETURNS TABLE (action text, id bigint, n bigint) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   CASE p_series
@@ -78,7 +79,8 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- The oldest record of each of the series whose id is at least p_id.
-CREATE FUNCTION public.audit_at_least(p_series text, p_actor text, p_resource_id text, p_subject_id bigint, p_actions text[], p_id bigint)
+CREATE FUNCTION public.audit_at_least(p_series text, p_actor text, p_resource_id text, p_subject_id bigint,
+  p_actions text[], p_id bigint)
 RETURNS TABLE (action text, id bigint, n bigint) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   CASE p_series
@@ -116,7 +118,8 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- The ids of the newest p_limit records of each of the series with p_low <= id <= p_high.
-CREATE FUNCTION public.audit_ids(p_series text, p_actor text, p_resource_id text, p_subject_id bigint, p_actions text[], p_low bigint, p_high bigint, p_limit bigint)
+CREATE FUNCTION public.audit_ids(p_series text, p_actor text, p_resource_id text, p_subject_id bigint,
+  p_actions text[], p_low bigint, p_high bigint, p_limit bigint)
 RETURNS SETOF bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
   CASE p_series
@@ -155,8 +158,8 @@ END $$;
 --> statement-breakpoint
 -- How many records the series of p_actions have from p_low to p_high, and the ids of one page of them all, newest first. The
 -- counters in the records make the cost of any page that of some index look-ups.
-CREATE FUNCTION public.audit_page(p_series text, p_actor text, p_resource_id text, p_subject_id bigint, p_actions text[], p_low bigint, p_high bigint,
-  p_offset bigint, p_limit bigint, OUT total bigint, OUT ids bigint[])
+CREATE FUNCTION public.audit_page(p_series text, p_actor text, p_resource_id text, p_subject_id bigint,
+  p_actions text[], p_low bigint, p_high bigint, p_offset bigint, p_limit bigint, OUT total bigint, OUT ids bigint[])
 LANGUAGE plpgsql STABLE
 -- Each look-up has one good plan, the walk along its index; making a plan costs ten times as much as using it.
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
@@ -166,7 +169,8 @@ DECLARE
   guess bigint; guess_rank bigint; reached bigint; steps int := 0;
   near constant bigint := 50;
 BEGIN
-  SELECT array_agg(oldest.action), array_agg(oldest.n), coalesce(sum(newest.n - oldest.n + 1), 0), min(oldest.id), max(newest.id)
+  SELECT array_agg(oldest.action), array_agg(oldest.n), coalesce(sum(newest.n - oldest.n + 1), 0), min(oldest.id),
+    max(newest.id)
   INTO kinds, firsts, total, low, high
   FROM public.audit_at_least(p_series, p_actor, p_resource_id, p_subject_id, p_actions, p_low) oldest
     JOIN public.audit_at_most(p_series, p_actor, p_resource_id, p_subject_id, p_actions, p_high) newest USING (action)
@@ -199,10 +203,12 @@ END $$;
 -- The counters of a record that would be added after p_id.
 CREATE FUNCTION public.audit_counters(p_actor text, p_action text, p_resource_id text, p_subject_id bigint, p_id bigint)
 RETURNS bigint[] LANGUAGE sql STABLE AS $$
-  SELECT array_agg(coalesce(newest.n, 0) + CASE WHEN series.name = 'subject' AND p_subject_id IS NULL THEN 0 ELSE 1 END ORDER BY series.place)
+  SELECT array_agg(CASE WHEN series.name = 'subject' AND p_subject_id IS NULL THEN 0 ELSE coalesce(newest.n, 0) + 1 END
+    ORDER BY series.place)
   FROM unnest(ARRAY['action', 'actor_action', 'resource_action', 'resource_actor_action', 'subject'])
       WITH ORDINALITY series(name, place)
-    LEFT JOIN LATERAL public.audit_at_most(series.name, p_actor, p_resource_id, p_subject_id, ARRAY[p_action], p_id) newest ON true
+    LEFT JOIN LATERAL public.audit_at_most(series.name, p_actor, p_resource_id, p_subject_id, ARRAY[p_action], p_id) newest
+      ON true
 $$;
 --> statement-breakpoint
 -- Takes the lock that gives records their order, held until the transaction ends, and says what the next record will be.
