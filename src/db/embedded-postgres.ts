@@ -20,7 +20,16 @@ import {
 import { installPostgres, removeOtherVersions } from "./postgres-files.ts";
 import { explainOutput } from "./postgres-output.ts";
 import { canEnter, isRoot, type Owner } from "./postgres-owner.ts";
-import { answers, clearStalePid, findServer, PORT, type Server, startServer, stopServer } from "./postgres-process.ts";
+import {
+  answers,
+  clearStalePid,
+  findServer,
+  isStopping,
+  PORT,
+  type Server,
+  startServer,
+  stopServer,
+} from "./postgres-process.ts";
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -54,6 +63,7 @@ export interface EmbeddedPostgres {
 
 const GATE_PATIENCE = 200_000;
 const MAX_SOCKET_PATH = 107;
+const RECOVERY_PATIENCE = 60_000;
 const RESTART_DELAYS = [0, 500, 2000, 5000, 15_000, 30_000];
 
 /**
@@ -160,18 +170,36 @@ function layoutIn(dataDir: string): Layout {
   return { root, data: join(root, "data"), run: join(root, "run"), logFile: join(root, "server.log") };
 }
 
-/** Whether a running server may be used; one that nobody uses is an orphan of a crash and is stopped first. */
+/** Whether a running server may be used; one that nobody uses, or that is on its way down, is gone on return. */
 async function sharedServer(layout: Layout, alone: boolean): Promise<boolean> {
   const socket = socketDirectory(layout.run);
   try {
     const running = findServer(layout) !== undefined;
-    if (!alone && (await answers(socket.path))) return true;
+    if (!alone && (await letsIn(layout, socket.path))) return true;
     if (running) await stopServer(layout);
     // A server that answers although we see no process of it runs in another process namespace.
     return !running && (await answers(socket.path));
   } finally {
     socket.close();
   }
+}
+
+/**
+ * Whether a session can be had; waits for a server that recovers from a crash, but not for one that stops: that of a service
+ * which was just killed still takes connections.
+ */
+async function letsIn(layout: Layout, directory: string): Promise<boolean> {
+  const deadline = performance.now() + RECOVERY_PATIENCE;
+  while (!isStopping(layout) && (await answers(directory))) {
+    try {
+      await asSuperuser(directory, (sql) => sql`select 1`);
+      return true;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(20);
+    }
+  }
+  return false;
 }
 
 async function start(layout: Layout, options: EmbeddedPostgresOptions): Promise<Server> {
@@ -221,23 +249,25 @@ function programDirectory(layout: Layout, owner: Owner, log: Log): string {
 
 async function ensureDatabase(layout: Layout): Promise<void> {
   const socket = socketDirectory(layout.run);
-  const sql = postgres({
-    host: socket.path,
-    port: PORT,
-    username: SUPERUSER,
-    database: "postgres",
-    max: 1,
-    fetch_types: false,
-    onnotice: () => {},
-  });
   try {
-    const roles = await sql`select 1 from pg_roles where rolname = ${ROLE}`;
-    if (roles.length === 0) await sql`create role ${sql(ROLE)} login`;
-    const databases = await sql`select 1 from pg_database where datname = ${ROLE}`;
-    if (databases.length === 0) await sql`create database ${sql(ROLE)} owner ${sql(ROLE)}`;
+    await asSuperuser(socket.path, async (sql) => {
+      const roles = await sql`select 1 from pg_roles where rolname = ${ROLE}`;
+      if (roles.length === 0) await sql`create role ${sql(ROLE)} login`;
+      const databases = await sql`select 1 from pg_database where datname = ${ROLE}`;
+      if (databases.length === 0) await sql`create database ${sql(ROLE)} owner ${sql(ROLE)}`;
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+async function asSuperuser(directory: string, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+  const address = { host: directory, port: PORT, username: SUPERUSER, database: "postgres" };
+  const sql = postgres({ ...address, max: 1, fetch_types: false, onnotice: () => {} });
+  try {
+    await work(sql);
   } finally {
     await sql.end();
-    socket.close();
   }
 }
 

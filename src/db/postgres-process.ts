@@ -103,6 +103,11 @@ export function findServer(layout: Layout): number | undefined {
   return Number.isInteger(pid) && pid > 1 && isServerOf(layout, pid) ? pid : undefined;
 }
 
+/** Whether the server of this data directory says that it is on its way down. */
+export function isStopping(layout: Layout): boolean {
+  return readState(layout)[7]?.trim() === "stopping";
+}
+
 /** Every process of this data directory's server: backends can outlive a killed postmaster for a moment. */
 export function findServerProcesses(layout: Layout): readonly number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));

@@ -180,6 +180,26 @@ describe("openEmbeddedPostgres", () => {
     expect(await eventually(() => serverProcesses(dataDir).length === 0)).toBe(true);
   });
 
+  test("openEmbeddedPostgres() does not share a server that is on its way down, though others still use it", async () => {
+    const dataDir = join(top, "stopping");
+    const first = await open(dataDir);
+    const going = postmaster(dataDir);
+    await query(first.connection, async (sql) => {
+      await sql`select 1`;
+      // A smart shutdown: it lasts for as long as this session does.
+      process.kill(going, "SIGTERM");
+      const pidFile = join(dataDir, "postgres/data/postmaster.pid");
+      const deadline = performance.now() + 20_000;
+      while (!/stopping/.test(readFileSync(pidFile, "utf8")) && performance.now() < deadline) await sleep(5);
+      const second = await open(dataDir);
+      expect(second.owned).toBe(true);
+      expect(postmaster(dataDir)).not.toBe(going);
+      await query(second.connection, async (again) => expect(await again`select 1 as one`).toHaveLength(1));
+      await second.stop();
+    });
+    await first.stop();
+  });
+
   test("openEmbeddedPostgres() starts the server of a service again when it crashes", async () => {
     const server = await open(dataDir, { lifetime: "service" });
     const crashed = postmaster(dataDir);
