@@ -7,6 +7,7 @@ import {
   getLogger,
   type LogRecord,
 } from "@logtape/logtape";
+import { loggable } from "./core/errors.ts";
 import type { Log, LogFields, LogLevel } from "./core/log.ts";
 
 export interface LoggingOptions {
@@ -59,6 +60,6 @@ function plain(fields: LogFields = {}): Record<string, unknown> {
 }
 
 function describe(error: Error): Record<string, unknown> {
-  const { name, message, stack, cause } = error;
-  return { name, message, stack, ...(cause instanceof Error ? { cause: describe(cause) } : {}) };
+  const { name, cause } = error;
+  return { name, ...loggable(error), ...(cause instanceof Error ? { cause: describe(cause) } : {}) };
 }

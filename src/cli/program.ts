@@ -2,7 +2,7 @@
 
 import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
-import { UamError } from "../core/errors.ts";
+import { loggable, UamError } from "../core/errors.ts";
 import { commands, GROUPS } from "./commands.ts";
 import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 
@@ -70,8 +70,13 @@ async function report(environment: CliEnvironment, error: unknown): Promise<numb
     return EXIT.configuration;
   }
   if (error instanceof UamError || isSystemFailure(error)) environment.err(`uam: ${error.message}\n`);
-  else environment.err(`uam: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  else environment.err(`uam: ${error instanceof Error ? stackOf(error) : String(error)}\n`);
   return EXIT.failed;
+}
+
+function stackOf(error: Error): string {
+  const { message, stack } = loggable(error);
+  return stack ?? message;
 }
 
 /** A system call that failed (errno(3)): its message says which, and where it was called from helps nobody. */

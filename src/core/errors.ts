@@ -28,3 +28,14 @@ export const UNEXPECTED = "An internal error occurred. The service log has the d
 export function publicMessage(error: unknown): string {
   return error instanceof UamError ? error.message : UNEXPECTED;
 }
+
+/**
+ * Message and stack of an error as they may be written to a log: of a statement that failed (Drizzle's DrizzleQueryError) the
+ * text without its values, which are personal data and hashes of secrets.
+ */
+export function loggable(error: Error): { readonly message: string; readonly stack: string | undefined } {
+  const { message, stack } = error;
+  if (!("query" in error && "params" in error)) return { message, stack };
+  const shown = `Failed query: ${String(error.query)}`;
+  return { message: shown, stack: stack?.replace(message, () => shown) };
+}
