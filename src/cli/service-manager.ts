@@ -1,5 +1,7 @@
 /** What the service tells systemd: that it is ready, reloading, stopping, and alive. */
 
+import { clearInterval, setInterval } from "node:timers";
+import { HOUR, SECOND } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Notify, Runtime } from "../runtime/runtime.ts";
 
@@ -15,21 +17,40 @@ export interface ServiceManager {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
+/** Time that is asked for again and again while the service starts, and how long that goes on at most. */
+const EXTENSION = 60 * SECOND;
+const LONGEST_START = HOUR;
+
 /** Opens it from $NOTIFY_SOCKET and $WATCHDOG_USEC. Failures are logged, not thrown: the service itself is well. */
 export function openServiceManager(variables: Variables, runtime: Runtime, log: Log): ServiceManager {
   const notify = openNotify(variables, runtime, log);
   const interval = watchdogInterval(variables, runtime.pid);
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const extending = extendStart(notify);
   return {
     ready: (status) => {
+      clearInterval(extending);
       notify(`READY=1\nSTATUS=${status.replace(/\s+/g, " ")}`);
       // An event loop that is stuck misses its turn, which is what the watchdog is for.
       if (interval !== undefined) timer ??= setInterval(() => notify("WATCHDOG=1"), interval);
     },
     reloading: () => notify("RELOADING=1"),
     stopping: () => notify("STOPPING=1"),
-    close: () => clearInterval(timer),
+    close: () => {
+      clearInterval(extending);
+      clearInterval(timer);
+    },
   };
+}
+
+/** Bringing a large audit log up to date can take longer than the unit's TimeoutStartSec, and must not be cut off each time. */
+function extendStart(notify: Notify): NodeJS.Timeout {
+  const began = performance.now();
+  const extend = () => {
+    if (performance.now() - began < LONGEST_START) notify(`EXTEND_TIMEOUT_USEC=${EXTENSION * 1000}`);
+  };
+  extend();
+  return setInterval(extend, EXTENSION / 3).unref();
 }
 
 /** Half of what systemd allows, in milliseconds (sd_watchdog_enabled(3)); undefined if nothing is asked of this process. */

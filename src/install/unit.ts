@@ -49,7 +49,7 @@ function head(settings: UnitSettings): readonly string[] {
     "RestartSec=2",
     "RestartPreventExitStatus=78",
     "WatchdogSec=30",
-    "# The first start makes the database; one after a power cut recovers it.",
+    "# The first start makes the database; one after a power cut recovers it. A migration asks for more time itself.",
     "TimeoutStartSec=5min",
     "# Only the service is told to stop: it lets requests finish (60 s) and then stops its database itself.",
     "KillMode=mixed",

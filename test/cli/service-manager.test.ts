@@ -49,6 +49,7 @@ describe("service manager", () => {
       const lines = await receive(socket);
       const variables = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "40000", WATCHDOG_PID: String(process.pid) };
       const manager = openServiceManager(variables, bunRuntime, silentLog);
+      await until(() => lines.includes("'EXTEND_TIMEOUT_USEC=60000000'"));
       manager.ready("answers\nhere");
       await until(() => lines.filter((line) => line === "'WATCHDOG=1'").length >= 3);
       manager.reloading();
@@ -57,6 +58,7 @@ describe("service manager", () => {
       manager.close();
       expect(lines.filter((line) => !line.includes("WATCHDOG"))).toEqual([
         "bound",
+        "'EXTEND_TIMEOUT_USEC=60000000'",
         "'READY=1\\nSTATUS=answers here'",
         "'RELOADING=1'",
         "'STOPPING=1'",
@@ -69,7 +71,11 @@ describe("service manager", () => {
     const log = { ...silentLog, error: (message: string) => void errors.push(message) };
     openServiceManager({ NOTIFY_SOCKET: join(top, "nobody") }, bunRuntime, log).ready("");
     openServiceManager({ NOTIFY_SOCKET: "relative" }, bunRuntime, log).ready("");
-    expect(errors).toEqual(["systemd was not told", "systemd cannot be reached at NOTIFY_SOCKET"]);
+    expect(errors).toEqual([
+      "systemd was not told",
+      "systemd was not told",
+      "systemd cannot be reached at NOTIFY_SOCKET",
+    ]);
   });
 
   test("watchdogInterval() is half of what is allowed, and nothing for another process", () => {
