@@ -9,6 +9,7 @@ import { createSlots } from "../core/slots.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
+import { refuseLargeBody } from "./body.ts";
 import { documentRoutes } from "./document.ts";
 import { errorResponse, isFault } from "./errors.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
@@ -109,6 +110,8 @@ function buildRoutes(web: Web) {
     }
     return errorResponse(thrown);
   });
+  // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
+  elysia.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
   elysia.group(API_ROOT, (api) =>
     api
       .use(healthRoutes(web))

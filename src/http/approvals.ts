@@ -21,7 +21,7 @@ function applicantRoutes(web: Web) {
     {
       parse: anonymousBody(web, "application"),
       body: NewApplication,
-      response: created(data(ApplicationRecord), 400, 409, 413, 429),
+      response: created(data(ApplicationRecord), 400, 409, 429),
       detail: {
         operationId: "submitApplication",
         summary: "Apply for access",
@@ -62,7 +62,7 @@ function reviewRoutes(web: Web) {
         parse: jsonBody(web, "admin"),
         params: IdParams,
         body: ApplicationReview,
-        response: responses(data(ApplicationRecord), 400, 401, 403, 404, 409, 413),
+        response: responses(data(ApplicationRecord), 400, 401, 403, 404, 409),
         detail: {
           operationId: "reviewApplication",
           summary: "Approve or reject an application",

@@ -56,7 +56,7 @@ function codeRoutes(web: Web) {
     {
       parse: anonymousBody(web, "code"),
       body: OtpSend,
-      response: responses(Sent, 400, 413, 429),
+      response: responses(Sent, 400, 429),
       detail: {
         operationId: "sendCode",
         summary: "Send a one-time code by e-mail",
@@ -77,7 +77,7 @@ function forgotRoutes(web: Web) {
     {
       parse: anonymousBody(web, "forgot"),
       body: AdminForgot,
-      response: responses(Sent, 400, 413, 429),
+      response: responses(Sent, 400, 429),
       detail: {
         operationId: "forgotPassword",
         summary: "Send an administrator a reset token by e-mail",
@@ -90,7 +90,7 @@ function forgotRoutes(web: Web) {
 
 function loginRoutes(web: Web) {
   const parse = anonymousBody(web, "login");
-  const response = responses(data(PrincipalRecord), 400, 401, 413, 429);
+  const response = responses(data(PrincipalRecord), 400, 401, 429);
   return new Elysia()
     .use(anonymous(web, "login"))
     .post(
@@ -140,7 +140,7 @@ function loginRoutes(web: Web) {
       {
         parse,
         body: AdminReset,
-        response: responses(statusOf("reset"), 400, 413, 429),
+        response: responses(statusOf("reset"), 400, 429),
         detail: {
           operationId: "resetPassword",
           summary: "Set a new administrator password with a mailed token",

@@ -14,8 +14,7 @@ const MAX_DEPTH = 8;
  * refusal for more than `maximum` bytes, without reading more than that.
  */
 export async function readJson(request: Request, maximum: number): Promise<object> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maximum) throw tooLarge(maximum);
+  refuseDeclared(request, maximum);
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
@@ -27,6 +26,20 @@ export async function readJson(request: Request, maximum: number): Promise<objec
     throw new UamError("invalid", "The body must be a JSON object");
   }
   return body;
+}
+
+/**
+ * Throws a 413 refusal for a body of more than `maximum` bytes that nobody reads, on routes that take none. One without a
+ * length is counted, except that of a GET or HEAD, which has no meaning (RFC 9110, section 9.3.1) and is dropped unseen.
+ */
+export async function refuseLargeBody(request: Request, maximum: number): Promise<void> {
+  refuseDeclared(request, maximum);
+  if (request.headers.has("content-length") || request.body === null || request.bodyUsed) return;
+  for await (const _ of boundedChunks(request.body, maximum));
+}
+
+function refuseDeclared({ headers }: Request, maximum: number): void {
+  if (Number(headers.get("content-length") ?? 0) > maximum) throw tooLarge(maximum);
 }
 
 function parse(bytes: Uint8Array): unknown {
@@ -43,20 +56,24 @@ function isDeeper(value: unknown, depth: number): boolean {
 }
 
 async function readBytes(request: Request, maximum: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  if (request.body === null) return new Uint8Array();
+  return Buffer.concat(await Array.fromAsync(boundedChunks(request.body, maximum)));
+}
+
+/** What arrives; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it breaks off. */
+async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of body) {
       length += chunk.byteLength;
       if (length > maximum) throw tooLarge(maximum);
-      chunks.push(chunk);
+      yield chunk;
     }
   } catch (error) {
     if (error instanceof HttpRefusal) throw error;
     // Whoever sends may leave in the middle: no fault of the service, and nothing for its log of errors.
     throw new UamError("invalid", "The body ended before all of it was there");
   }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(maximum: number): HttpRefusal {

@@ -36,7 +36,7 @@ export function meRoutes(web: Web) {
       {
         parse,
         body: NewKey,
-        response: created(data(KeyRecord), 400, 401, 403, 404, 409, 413),
+        response: created(data(KeyRecord), 400, 401, 403, 404, 409),
         detail: {
           operationId: "uploadKey",
           summary: "Upload a public key",
@@ -53,7 +53,7 @@ export function meRoutes(web: Web) {
         parse,
         params: IdParams,
         body: KeyName,
-        response: responses(data(KeyRecord), 400, 401, 403, 404, 413),
+        response: responses(data(KeyRecord), 400, 401, 403, 404),
         detail: {
           operationId: "renameKey",
           summary: "Rename a key",

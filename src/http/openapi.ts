@@ -194,7 +194,7 @@ function impliedFailures(method: string, hooks: DescribedRoute["hooks"], permiss
     ...(reads === undefined ? [] : ["400"]),
     ...(permission === "public" ? [] : ["401"]),
     ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
-    ...(hooks.body === undefined ? [] : ["413"]),
+    "413",
     "500",
   ];
 }

@@ -25,7 +25,7 @@ export function settingRoutes(web: Web) {
       {
         parse: jsonBody(web, "admin"),
         body: SettingChange,
-        response: responses(data(SettingRecord), 400, 401, 403, 413),
+        response: responses(data(SettingRecord), 400, 401, 403),
         detail: {
           operationId: "updateSetting",
           summary: "Override a configured default",

@@ -53,7 +53,7 @@ export function userRoutes(web: Web) {
       {
         parse,
         body: NewUser,
-        response: created(data(CreatedUser), 400, 401, 403, 409, 413),
+        response: created(data(CreatedUser), 400, 401, 403, 409),
         detail: {
           operationId: "createUser",
           summary: "Create an external user and the host account",
@@ -83,7 +83,7 @@ export function userRoutes(web: Web) {
         parse,
         params: IdParams,
         body: UserChanges,
-        response: responses(data(UserRecord), 400, 401, 403, 404, 413),
+        response: responses(data(UserRecord), 400, 401, 403, 404),
         detail: {
           operationId: "updateUser",
           summary: "Change e-mail, supervisor or purpose",
@@ -130,7 +130,7 @@ export function userRoutes(web: Web) {
         parse,
         params: IdParams,
         body: Extension,
-        response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404, 413),
+        response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404),
         detail: {
           operationId: "extendUser",
           summary: "Move a user's expiry",

@@ -114,6 +114,33 @@ describe("answers", () => {
     expect((await app.app.fetch(stream, "")).status).toBe(413);
   });
 
+  test("a body over the limit is 413 on routes that take none, too, and changes nothing", async () => {
+    const { id, client } = await app.user("large-body");
+    const large = "x".repeat(70_000);
+    const ask = async (caller: Client, route: string, init: RequestInit) => {
+      const [method = "", path = ""] = route.split(" ");
+      const url = `http://127.0.0.1:8080/api/v1${path}`;
+      return await app.app.fetch(
+        new Request(url, { ...init, method, headers: { ...init.headers, cookie: caller.cookie } }),
+        "",
+      );
+    };
+    const declared = { headers: { "content-length": String(large.length) } };
+    for (const route of [`POST /users/${id}/disable`, `DELETE /users/${id}`, "GET /audit/export", "GET /healthz"]) {
+      expect([route, (await ask(admin, route, declared)).status]).toEqual([route, 413]);
+    }
+    for (const route of [`POST /users/${id}/disable`, `DELETE /users/${id}`]) {
+      const stream = () => ({ body: new Blob([large]).stream() });
+      expect([route, (await ask(admin, route, stream())).status]).toEqual([route, 413]);
+      expect([route, (await ask(app.anonymous(), route, stream())).status]).toEqual([route, 401]);
+    }
+    expect((await client.call("GET", "/auth/me")).status).toBe(200);
+    expect((await admin.call("GET", `/users/${id}`)).body).toMatchObject({ data: { status: "active" } });
+    // A small one is ignored.
+    const small = await ask(admin, `POST /users/${id}/disable`, { body: new Blob(["{broken"]).stream() });
+    expect(small.status).toBe(200);
+  });
+
   test.each([
     ["text/plain", "{}"],
     ["application/x-www-form-urlencoded", "a=1"],

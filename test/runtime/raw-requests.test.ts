@@ -60,6 +60,19 @@ describe("serve()", () => {
     },
   );
 
+  test.each([
+    ["a declared body that never comes", "Content-Length: 1000000000000\r\n\r\n"],
+    ["a body without an end", `Transfer-Encoding: chunked\r\n\r\n11170\r\n${"x".repeat(70_000)}\r\n`],
+  ])("refuses %s with 413, unread, on a route that takes none", async (_name, rest) => {
+    const { cookie } = await app.admin();
+    const socket = connect(Number(new URL(server.address).port), "127.0.0.1");
+    socket.write(`POST /api/v1/auth/logout HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n${rest}`);
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+    expect(String(answer)).toEndWith('{"error":"The body is larger than 65536 bytes"}');
+    socket.destroy();
+  });
+
   test("does not take a client that leaves in the middle of a body for a fault", async () => {
     const answered = Promise.withResolvers<number>();
     const observed = await bunRuntime.serve({

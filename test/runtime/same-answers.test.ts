@@ -71,6 +71,7 @@ const STEPS: readonly Step[] = [
   step("admin", "GET /users/abc", 400),
   step("admin", "GET /users/99999999999999999999", 404),
   step("admin", "PATCH /users/1", 200, { body: { supervisor: "Bo Lindqvist" } }),
+  step("admin", "POST /users/1/disable", 413, { body: "x".repeat(400_000) }),
   step("admin", "POST /users/1/disable", 200),
   step("admin", "POST /users/1/enable", 200),
   step("admin", "POST /users/1/extend", 200, { body: { days: 0 } }),
