@@ -53,7 +53,7 @@ export function createApp(services: Services, options: WebOptions): App {
   const routes = elysia.routes.map(({ method, path }) => ({ method, path: trimPath(path) }));
   return {
     routes,
-    mayPause: (request) => trimPath(new URL(request.url).pathname) === `${API_ROOT}/audit/export`,
+    mayPause: isExport,
     fetch: (received, peer) => {
       const request = withoutTls(received);
       noteRequest(request, clientAddress(peer, request.headers.get("x-forwarded-for"), trusted));
@@ -151,9 +151,22 @@ async function respond(web: Web, elysia: Routes, request: Request): Promise<Resp
     checkOrigin(web.options, request);
     const preflighted = preflight(web.options, elysia.routes, request);
     if (preflighted !== undefined) return preflighted;
-    return await elysia.handle(request);
+    const response = await elysia.handle(request);
+    return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;
   } catch (error) {
     if (isFault(error)) web.services.log.error("a request failed", { requestId: infoOf(request).id, error });
     return errorResponse(error);
   }
+}
+
+function isExport(request: Request): boolean {
+  return trimPath(new URL(request.url).pathname) === `${API_ROOT}/audit/export`;
+}
+
+/** Elysia says of a HEAD's empty body that its length is 0; nobody knows the file's, and then none is said (RFC 9110, 8.6). */
+function withoutLength({ status, headers }: Response): Response {
+  headers.delete("content-length");
+  // A runtime counts what it can; a stream it can only ask, and for a HEAD does not.
+  const unread = new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
+  return new Response(unread, { status, headers });
 }

@@ -73,6 +73,21 @@ describe("serve()", () => {
     socket.destroy();
   });
 
+  test("says no length of an export that is only asked about, and holds nothing for it", async () => {
+    const { cookie } = await app.admin();
+    const head = (path: string) => send(`HEAD ${path} HTTP/1.1`, "Host: a", `Cookie: ${cookie}`, "Connection: close");
+    // More than may run at once.
+    const answers = await Promise.all(Array.from({ length: 5 }, () => head("/api/v1/audit/export")));
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer).toContain("text/csv; charset=utf-8");
+      expect(answer.toLowerCase()).not.toContain("content-length");
+      expect(answer).toEndWith("\r\n\r\n");
+    }
+    expect(await head("/api/v1/audit/export?since=x")).toMatch(/^HTTP\/1\.1 400 /);
+    expect((await head("/api/v1/auth/me")).toLowerCase()).toMatch(/content-length: [1-9]/);
+  });
+
   test("does not take a client that leaves in the middle of a body for a fault", async () => {
     const answered = Promise.withResolvers<number>();
     const observed = await bunRuntime.serve({

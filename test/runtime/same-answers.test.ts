@@ -88,6 +88,7 @@ const STEPS: readonly Step[] = [
   step("user", "GET /me/audit?page_size=3", 200),
   step("admin", "GET /audit?since=2026-02-30T00:00:00Z", 400),
   step("admin", "GET /audit?page_size=100&until=2999-01-01t00:00:00%2B01:00", 200),
+  step("admin", "HEAD /audit/export", 200),
   step("admin", "DELETE /users/1", 200),
   step("user", "GET /auth/me", 401),
   step("admin", "POST /auth/logout", 200),
