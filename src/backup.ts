@@ -46,7 +46,9 @@ export async function backUp({ config, log, file, force, signal }: TransferOptio
     const connection = server.owner ?? server.connection;
     if (file !== STANDARD_OUTPUT) return await save(config, connection, file, { force, signal });
     const sink = createWriteStream("", { fd: STDOUT, autoClose: false });
-    return await writeBackup({ ...sourceOf(config), connection, signal }, sink).catch(explainPipe);
+    return await writeBackup({ ...sourceOf(config), connection, signal }, sink).catch((cause: unknown) => {
+      throw cause instanceof Error && cause === sink.errored ? unwritten(cause) : cause;
+    });
   } finally {
     await server.stop();
   }
@@ -113,9 +115,10 @@ function timeForName(): string {
   return systemClock.now().toISOString().replaceAll(/[-:.]/g, "");
 }
 
-function explainPipe(error: unknown): never {
-  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
-  throw new UamError("conflict", "Whoever reads the standard output left before the end; what it has is no backup.", {
-    cause: error,
-  });
+function unwritten(cause: Error): UamError {
+  const why =
+    "code" in cause && cause.code === "EPIPE"
+      ? "Whoever reads the standard output left before the end"
+      : `The standard output cannot be written: ${cause.message}`;
+  return new UamError("conflict", `${why}; what was written is no backup.`, { cause });
 }

@@ -7,8 +7,11 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
+import { keepOutputClosed } from "./runtime/closed-output.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { COMMIT } from "./version.ts";
+
+keepOutputClosed();
 
 let stopping: Promise<void> | undefined;
 

@@ -57,10 +57,24 @@ describe("uam as a process", () => {
     expect([stdout, stderr]).toEqual([`UAM_LISTEN=${variables.UAM_LISTEN}\n`, ""]);
   });
 
-  test("an output that is full is a failure, said in one sentence", () => {
-    const { status, stderr } = shell("eval $UAM config > /dev/full");
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^uam: The standard output cannot be written: .*\n$/);
+  test.each([
+    ["full", "> /dev/full"],
+    ["closed", ">&-"],
+  ])("an output that is %s is a failure, said in one sentence", (_name, output) => {
+    for (const command of ["config", "--help", "openapi", "audit list --json", "audit export", "backup -"]) {
+      const { status, stderr } = shell(`eval $UAM ${command} ${output}`);
+      expect([command, status]).toEqual([command, 1]);
+      expect(stderr).toMatch(/^uam: The standard output cannot be written: [^\n]*\n$/);
+    }
+  });
+
+  test("an output to nowhere is none that is closed", () => {
+    expect(shell("eval $UAM backup - > /dev/null")).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("written"),
+    });
+    // As libuv and daemon(3) have it: for reading, too.
+    expect(shell("eval $UAM backup - 1<> /dev/null").status).toBe(0);
   });
 
   test("SIGINT and SIGTERM end a command that waits", async () => {
