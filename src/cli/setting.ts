@@ -41,7 +41,10 @@ const set = command(
         return await updateSetting(context, key, value);
       }),
   ),
-  { brief: message`Override what is configured.` },
+  {
+    brief: message`Override what is configured.`,
+    description: message`Overrides what is configured, from the next use on. A shorter recycle period or audit retention also counts for what is there: users and records that are older are deleted within the hour, for good.`,
+  },
 );
 
 const unset = command(

@@ -29,7 +29,8 @@ export function settingRoutes(web: Web) {
         detail: {
           operationId: "updateSetting",
           summary: "Override a configured default",
-          description: "Holds from the next use on: what has an expiry already keeps it.",
+          description:
+            "Holds from the next use on: who has an expiry already keeps it. A shorter recycle period or audit retention also counts for what is there: users and records that are older are deleted within the hour, for good.",
         },
       },
     )
