@@ -87,7 +87,10 @@ const IMPORTS: Readonly<Record<string, Rule>> = {
     ],
   },
   // Looks at every part, from the outside.
-  doctor: { values: ["core", "lifecycle", "host", "mail"], types: ["db/client.ts"] },
+  doctor: {
+    values: ["core", "lifecycle", "host", "mail", "install/settings.ts", "install/sshd-drop-in.ts"],
+    types: ["db/client.ts"],
+  },
   metrics: { values: ["stats"], types: ["core"] },
   build: { values: ["core", "db", "install", "config.ts", "version.ts"] },
   "version.ts": { values: ["package.json"] },

@@ -12,7 +12,7 @@ export const doctorCommand = command(
   map(
     object({
       fix: option("--fix", {
-        description: message`Repair what needs no decision: accounts that differ, rights of files.`,
+        description: message`Repair what needs no decision: accounts that differ, rights of files, a list of revoked keys that is missing.`,
       }),
       json: option("--json", { description: message`Print the findings as JSON.` }),
     }),

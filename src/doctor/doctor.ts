@@ -46,7 +46,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("data", async () => checkMailLog(config.mailLog, fix))),
     ...(await checkHostMode(examination)),
     ...stored,
-    ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expectationOf(config), isRoot))),
+    ...(config.hostMode === "dry-run"
+      ? []
+      : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),

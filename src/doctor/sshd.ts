@@ -2,7 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { findCommand, runCommand } from "../host/command.ts";
+import { REVOKED_KEYS_FILE } from "../install/settings.ts";
 import { areaOf, type Finding } from "./finding.ts";
+import { checkRevokedKeys } from "./revoked-keys.ts";
 
 /** What sshd has in force for one account, by option name in lower case; an option may be there more than once. */
 export type SshdSettings = ReadonlyMap<string, readonly string[]>;
@@ -18,8 +20,11 @@ const PROBE = "ext_probe";
 const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
 const area = areaOf("sshd");
 
-/** Asks the host's sshd what is in force for an account of this service, and judges it. */
-export async function checkSshd(expected: SshdExpectation, isRoot: boolean): Promise<readonly Finding[]> {
+/** Asks the host's sshd what is in force for an account of this service, and judges it; see checkRevokedKeys for `fix`. */
+export async function checkSshd(
+  expected: SshdExpectation,
+  { isRoot, fix }: { readonly isRoot: boolean; readonly fix: boolean },
+): Promise<readonly Finding[]> {
   if (findCommand("/usr/sbin/sshd") === undefined) {
     return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
   }
@@ -31,17 +36,12 @@ export async function checkSshd(expected: SshdExpectation, isRoot: boolean): Pro
     ];
   }
   const settings = parseSshd(result.stdout);
-  return [...judgeSshd(settings, expected), ...judgeRevokedKeys(settings, existsSync), ...nologin()];
-}
-
-/** A fault if sshd is told of a file of revoked keys that is missing: it then refuses every key. */
-export function judgeRevokedKeys(settings: SshdSettings, exists: (path: string) => boolean): readonly Finding[] {
-  const path = settings.get("revokedkeys")?.[0] ?? "none";
-  return unless(
-    path === "none" || exists(path),
-    `sshd refuses every key of ext_ accounts: ${path} (RevokedKeys) is missing`,
-    `make it, if only empty: install -m 0644 /dev/null ${path}`,
-  );
+  const revokedKeys = settings.get("revokedkeys")?.[0] ?? "none";
+  return [
+    ...judgeSshd(settings, expected),
+    ...(revokedKeys === "none" ? [] : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
+    ...nologin(),
+  ];
 }
 
 /** The output of `sshd -T`. */

@@ -10,7 +10,7 @@ export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;
 
 /** What the file of revoked keys begins as: it lists none. */
 export const REVOKED_KEYS = `# Public keys that sshd refuses for accounts of external users, one a line, as ssh-keygen prints them.
-# For an administrator; uam itself never reads or changes this file. Do not remove it: sshd would refuse every key.
+# For an administrator; uam itself never changes this file. Do not remove it: sshd would refuse every key.
 `;
 
 /** Makes that file, before anything refers to it; one that is there is the administrator's. */

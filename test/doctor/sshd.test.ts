@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { judgeRevokedKeys, judgeSshd, parseSshd } from "../../src/doctor/sshd.ts";
+import { judgeSshd, parseSshd } from "../../src/doctor/sshd.ts";
 
 const expected = { authorizedKeysFile: "%h/.ssh/authorized_keys", groups: ["uam-ext", "contractors"] };
 const GOOD = [
@@ -51,20 +51,5 @@ describe("judgeSshd", () => {
     expect(judge("allowusers !ext_*", "allowusers *")).toEqual(["AllowUsers shuts ext_ accounts out"]);
     expect(judge("allowgroups staff", "allowgroups contractors")).toEqual(["ok"]);
     expect(judge("denyusers bob", "denygroups staff")).toEqual(["ok"]);
-  });
-});
-
-describe("judgeRevokedKeys", () => {
-  test("judgeRevokedKeys() reports a file of revoked keys that is missing, and no other", () => {
-    const judged = (line: string, exists: boolean) =>
-      judgeRevokedKeys(parseSshd(line), () => exists).map(({ finding }) => finding);
-    expect([judged("", false), judged("revokedkeys none", false), judged("revokedkeys /r", true)]).toEqual([
-      [],
-      [],
-      [],
-    ]);
-    expect(judged("revokedkeys /r", false)).toEqual([
-      "sshd refuses every key of ext_ accounts: /r (RevokedKeys) is missing",
-    ]);
   });
 });
