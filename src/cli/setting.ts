@@ -6,18 +6,13 @@ import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../core/context.ts";
-import type { Setting, SettingKey } from "../settings/settings.ts";
+import { SETTING_KEYS } from "../settings/setting-keys.ts";
+import type { Setting } from "../settings/settings.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable } from "./output.ts";
 
-const KEYS = [
-  "policy.default_ttl",
-  "policy.recycle_period",
-  "policy.audit_retention",
-] as const satisfies readonly SettingKey[];
-
-const key = argument(choice(KEYS, { metavar: "KEY" }), { description: message`Which setting.` });
+const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`Which setting.` });
 
 const list = command(
   "list",

@@ -3,7 +3,8 @@
 import { Elysia } from "elysia";
 import { UamError } from "../core/errors.ts";
 import { settingRecord } from "../records.ts";
-import { dropSetting, listSettings, SETTING_KEYS, type SettingKey, updateSetting } from "../settings/settings.ts";
+import { SETTING_KEYS, type SettingKey } from "../settings/setting-keys.ts";
+import { dropSetting, listSettings, updateSetting } from "../settings/settings.ts";
 import { SettingChange, SettingList, SettingParams, SettingRecord } from "./schemas/settings.ts";
 import { data, responses } from "./schemas.ts";
 import { jsonBody, requireSession, type Web } from "./web.ts";

@@ -7,9 +7,7 @@ import { formatDuration, parseDuration } from "../core/duration.ts";
 import { audited } from "../core/operation.ts";
 import type { Database, Transaction } from "../db/client.ts";
 import { settings } from "../db/schema.ts";
-
-export const SETTING_KEYS = ["policy.default_ttl", "policy.recycle_period", "policy.audit_retention"] as const;
-export type SettingKey = (typeof SETTING_KEYS)[number];
+import { SETTING_KEYS, type SettingKey } from "./setting-keys.ts";
 
 export interface Setting {
   readonly key: SettingKey;

@@ -1,7 +1,7 @@
 /** Settings and the dashboard's figures, in requests and answers. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../../settings/settings.ts";
+import { SETTING_KEYS } from "../../settings/setting-keys.ts";
 import { described, text } from "../schemas.ts";
 import { UserRecord } from "./users.ts";
 
