@@ -69,6 +69,13 @@ function head(settings: UnitSettings): readonly string[] {
   ];
 }
 
+const PRIVATE_TMP = [
+  "# Nothing of its work is in /tmp, where everybody can put things in its way. Its own is empty and stays so: whoever configures a",
+  "# path there is told. The socket of a PostgreSQL that keeps it in /tmp (Debian's does not) is not seen from in here.",
+  "PrivateTmp=yes",
+  "ReadOnlyPaths=/tmp /var/tmp",
+];
+
 const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
 
 function writable({ homeBase, authorizedKeysFile }: UnitSettings): string {
@@ -91,8 +98,7 @@ function direct(settings: UnitSettings): readonly string[] {
     `NoExecPaths=${settings.homeBase} /tmp /var/tmp /dev/shm`,
     "# Homes are its work. A FUSE mount that a user left cannot be detached from in here: `uam user delete` in a root shell can.",
     "ProtectHome=no",
-    "# What a deleted user left in /tmp has to be seen to be removed.",
-    "PrivateTmp=no",
+    ...PRIVATE_TMP,
     "PrivateDevices=yes",
     "DevicePolicy=closed",
     "ProtectKernelTunables=yes",
@@ -132,6 +138,7 @@ function sudo(settings: UnitSettings): readonly string[] {
     `ReadOnlyPaths=${PROTECTED.map((path) => `-${path}`).join(" ")}`,
     `NoExecPaths=${settings.homeBase} /tmp /var/tmp /dev/shm`,
     "ProtectHome=no",
+    ...PRIVATE_TMP,
     "ProtectControlGroups=yes",
     "DevicePolicy=closed",
     "",

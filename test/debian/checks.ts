@@ -1,6 +1,7 @@
 /** What is asked of the host and of the service in both modes. */
 
 import type { Container } from "./container.ts";
+import { promisedRating } from "./readme.ts";
 import { same } from "./steps.ts";
 
 /** Waits until the service answers. */
@@ -35,10 +36,10 @@ export async function killService(container: Container): Promise<void> {
   await answers(container);
 }
 
-/** systemd's own figure for the unit, e.g. "3.4 OK". */
-export async function exposure({ sh }: Container): Promise<string> {
+/** Throws unless systemd's own figure for the unit is the README's for the mode. */
+export async function ratedAsPromised({ sh }: Container, mode: "direct" | "sudo"): Promise<void> {
   const said = await sh("systemd-analyze security --no-pager uam | tail -n 1");
-  return /uam\.service: ([\d.]+ \w+)/.exec(said)?.[1] ?? said;
+  same(/uam\.service: ([\d.]+) /.exec(said)?.[1] ?? said, promisedRating(mode), "systemd-analyze security uam");
 }
 
 /** A figure of every file that an installation could touch. */
@@ -54,5 +55,10 @@ export async function absent({ sh }: Container, paths: readonly string[]): Promi
 
 /** Throws if pgrep(1) still finds a process after three seconds, in which init takes in what has ended. */
 export async function idle({ until }: Container, pattern: string): Promise<void> {
-  await until(`if pgrep -a ${pattern}; then exit 1; fi`, 3);
+  await until(noneRuns(pattern), 3);
+}
+
+/** A script that ends with 0 if pgrep(1) finds no process; a pattern that it does not understand finds none either. */
+export function noneRuns(pattern: string): string {
+  return `pgrep -a ${pattern} && exit 1 || test $? = 1`;
 }

@@ -1,12 +1,12 @@
 /** The README's installation in direct mode, and a life of it until it is taken off again. */
 
 import { admitted, listedUsers, logIn, openSession, ownKeys, refused, sessionEnded, uploadKey } from "./access.ts";
-import { absent, answers, exposure, healthy, hostFingerprint, idle, killService, mainPid } from "./checks.ts";
+import { absent, answers, healthy, hostFingerprint, idle, killService, mainPid, ratedAsPromised } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { installCommands } from "./readme.ts";
-import { same, say, step } from "./steps.ts";
+import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 /** Runs it all; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
@@ -18,7 +18,7 @@ export async function directMode(container: Container, program: string, packages
   await survives(container);
   await restores(container);
   await repeats(container, program);
-  say(`      systemd-analyze security uam: ${await step("rating", () => exposure(container))}`);
+  await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "direct"));
   await uninstalls(container);
   await upgrades(container, packages);
 }

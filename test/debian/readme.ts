@@ -1,4 +1,4 @@
-/** The commands of the README's "Install on a host". */
+/** The commands of the README's "Install on a host", and what it promises of the unit. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,4 +25,14 @@ export function installCommands(path: string): readonly string[] {
     throw new Error(`"${SECTION}" of the README does not run ${PROGRAM.trim()} or ${EDITOR}: ${commands.join("; ")}`);
   }
   return commands.map((line) => (line === EDITOR ? EDIT : line.replace(PROGRAM, `${path} `)));
+}
+
+/** The figure that `systemd-analyze security uam` is said to give in that mode. */
+export function promisedRating(mode: "direct" | "sudo"): string {
+  const promise = /`systemd-analyze security uam` rates direct mode ([\d.]+), sudo mode ([\d.]+)/.exec(
+    readFileSync(README, "utf8"),
+  );
+  const figure = promise?.[mode === "direct" ? 1 : 2];
+  if (figure === undefined) throw new Error("The README does not say how systemd-analyze rates the unit");
+  return figure;
 }

@@ -1,11 +1,11 @@
 /** The Debian package in sudo mode, upgraded and removed. */
 
 import { admitted, logIn, openSession, refused, sessionEnded, uploadKey } from "./access.ts";
-import { absent, answers, exposure, healthy, idle, killService, mainPid } from "./checks.ts";
+import { absent, answers, healthy, idle, killService, mainPid, ratedAsPromised } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
-import { same, say, step } from "./steps.ts";
+import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 const UAM = "sudo -u uam uam";
@@ -23,7 +23,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await mainJob(container);
   await evidence(container, UAM, false);
   await endings(container, UAM);
-  say(`      systemd-analyze security uam: ${await step("rating", () => exposure(container))}`);
+  await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "sudo"));
   await upgrades(container, packages);
   await removes(container);
 }

@@ -59,6 +59,13 @@ describe("renderUnit", () => {
     expect(valuesOf(direct, "CapabilityBoundingSet")[0]).not.toContain("SYS_ADMIN");
   });
 
+  test("renderUnit() shares no /tmp with the accounts, in neither mode", () => {
+    for (const unit of [direct, sudo]) {
+      expect(valuesOf(unit, "PrivateTmp")).toEqual(["yes"]);
+      expect(valuesOf(unit, "ReadOnlyPaths")).toContain("/tmp /var/tmp");
+    }
+  });
+
   test("renderUnit() opens the directory of a layout outside the homes", () => {
     const unit = renderUnit({ ...settings, mode: "direct", authorizedKeysFile: "/srv/keys/%u/authorized_keys" });
     expect(valuesOf(unit, "ReadWritePaths")[0]?.split(" ")).toContain("/srv/keys");
