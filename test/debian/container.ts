@@ -47,10 +47,10 @@ export async function boot(directory: string, name: string): Promise<Container> 
     attempt,
     sh: async (script, seconds) => succeeded(script, await attempt(script, seconds)),
     until: async (script, seconds) => {
-      const end = Date.now() + seconds * 1000;
+      const end = performance.now() + seconds * 1000;
       for (;;) {
         const outcome = await attempt(script, seconds);
-        if (outcome.status === 0 || Date.now() > end) return succeeded(script, outcome);
+        if (outcome.status === 0 || performance.now() > end) return succeeded(script, outcome);
         await Bun.sleep(200);
       }
     },
@@ -63,7 +63,10 @@ export async function boot(directory: string, name: string): Promise<Container> 
   };
   try {
     await container.until("test -S /run/systemd/private && test -S /run/dbus/system_bus_socket", 60);
-    await container.sh("systemctl is-system-running --wait", 60);
+    await container.sh(
+      "systemctl is-system-running --wait || { systemctl status --state=failed --no-pager; exit 1; }",
+      60,
+    );
   } catch (error) {
     await container.stop();
     throw error;
@@ -78,7 +81,8 @@ function succeeded(script: string, { status, stdout, stderr }: Outcome): string 
 
 /** The container's init as a process of ours; undefined if nspawn ended, or has none after half a minute. */
 async function findLeader(nspawn: Bun.Subprocess): Promise<number | undefined> {
-  for (let attempt = 0; attempt < 300 && nspawn.exitCode === null; attempt++) {
+  const end = performance.now() + 30_000;
+  while (performance.now() < end && nspawn.exitCode === null) {
     const pids = await run(["pgrep", "--parent", String(nspawn.pid), "--exact", "systemd"], 5);
     const pid = Number(pids.stdout.trim());
     if (pid > 0 && isInit(pid)) return pid;

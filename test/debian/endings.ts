@@ -1,9 +1,9 @@
 /** What ends with access: of accounts that left running and scheduled all they could, nothing stays and nothing comes back. */
 
 import { admitted, asUser, isShared, logIn, openSharedConnection, refused, uploadKey } from "./access.ts";
-import { absent, idle } from "./checks.ts";
+import { absent, idle, noneRuns } from "./checks.ts";
 import type { Container } from "./container.ts";
-import { step } from "./steps.ts";
+import { same, step } from "./steps.ts";
 
 const keyOf = (user: User): string => `${user}-key`;
 /** One is disabled, one expires, one is deleted. */
@@ -27,11 +27,12 @@ const LEFT = {
 /** Runs it all for a service whose command is `uam`; throws at the first thing that is wrong. */
 export async function endings(container: Container, uam: string): Promise<void> {
   await step("three users leave behind all that runs, and all that starts by itself", async () => {
-    const before = await container.sh(`${uam} setting list --json`);
+    const settings = () => container.sh(`${uam} setting list --json`);
+    const before = await settings();
     await container.sh(`${uam} setting set policy.default_ttl ${TIME_TO_LIVE}s`);
     await prepare(container, uam, "eve");
     await container.sh(`${uam} setting unset policy.default_ttl`);
-    if (!before.includes("policy.default_ttl")) throw new Error(`uam setting list: ${before}`);
+    same(await settings(), before, "the settings");
     await prepare(container, uam, "dora");
     await prepare(container, uam, "fred");
   });
@@ -126,7 +127,7 @@ async function keepScheduling(container: Container, user: User): Promise<void> {
 }
 
 async function nothingRuns(container: Container, user: User): Promise<void> {
-  await container.sh(`if pgrep -a -U ext_${user},${subordinateOf(user)}; then exit 1; fi`);
+  await container.sh(noneRuns(`-U ext_${user},${subordinateOf(user)}`));
   if (await isShared(container, { user, key: keyOf(user) })) throw new Error(`ssh of ${user} still has its connection`);
 }
 
@@ -139,7 +140,7 @@ async function nothingScheduled(container: Container, user: User): Promise<void>
 async function staysQuiet({ sh }: Container, users: readonly string[], seconds: number): Promise<void> {
   const names = users.map((user) => `ext_${user}`).join(",");
   await sh(
-    `for ((end = SECONDS + ${seconds}; SECONDS < end;)); do if pgrep -a -U ${names}; then exit 1; fi; sleep 0.2; done`,
+    `for ((end = SECONDS + ${seconds}; SECONDS < end;)); do ${noneRuns(`-U ${names}`)}; sleep 0.2; done`,
     seconds + 20,
   );
 }

@@ -62,8 +62,9 @@ async function openSession(container: Container, key: string): Promise<void> {
 
 /** Writes, in every way an owner has, that the other key opened each of the account's connections. */
 async function forge(container: Container): Promise<void> {
-  const pids = (await container.sh(`pgrep -U 0 -x -f 'sshd: ext_${USER} .priv.'`)).trim().split("\n");
-  if (pids.length !== 4) throw new Error(`sshd has ${pids.length} connections of the account, not 4`);
+  // For a moment the process that sshd makes for the account's own side has the name and the uid of the one that made it.
+  const seen = `PIDS=$(pgrep -U 0 -x -f 'sshd: ext_${USER} .priv.'); test "$(wc -w <<<"$PIDS")" = 4; echo "$PIDS"`;
+  const pids = (await container.until(seen, 10)).trim().split("\n");
   const fingerprint = (await container.sh(`ssh-keygen -l -f /root/${OTHER}.pub`)).split(" ")[1];
   const line = `Accepted publickey for ext_${USER} from 127.0.0.1 port 5 ssh2: ED25519 ${fingerprint}`;
   const entry = (pid: string) =>

@@ -1,6 +1,7 @@
 /** Steps that say on the terminal what was seen to work, where, and how long it took. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { CannotBoot } from "./cannot-boot.ts";
 
 const place = new AsyncLocalStorage<string>();
 
@@ -14,7 +15,7 @@ export function say(text: string): void {
   console.log(`${(place.getStore() ?? "").padEnd(8)}${text}`);
 }
 
-/** Does the work and reports it; a failure names the step. */
+/** Does the work and reports it; a failure names the step, as does what this machine cannot do. */
 export async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const begin = performance.now();
   const seconds = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
@@ -23,7 +24,7 @@ export async function step<Result>(what: string, work: () => Promise<Result>): P
     say(`ok    ${what} (${seconds()})`);
     return result;
   } catch (error) {
-    say(`FAIL  ${what} (${seconds()})`);
+    say(`${error instanceof CannotBoot ? "none " : "FAIL "} ${what} (${seconds()})`);
     throw error;
   }
 }

@@ -17,13 +17,24 @@ const RECIPE = JSON.stringify([PACKAGES, MASKED]);
 const RECIPE_FILE = ".recipe";
 const RELEASE = "bookworm";
 const MIRROR = "http://deb.debian.org/debian";
-const WEEK = 7 * 24 * 3600 * 1000;
+const DAY = 24 * 3600 * 1000;
+const WEEK = 7 * DAY;
 const HOST_NAME = "debian";
 
-/** The path of the tree, which is at most a week old. Throws `CannotBoot` if Debian's archive does not answer. */
+/**
+ * The path of the tree, which is at most a week old, or older where Debian's archive does not answer. Throws `CannotBoot` if
+ * there is none then.
+ */
 export async function requireTree(): Promise<string> {
-  if (isFresh()) return TREE;
-  await requireArchive();
+  const age = ageOfTree();
+  if (age !== undefined && age < WEEK) return TREE;
+  try {
+    await requireArchive();
+  } catch (error) {
+    if (age === undefined || !(error instanceof CannotBoot)) throw error;
+    console.log(`      the tree is ${Math.floor(age / DAY)} days old: ${error.message}`);
+    return TREE;
+  }
   console.log(`      making ${TREE} with debootstrap`);
   const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
   rmSync(made, { recursive: true, force: true });
@@ -57,7 +68,7 @@ export async function requireTree(): Promise<string> {
 async function requireArchive(): Promise<void> {
   const url = `${MIRROR}/dists/${RELEASE}/InRelease`;
   const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(30_000) }).catch((error: unknown) => {
-    throw new CannotBoot(`no answer from ${MIRROR}, and there is no tree from an earlier run: ${String(error)}`);
+    throw new CannotBoot(`no answer from ${MIRROR}: ${String(error)}`);
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
 }
@@ -86,16 +97,17 @@ export function removeCopies(): void {
   }
 }
 
-function isFresh(): boolean {
+/** Milliseconds since the tree was made; undefined if there is none, or one of another recipe. */
+function ageOfTree(): number | undefined {
   const found = lstatSync(TREE, { throwIfNoEntry: false });
-  if (found === undefined) return false;
+  if (found === undefined) return undefined;
   // Everybody may write in /var/tmp: what somebody else put there is not booted as root.
   if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) {
     throw new Error(`${TREE} is not root's own directory: remove it`);
   }
-  const made = statSync(join(TREE, RECIPE_FILE), { throwIfNoEntry: false });
-  if (made === undefined || Date.now() - made.mtimeMs > WEEK) return false;
-  return readFileSync(join(TREE, RECIPE_FILE), "utf8") === RECIPE;
+  const recipe = join(TREE, RECIPE_FILE);
+  const made = statSync(recipe, { throwIfNoEntry: false });
+  return made === undefined || readFileSync(recipe, "utf8") !== RECIPE ? undefined : Date.now() - made.mtimeMs;
 }
 
 function isRunning(pid: number): boolean {
