@@ -37,19 +37,24 @@ function runExport(range: ExportRange, output: string | undefined): Command {
   };
 }
 
-/** Never over a file or through a link that is there; nothing is left of an export that broke off. */
-async function writeNewFile(path: string, content: ReadableStream<Uint8Array>): Promise<void> {
+/**
+ * Writes all of it into a new file, mode 0600, on disk on return. Throws `conflict` where a file or a link is there, `invalid` where
+ * none can be; nothing is left of one that broke off.
+ */
+export async function writeNewFile(path: string, content: ReadableStream<Uint8Array>): Promise<void> {
+  const file = await open(path, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === "EEXIST"
+      ? new UamError("conflict", `${path} exists already; choose another name`)
+      : new UamError("invalid", `${path} cannot be written: ${cause.message}`);
+  });
   try {
-    await using file = await open(path, "wx", 0o600);
-    for await (const chunk of content) await file.write(chunk);
+    // Whole chunks or an error: on a full disk write(2) stores a part and says how much.
+    for await (const chunk of content) await file.appendFile(chunk);
     await file.sync();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EEXIST") throw new UamError("conflict", `${path} exists already; choose another name`);
-    if (code === "ENOENT" || code === "EACCES" || code === "EISDIR" || code === "ENOTDIR") {
-      throw new UamError("invalid", `${path} cannot be written: ${(error as Error).message}`);
-    }
     await rm(path, { force: true });
     throw error;
+  } finally {
+    await file.close();
   }
 }

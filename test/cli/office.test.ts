@@ -1,13 +1,18 @@
 /** uam approval, setting and audit export. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { submitApplication } from "../../src/approvals/approvals.ts";
+import { writeNewFile } from "../../src/cli/audit-export.ts";
 import { readConfig } from "../../src/config.ts";
 import { silentLog } from "../../src/core/log.ts";
 import { openServices } from "../../src/services.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
+
+/** Root in a container may be forbidden to. */
+const canMount = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
 let cli: TestCli;
 beforeAll(async () => {
@@ -111,5 +116,29 @@ describe("uam audit export", () => {
     expect(readFileSync(path, "utf8")).toBe(content);
     const nowhere = await cli.run(["audit", "export", "--output", join(cli.dataDir, "missing/x.csv")]);
     expect(nowhere.stderr).toMatch(/^uam: .*missing\/x\.csv cannot be written: ENOENT/);
+  });
+
+  test("--output leaves nothing of an export that broke off, and says why it did", async () => {
+    const path = join(cli.dataDir, "broken.csv");
+    const gone = Object.assign(new Error("connect ENOENT /run/postgres"), { code: "ENOENT" });
+    let pulls = 0;
+    const breaking = new ReadableStream<Uint8Array>({
+      pull: (controller) => (pulls++ === 0 ? controller.enqueue(Buffer.from("id\r\n")) : controller.error(gone)),
+    });
+    expect(await writeNewFile(path, breaking).catch((error: unknown) => error)).toBe(gone);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.if(canMount)("--output fails on a full disk, also where a part of the last write fits on it", () => {
+    const disk = join(cli.dataDir, "disk");
+    mkdirSync(disk);
+    const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/audit-export.ts")}";
+      const content = new Blob(["x".repeat(200_000)]).stream();
+      await writeNewFile("${disk}/x.csv", content).catch((error) => console.log(error.code));`;
+    const script = 'mount -t tmpfs -o size=64k none "$1" && "$2" -e "$3"; ls "$1"';
+    // In a mount namespace of its own: the disk goes with it.
+    const argv = ["--mount", "sh", "-c", script, "sh", disk, process.execPath, program];
+    const { stdout, stderr } = spawnSync("unshare", argv, { encoding: "utf8" });
+    expect([stdout, stderr]).toEqual(["ENOSPC\n", ""]);
   });
 });
