@@ -27,6 +27,8 @@ const PACKAGES = placeOfThisRun("packages");
 const LIMIT = 25 * 60_000;
 
 const running = new Set<Container>();
+/** A machine that booted one container can boot the other: that it does not is a fault then. */
+let hasBooted = false;
 
 async function main(): Promise<void> {
   requireMachine();
@@ -68,6 +70,7 @@ function inContainer(
   return at(name, async () => {
     const directory = await step("a copy of the tree", () => copyTree(tree, name));
     const container = await step("it boots", () => boot(directory, `uam-test-${name}`));
+    hasBooted = true;
     running.add(container);
     const shared = join(directory, "opt/uam");
     mkdirSync(shared);
@@ -111,7 +114,7 @@ try {
   console.log(`The real host: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
   await end(0);
 } catch (error) {
-  if (error instanceof CannotBoot) {
+  if (error instanceof CannotBoot && !hasBooted) {
     warn(error.message);
     await end(0);
   }
