@@ -1,7 +1,9 @@
 /** A booted Debian with a network of its own, and commands run in it. */
 
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import { CannotBoot } from "./cannot-boot.ts";
+import { makeCgroups } from "./cgroup.ts";
 import { type Outcome, run } from "./shell.ts";
 
 export interface Container {
@@ -21,9 +23,12 @@ const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /** Boots the tree and waits until systemd is done. Throws `CannotBoot` if nspawn gave up before systemd ran. */
 export async function boot(directory: string, name: string): Promise<Container> {
+  const cgroups = makeCgroups(`${name}-${process.pid}`);
+  const enterGroups = `for entrance in ${cgroups.entrances.join(" ")}; do echo 0 >$entrance; done; exec "$@"`;
   // If this process is killed, nspawn is, and then its init: nothing is left running.
   const nspawn = Bun.spawn(
     [
+      ...["sh", "-euc", enterGroups, "sh"],
       ...["setpriv", "--pdeathsig", "KILL", "systemd-nspawn", "--quiet", "--boot", "--private-network"],
       // Not registered anywhere: it works without a systemd on the outside, too.
       ...[`--machine=${name}`, `--directory=${directory}`, "--register=no", "--keep-unit", "--link-journal=no"],
@@ -35,7 +40,9 @@ export async function boot(directory: string, name: string): Promise<Container> 
   const leader = await findLeader(nspawn);
   if (leader === undefined) {
     nspawn.kill("SIGKILL");
-    throw new CannotBoot(`systemd-nspawn could not boot it: ${(await said).join("").trim()}`);
+    const why = (await said).join("").trim();
+    await cgroups.remove();
+    throw new CannotBoot(`systemd-nspawn could not boot it: ${why}`);
   }
   const enter = ["nsenter", `--target=${leader}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"];
   const attempt = (script: string, seconds = 60): Promise<Outcome> => {
@@ -59,6 +66,7 @@ export async function boot(directory: string, name: string): Promise<Container> 
       await Promise.race([nspawn.exited, Bun.sleep(10_000)]);
       nspawn.kill("SIGKILL");
       await said;
+      await cgroups.remove();
     },
   };
   try {
