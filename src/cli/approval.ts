@@ -6,12 +6,11 @@ import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, integer, string } from "@optique/core/valueparser";
 import type { Review } from "../approvals/approvals.ts";
+import { APPROVAL_STATUSES } from "../core/statuses.ts";
 import type { ApprovalRow } from "../db/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
-
-const STATUSES = ["pending", "approved", "rejected"] as const satisfies readonly ApprovalRow["status"][];
 
 const list = command(
   "list",
@@ -19,7 +18,7 @@ const list = command(
     object({
       ...pageOptions(),
       status: optional(
-        option("--status", choice(STATUSES, { metavar: "STATUS" }), {
+        option("--status", choice(APPROVAL_STATUSES, { metavar: "STATUS" }), {
           description: message`Only applications in that state.`,
         }),
       ),

@@ -6,6 +6,7 @@ import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../core/context.ts";
+import { USER_STATUSES } from "../core/statuses.ts";
 import type { UserRow } from "../db/schema.ts";
 import type { UserFilter } from "../users/users.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
@@ -13,15 +14,13 @@ import { type CliEnvironment, type Command, EXIT, withServices } from "./environ
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
 
-const STATUSES = ["active", "disabled", "expired"] as const satisfies readonly UserRow["status"][];
-
 const list = command(
   "list",
   map(
     object({
       ...pageOptions(),
       status: optional(
-        option("--status", choice(STATUSES, { metavar: "STATUS" }), {
+        option("--status", choice(USER_STATUSES, { metavar: "STATUS" }), {
           description: message`Only users in that state.`,
         }),
       ),

@@ -2,15 +2,13 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, check, customType, index, integer, pgTable, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
+import { APPROVAL_STATUSES, KEY_STATUSES, USER_STATUSES } from "../core/statuses.ts";
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 
 const id = () => bigint({ mode: "number" }).generatedAlwaysAsIdentity().primaryKey();
 const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" });
 
-export const USER_STATUSES = ["active", "disabled", "expired"] as const;
-export const KEY_STATUSES = ["active", "revoked"] as const;
-export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
 export const RESULTS = ["success", "failed"] as const;
 
@@ -173,7 +171,11 @@ export const settings = pgTable("settings", {
   updatedAt: time().notNull(),
 });
 
-/** Numbers that only rise, such as the last uid given out, and moments worth keeping, as milliseconds since 1970. */
+/**
+ * Single numbers by name, whatever the table is called: `uid`, the last uid given out, which only rises; the moments
+ * `heartbeat` and `recycle_hold_until` (lifecycle/heartbeat.ts); and for each deletion under way a note of who asked for it,
+ * `removal:<user id>:<actor type>:<actor>`, with when it began (users/removals.ts). Moments are milliseconds since 1970.
+ */
 export const counters = pgTable("counters", {
   name: text().primaryKey(),
   value: bigint({ mode: "number" }).notNull(),

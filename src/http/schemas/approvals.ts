@@ -1,7 +1,7 @@
 /** Applications for access, in requests and answers. */
 
 import * as v from "valibot";
-import { APPROVAL_STATUSES } from "../../db/schema.ts";
+import { APPROVAL_STATUSES } from "../../core/statuses.ts";
 import { described, id, newPerson, pageFields, person, text, timestamp, ttlDays } from "../schemas.ts";
 
 export const ApprovalQuery = v.object({ ...pageFields, status: v.optional(v.picklist(APPROVAL_STATUSES)) });

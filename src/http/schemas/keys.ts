@@ -1,7 +1,7 @@
 /** SSH public keys, in requests and answers. */
 
 import * as v from "valibot";
-import { KEY_STATUSES } from "../../db/schema.ts";
+import { KEY_STATUSES } from "../../core/statuses.ts";
 import { data, described, id, text, timestamp } from "../schemas.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";

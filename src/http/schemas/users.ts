@@ -1,7 +1,7 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
-import { USER_STATUSES } from "../../db/schema.ts";
+import { USER_STATUSES } from "../../core/statuses.ts";
 import {
   described,
   expiry,

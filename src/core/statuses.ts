@@ -1,0 +1,5 @@
+/** The states that things can be in; apart from what stores them, so that the command line loads them at once. */
+
+export const USER_STATUSES = ["active", "disabled", "expired"] as const;
+export const KEY_STATUSES = ["active", "revoked"] as const;
+export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
