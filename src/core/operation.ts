@@ -91,8 +91,8 @@ export async function audited<T, P = undefined>(
   } catch (error) {
     // The answer to a commit can get lost; its record tells what became of it.
     if (finished?.record !== undefined && (await isStored(context, finished.record))) return finished.result;
-    await undoAll(context, journal);
-    await recordFailures(context, journal, entry, error);
+    const isUndone = await undoAll(context, journal);
+    await recordFailures(context, journal, { entry, error, isUndone });
     throw error;
   }
 }
@@ -162,21 +162,29 @@ function failure(entry: AuditEntry, error: unknown): Recorded {
   return { entry: { ...entry, detail: { ...entry.detail, err: publicMessage(error) } }, result: "failed" };
 }
 
-async function undoAll(context: Context, journal: Journal): Promise<void> {
+/** Whether the host is as it was. */
+async function undoAll(context: Context, journal: Journal): Promise<boolean> {
+  let isUndone = true;
   for (const undo of journal.undos.reverse()) {
     try {
       await undo();
     } catch (error) {
       // Reconcile sets it right within a minute, or at the next start.
+      isUndone = false;
       context.log.error("the host could not be set back after a failed change", {
         error,
         requestId: context.requestId,
       });
     }
   }
+  return isUndone;
 }
 
-async function recordFailures(context: Context, journal: Journal, entry: AuditEntry, error: unknown): Promise<void> {
+async function recordFailures(
+  context: Context,
+  journal: Journal,
+  { entry, error, isUndone }: { readonly entry: AuditEntry; readonly error: unknown; readonly isUndone: boolean },
+): Promise<void> {
   try {
     await context.db.transaction(async (tx) => {
       for (const record of [...journal.failures, failure(entry, error)]) await appendAudit(tx, context, record);
@@ -187,12 +195,13 @@ async function recordFailures(context: Context, journal: Journal, entry: AuditEn
       action: entry.action,
       requestId: context.requestId,
     });
+    const rest = isUndone
+      ? "nothing was changed"
+      : "it may have changed the host, which is set right within a minute of the database's return";
     throw new UamError(
       "internal",
-      "The operation failed, nothing was changed, and the failure could not be recorded: the database is not available.",
-      {
-        cause: error,
-      },
+      `The operation failed, ${rest}, and the failure could not be recorded: the database is not available.`,
+      { cause: error },
     );
   }
 }

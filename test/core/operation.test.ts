@@ -21,7 +21,7 @@ async function newRows(work: () => Promise<unknown>) {
   return (await app.auditRows()).slice(before).map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
 }
 
-const entry = { action: "user.update", resourceType: "user", resourceId: "7", detail: { given: 1 } } as const;
+const entry = { action: "user.update", resourceId: "7", detail: { given: 1 } } as const;
 
 describe("audited()", () => {
   test("commits the change and its record together", async () => {
@@ -136,11 +136,25 @@ describe("audited()", () => {
         entry,
         async (op) => void (await op.tx.insert(counters).values({ name: "k", value: 1 })),
       );
-      await expect(change).rejects.toMatchObject({ code: "internal" });
+      const message = expect.stringContaining("nothing was changed");
+      await expect(change).rejects.toMatchObject({ code: "internal", message });
     } finally {
       await app.alter("alter table audit_away rename to audit");
     }
     expect(await app.db.$count(counters)).toBe(0);
+  });
+
+  test("does not say that nothing was changed where the host could not be set back either", async () => {
+    await app.alter("alter table audit rename to audit_away");
+    try {
+      const change = audited(app.system, entry, async (op) => {
+        op.onRollback(() => Promise.reject(new Error("the database is away")));
+      });
+      const message = expect.stringContaining("it may have changed the host");
+      await expect(change).rejects.toMatchObject({ code: "internal", message });
+    } finally {
+      await app.alter("alter table audit_away rename to audit");
+    }
   });
 
   test("keeps long and ill-formed texts from filling or breaking the log", async () => {
