@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { PostgresArchive } from "../db/postgres-archive.ts";
-import { type Architecture, installParts, ownArchitecture, PROJECT } from "./packages.ts";
+import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 
 export interface BuildOptions {
@@ -26,6 +26,7 @@ const LEVEL = 19;
 /** Builds the binary and returns its size in bytes; the file appears complete or not at all. */
 export async function build(options: BuildOptions): Promise<number> {
   const { architecture } = options;
+  requireBun(Bun.version);
   const { bun, modules } = installParts(options.cache, architecture);
   const archive = await buildPostgresArchive(options.cache, { architecture, modules, level: options.level });
   // The binary records its file name: a fixed one keeps builds of the same sources the same.
@@ -117,7 +118,7 @@ export function binaryPath(architecture: Architecture): string {
 }
 
 /** Builds what is shipped, and says on the terminal what came out. */
-async function buildRelease(architecture: Architecture): Promise<void> {
+export async function buildRelease(architecture: Architecture): Promise<void> {
   const outfile = binaryPath(architecture);
   const began = performance.now();
   const entry = join(PROJECT, "src/main.ts");

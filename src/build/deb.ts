@@ -1,7 +1,8 @@
 /**
- * `bun run deb`: dist/uam_<version>_<arch>.deb, the built program with completions and manual page. `--arch arm64` or `--arch x64`
- * makes it for that architecture; with `--uncompressed FILE` it goes there, in a second instead of a minute, for tests.
- * DEBFULLNAME and DEBEMAIL (debchange(1)) name who maintains it.
+ * `bun run deb`: builds the program and makes dist/uam_<version>_<arch>.deb of it, with completions and manual page. `--arch arm64`
+ * or `--arch x64` makes it for that architecture. Two packages of one commit are byte-identical, if the same DEBFULLNAME and
+ * DEBEMAIL (debchange(1)) name who maintains them. With `--uncompressed FILE`, for tests, the package goes there in a second, and
+ * holds the binary that is in dist already.
  */
 
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,17 +14,22 @@ import { describeVariables } from "../config.ts";
 import { systemClock } from "../core/clock.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { VERSION } from "../version.ts";
-import { binaryPath, parseArchitecture } from "./build.ts";
+import { binaryPath, buildRelease, parseArchitecture } from "./build.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 
 const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
+const PROGRAM = "usr/bin/uam";
+const EXECUTABLE: ReadonlySet<string> = new Set([PROGRAM, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]);
+/** KiB of the files beside the program, about. */
+const OTHER_FILES = 64;
 /** Of a package that nobody put a name to; nobody is there to answer (RFC 2606). */
 const NAME = "Unofficial build of uam";
 const ADDRESS = "nobody@example.org";
 
-/** The package's files by path, and its control files under DEBIAN; a string is written with mode 0644 unless it is a script. */
+/** The package's files by path, all but the program, and its control files under DEBIAN. */
 export function packageFiles(program: {
+  /** As Debian calls it. */
   readonly architecture: string;
   readonly help: string;
   readonly completions: { readonly bash: string; readonly zsh: string };
@@ -161,54 +167,57 @@ async function main(): Promise<void> {
   });
   const architecture = parseArchitecture(values.arch);
   const debianName = DEBIAN_NAMES[architecture];
-  const binary = binaryPath(architecture);
-  const tree = join(PROJECT, `dist/deb-${debianName}`);
-  rmSync(tree, { recursive: true, force: true });
-  place(tree, "usr/bin/uam", binary);
-  // What it says of itself is the same on both: the one that runs here is asked.
+  // What the program says of itself is the same on both architectures: the one that runs here is asked.
+  if (values.uncompressed === undefined) {
+    for (const each of new Set([ownArchitecture(), architecture])) await buildRelease(each);
+  }
   const say = (...args: readonly string[]) => must([binaryPath(ownArchitecture()), ...args]);
+  const binary = binaryPath(architecture);
+  const date = changeDate();
   const files = packageFiles({
     architecture: debianName,
     help: say("--help"),
     completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
-    installedSize: Math.ceil(Bun.file(binary).size / 1024) + 64,
-    date: changeDate().toUTCString().replace("GMT", "+0000"),
+    installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
+    date: date.toUTCString().replace("GMT", "+0000"),
     maintainer: maintainerOf(process.env),
   });
-  for (const [path, content] of files) place(tree, path, content);
+  const tree = join(PROJECT, `dist/deb-${debianName}`);
+  rmSync(tree, { recursive: true, force: true });
+  copyFileSync(binary, placeFor(tree, PROGRAM));
+  for (const [path, content] of files) writeFileSync(placeFor(tree, path), content);
+  for (const path of [PROGRAM, ...files.keys()]) chmodSync(join(tree, path), EXECUTABLE.has(path) ? 0o755 : 0o644);
   const output = values.uncompressed ?? join(PROJECT, `dist/uam_${VERSION}_${debianName}.deb`);
   const compression = values.uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
-  must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output]);
+  // dpkg-deb(1): of when the package and the files in it are, at the latest.
+  const time = { SOURCE_DATE_EPOCH: String(date.getTime() / 1000) };
+  must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output], time);
   rmSync(tree, { recursive: true });
   console.log(`${output}: ${(Bun.file(output).size / 1e6).toFixed(1)} MB`);
 }
 
-/** When the commit was made, so that the package tells no other date on each build; outside a repository, now. */
+/** When the commit was made, in whole seconds; outside a repository, now. */
 function changeDate(): Date {
   const { success, stdout } = Bun.spawnSync(["git", "-C", PROJECT, "log", "-1", "--format=%ct"], { stderr: "ignore" });
-  return success ? new Date(Number(stdout.toString()) * 1000) : systemClock.now();
+  const seconds = success ? Number(stdout.toString()) : Math.floor(systemClock.now().getTime() / 1000);
+  return new Date(seconds * 1000);
 }
 
-function must(argv: readonly string[]): string {
-  const { success, stdout, stderr } = Bun.spawnSync([...argv]);
+function must(argv: readonly string[], variables: Readonly<Record<string, string>> = {}): string {
+  const { success, stdout, stderr } = Bun.spawnSync([...argv], { env: { ...process.env, ...variables } });
   if (!success) throw new Error(`${argv.join(" ")} failed: ${stderr.toString()}`);
   return stdout.toString();
 }
 
-/** Puts a text, or a copy of the file `content` names for the program, into the tree, whatever the umask. */
-function place(tree: string, path: string, content: string | Uint8Array): void {
-  const whole = join(tree, path);
-  const directories = path.split("/").slice(0, -1);
-  for (const index of directories.keys()) {
-    const directory = join(tree, ...directories.slice(0, index + 1));
+/** The path of a file of the tree, whose directories are made with mode 0755, whatever the umask. */
+function placeFor(tree: string, path: string): string {
+  const parts = path.split("/");
+  for (const count of parts.keys()) {
+    const directory = join(tree, ...parts.slice(0, count));
     mkdirSync(directory, { recursive: true });
     chmodSync(directory, 0o755);
   }
-  chmodSync(tree, 0o755);
-  const isProgram = path === "usr/bin/uam";
-  if (isProgram) copyFileSync(String(content), whole);
-  else writeFileSync(whole, content);
-  chmodSync(whole, isProgram || /^DEBIAN\/(postinst|prerm|postrm)$/.test(path) ? 0o755 : 0o644);
+  return join(tree, path);
 }
 
 if (import.meta.main) await main();

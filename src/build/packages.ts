@@ -1,9 +1,13 @@
-/** What a binary is made of, for either architecture: the versions and checksums are those of the two lock files. */
+/**
+ * What a binary is made of, for either architecture: the versions and checksums are those of the two lock files, of the project
+ * for the packages, and of bun/ beside this for the runtime.
+ */
 
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import runtimes from "./bun/package.json" with { type: "json" };
 
 /** The top of the checkout. */
 export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -11,7 +15,7 @@ export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** As Node.js and npm packages call it. */
 export type Architecture = "x64" | "arm64";
 
-/** Where the parts of a binary are, on disk. */
+/** Where the parts of a binary are, as paths. */
 export interface Parts {
   /** A Bun for the architecture, to which the program is appended. */
   readonly bun: string;
@@ -29,8 +33,19 @@ export function ownArchitecture(): Architecture {
 }
 
 /**
- * Installs, below `cache`, what this checkout lacks for a binary. Bun comes from the lock file for its own architecture too:
- * the one that runs the build may be another variant of the same version, and the bytes of the result must not depend on it.
+ * Throws unless `version`, of the Bun that runs the build, is that of the binaries: the one compiles the program to bytecode, and
+ * the other has to read that.
+ */
+export function requireBun(version: string): void {
+  for (const [name, pinned] of Object.entries(runtimes.optionalDependencies)) {
+    if (version !== pinned) throw new Error(`Bun ${version} cannot build for ${name} ${pinned}: use Bun ${pinned}.`);
+  }
+}
+
+/**
+ * Installs what this checkout lacks for a binary into `cache`, for good. The runtime comes from its lock file for this machine's
+ * architecture too: the Bun that runs the build may be another variant of the same version, and the bytes of the result must not
+ * depend on it. Throws what the installation said if it fails.
  */
 export function installParts(cache: string, architecture: Architecture): Parts {
   const directory = join(cache, `linux-${architecture}`);

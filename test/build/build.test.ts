@@ -1,13 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { build } from "../../src/build/build.ts";
-import { ownArchitecture, PROJECT } from "../../src/build/packages.ts";
-import { isThorough } from "../support/thorough.ts";
+import { ownArchitecture } from "../../src/build/packages.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
 chmodSync(top, 0o711);
@@ -22,27 +19,6 @@ function buildProbe(name: string): Promise<number> {
     cache: join(top, "cache"),
     level: 1,
   });
-}
-
-/** The SHA-256 of the program itself, built in a clone of its own; only PostgreSQL is packed faster than for a release. */
-function buildClone(name: string, variables: Readonly<Record<string, string>>): string {
-  const clone = join(top, name);
-  const outfile = join(clone, "dist/uam");
-  const options = { architecture: ownArchitecture(), entry: join(clone, "src/main.ts"), outfile, level: 1 };
-  const script = `import { build } from "./src/build/build.ts";
-    await build(${JSON.stringify({ ...options, cache: join(clone, "dist/cache") })});`;
-  succeed(["git", "clone", "--quiet", PROJECT, clone], top, {});
-  succeed([process.execPath, "install", "--frozen-lockfile", "--silent"], clone, {});
-  succeed([process.execPath, "-e", script], clone, variables);
-  const digest = createHash("sha256").update(readFileSync(outfile)).digest("hex");
-  rmSync(clone, { recursive: true });
-  return digest;
-}
-
-function succeed(argv: readonly string[], cwd: string, variables: Readonly<Record<string, string>>): void {
-  const [program = "", ...args] = argv;
-  const { status, stderr } = spawnSync(program, args, { cwd, env: { ...process.env, ...variables }, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${argv.join(" ")} ended with ${status}: ${stderr}`);
 }
 
 describe("build", () => {
@@ -66,15 +42,4 @@ describe("build", () => {
     });
     expect(existsSync(mark)).toBe(false);
   }, 60_000);
-
-  // Two whole builds: in CI only.
-  test.if(isThorough)(
-    "build() gives the same bytes for the same commit, wherever the checkout is and whatever the environment",
-    () => {
-      const first = buildClone("first", { TZ: "UTC", LC_ALL: "C" });
-      const second = buildClone("elsewhere/with a longer name", { TZ: "Asia/Tokyo", LC_ALL: "C.UTF-8" });
-      expect(second).toBe(first);
-    },
-    120_000,
-  );
 });

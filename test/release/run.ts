@@ -1,0 +1,108 @@
+/**
+ * `bun test/release/run.ts`: dist holds the binaries and Debian packages of both architectures, the packages hold what they
+ * should, and another build of HEAD, in another place and with another environment, gives the same bytes. Exit code 1 if
+ * anything is wrong or missing.
+ */
+
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { binaryPath } from "../../src/build/build.ts";
+import { type Architecture, ownArchitecture, PROJECT } from "../../src/build/packages.ts";
+import { VERSION } from "../../src/version.ts";
+import { must } from "../debian/shell.ts";
+import { at, same, step } from "../debian/steps.ts";
+
+const OTHER: Architecture = ownArchitecture() === "x64" ? "arm64" : "x64";
+const DEBIAN_NAMES = { x64: "amd64", arm64: "arm64" } as const;
+const FIELDS = ["Package", "Version", "Maintainer", "Depends", "Recommends", "Section", "Priority", "Description"];
+/** Seconds for a package with its binary, half of which goes into packing PostgreSQL, and half into packing the package. */
+const PATIENCE = 240;
+
+const directory = mkdtempSync(join(tmpdir(), "uam-release-"));
+
+async function main(): Promise<void> {
+  const files = (["x64", "arm64"] as const).flatMap((each) => [binaryPath(each), packagePath(each)]);
+  for (const file of files) {
+    if (!existsSync(file))
+      throw new Error(`${file} is missing: run "bun run deb" and "bun run deb --arch ${OTHER}" first`);
+  }
+  await step("each package is for its architecture, and else as the other", checkControls);
+  await step("both hold the same files, and each its architecture's program", checkContents);
+  const clone = join(directory, "elsewhere with a longer name");
+  await step("another build of HEAD, for both architectures", () => buildAgain(clone));
+  for (const file of files) {
+    const [name = ""] = /[^/]+$/.exec(file) ?? [];
+    await step(`its ${name} is the same, byte by byte`, () => must(["cmp", file, join(clone, "dist", name)], 30));
+  }
+}
+
+function packagePath(architecture: Architecture): string {
+  return join(PROJECT, `dist/uam_${VERSION}_${DEBIAN_NAMES[architecture]}.deb`);
+}
+
+async function checkControls(): Promise<void> {
+  const fieldOf = (architecture: Architecture, ...names: readonly string[]) =>
+    must(["dpkg-deb", "--field", packagePath(architecture), ...names], 10);
+  for (const architecture of ["x64", "arm64"] as const) {
+    same(await fieldOf(architecture, "Architecture"), `${DEBIAN_NAMES[architecture]}\n`, "the package's architecture");
+  }
+  same(await fieldOf("arm64", ...FIELDS), await fieldOf("x64", ...FIELDS), "the fields of the package for arm64");
+}
+
+async function checkContents(): Promise<void> {
+  const x64 = await extracted("x64");
+  const arm64 = await extracted("arm64");
+  same(await listed(arm64), await listed(x64), "the files of the package for arm64");
+  await must(["cmp", binaryPath("x64"), join(x64, "usr/bin/uam")], 30);
+  await must(["cmp", binaryPath("arm64"), join(arm64, "usr/bin/uam")], 30);
+}
+
+/** The path of a tree of the package's files. */
+async function extracted(architecture: Architecture): Promise<string> {
+  const tree = join(directory, architecture);
+  await must(["dpkg-deb", "--extract", packagePath(architecture), tree], 60);
+  return tree;
+}
+
+/** Type, mode, owner and path of each file. */
+async function listed(tree: string): Promise<string> {
+  const lines = await must(["find", tree, "-mindepth", "1", "-printf", "%M %U:%G %P\n"], 10);
+  return lines.split("\n").sort().join("\n");
+}
+
+async function buildAgain(clone: string): Promise<void> {
+  await must(["git", "clone", "--quiet", PROJECT, clone], 60);
+  // Packing it takes 20 s. The one for this machine is packed once more where its image is built (test/container/run.ts).
+  const cache = join(PROJECT, "dist/cache");
+  for (const name of readdirSync(cache).filter((each) => each.startsWith(`postgres-linux-${ownArchitecture()}-`))) {
+    cpSync(join(cache, name), join(clone, "dist/cache", name));
+  }
+  const environment = ["env", `--chdir=${clone}`, "TZ=Asia/Tokyo", "LC_ALL=C.UTF-8"];
+  const masked = (...argv: readonly string[]) => ["sh", "-c", 'umask 077; exec "$@"', "sh", ...environment, ...argv];
+  for (const architecture of ["x64", "arm64"]) {
+    await must(masked(process.execPath, "run", "deb", "--arch", architecture), PATIENCE);
+  }
+}
+
+function end(code: number): never {
+  rmSync(directory, { recursive: true, force: true });
+  process.exit(code);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    console.error(`Ended by ${signal}.`);
+    end(1);
+  });
+}
+
+try {
+  await at("release", main);
+  console.log(`The release: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
+  end(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  end(1);
+}
