@@ -1,6 +1,7 @@
 /** This machine with an arm64 processor: the same files and accounts, and a kernel that starts arm64 programs. */
 
 import { writeFileSync } from "node:fs";
+import { findLeader } from "../debian/leader.ts";
 import { type Outcome, run } from "../debian/shell.ts";
 
 export const EMULATOR = "/usr/bin/qemu-aarch64";
@@ -38,7 +39,9 @@ export async function openMachine(libraries: string): Promise<Arm64Machine> {
     await init.exited;
   };
   try {
-    const leader = await leaderOf(init);
+    // unshare becomes what setpriv was, and sleep is its child.
+    const leader = await findLeader(init, ["sleep"], 20);
+    if (leader === undefined) throw new Error("unshare(1) made no namespaces here.");
     for (const map of ["uid_map", "gid_map"]) writeFileSync(`/proc/${leader}/${map}`, ALL_IDS);
     const enter = ["nsenter", `--target=${leader}`, "--user", "--mount", "--pid", "--setuid=0", "--setgid=0"];
     const command = (argv: readonly string[], variables: Readonly<Record<string, string>>) => {
@@ -80,18 +83,4 @@ export async function openMachine(libraries: string): Promise<Arm64Machine> {
 function succeeded(argv: readonly string[], { status, stdout, stderr }: Outcome): string {
   if (status !== 0) throw new Error(`${argv.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
   return stdout;
-}
-
-/** The first process in the new namespaces, once it runs. */
-async function leaderOf({ pid, exited }: Bun.Subprocess): Promise<number> {
-  let isOver = false;
-  void exited.then(() => {
-    isOver = true;
-  });
-  for (const end = performance.now() + 20_000; performance.now() < end && !isOver; await Bun.sleep(20)) {
-    // unshare becomes what setpriv was, and sleep is its child.
-    const found = await run(["pgrep", "--parent", String(pid), "--exact", "sleep"], 5);
-    if (found.status === 0) return Number(found.stdout.trim());
-  }
-  throw new Error("unshare(1) made no namespaces here.");
 }

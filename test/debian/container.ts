@@ -1,9 +1,9 @@
 /** A booted Debian with a network of its own, and commands run in it. */
 
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { CannotBoot } from "./cannot-boot.ts";
 import { makeCgroups } from "./cgroup.ts";
+import { findLeader } from "./leader.ts";
 import { type Outcome, run } from "./shell.ts";
 
 export interface Container {
@@ -37,7 +37,7 @@ export async function boot(directory: string, name: string): Promise<Container> 
     { stdin: "ignore", stdout: "pipe", stderr: "pipe" },
   );
   const said = Promise.all([nspawn.stdout.text(), nspawn.stderr.text()]);
-  const leader = await findLeader(nspawn);
+  const leader = await findLeader(nspawn, ["systemd"], 30);
   if (leader === undefined) {
     nspawn.kill("SIGKILL");
     const why = (await said).join("").trim();
@@ -85,25 +85,4 @@ export async function boot(directory: string, name: string): Promise<Container> 
 function succeeded(script: string, { status, stdout, stderr }: Outcome): string {
   if (status !== 0) throw new Error(`ended with ${status}: ${script}\n${stdout}${stderr}`);
   return stdout;
-}
-
-/** The container's init as a process of ours; undefined if nspawn ended, or has none after half a minute. */
-async function findLeader(nspawn: Bun.Subprocess): Promise<number | undefined> {
-  const end = performance.now() + 30_000;
-  while (performance.now() < end && nspawn.exitCode === null) {
-    const pids = await run(["pgrep", "--parent", String(nspawn.pid), "--exact", "systemd"], 5);
-    const pid = Number(pids.stdout.trim());
-    if (pid > 0 && isInit(pid)) return pid;
-    await Bun.sleep(100);
-  }
-  return undefined;
-}
-
-function isInit(pid: number): boolean {
-  try {
-    return /^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    // It ended meanwhile.
-    return false;
-  }
 }

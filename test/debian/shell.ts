@@ -1,6 +1,14 @@
 /** Programs run to their end, each with a limit on its time. */
 
+import process from "node:process";
+
 const KILLED = 137;
+
+/** Runs a program as root in namespaces of its own: whatever ends it or us, all it started and mounted is gone with it. */
+export const ENCLOSED: readonly string[] = [
+  ...["setpriv", "--pdeathsig", "KILL"],
+  ...["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"],
+];
 
 export interface Outcome {
   readonly status: number;
@@ -27,4 +35,11 @@ export async function must(argv: readonly string[], seconds: number): Promise<st
   const { status, stdout, stderr } = await run(argv, seconds);
   if (status !== 0) throw new Error(`${argv.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
   return stdout;
+}
+
+/** Ends what was run from here and is not done, so that `directory`, which is in its arguments, can be removed. */
+export async function endChildren(directory: string): Promise<void> {
+  await run(["pkill", "--signal", "KILL", "--parent", String(process.pid)], 5);
+  const end = performance.now() + 10_000;
+  while (performance.now() < end && (await run(["pgrep", "--full", directory], 5)).status === 0) await Bun.sleep(50);
 }

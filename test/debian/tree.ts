@@ -1,4 +1,4 @@
-/** A minimal Debian to boot: made once a week, and copied for each container. */
+/** Minimal trees of Debian: made once a week, and copied for whoever changes them. */
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,36 +6,55 @@ import process from "node:process";
 import { CannotBoot } from "./cannot-boot.ts";
 import { must } from "./shell.ts";
 
+/** What is to become of a tree; another recipe makes it anew. */
+interface Recipe {
+  readonly path: string;
+  /** Beside what debootstrap's minbase has, with commas. */
+  readonly packages: string;
+  readonly masked: readonly string[];
+}
+
 const DIRECTORY = "/var/tmp";
-const TREE = join(DIRECTORY, "uam-debian-tree");
 const COPY = /^uam-debian-(?:run|new)-(\d+)/;
 const PACKAGES =
   "systemd,systemd-sysv,dbus,libpam-systemd,dbus-user-session,openssh-server,openssh-client,sudo,procps,passwd,iproute2,curl,e2fsprogs,cron,at,uidmap,fuse3";
 /** What could hold dpkg's lock at a bad moment. */
 const MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer"];
-const RECIPE = JSON.stringify([PACKAGES, MASKED]);
+const BOOTABLE: Recipe = { path: join(DIRECTORY, "uam-debian-tree"), packages: PACKAGES, masked: MASKED };
+const BARE: Recipe = { path: join(DIRECTORY, "uam-debian-bare-tree"), packages: "", masked: [] };
 const RECIPE_FILE = ".recipe";
-const RELEASE = "bookworm";
+/** Of Debian. */
+export const RELEASE = "bookworm";
 const MIRROR = "http://deb.debian.org/debian";
 const DAY = 24 * 3600 * 1000;
 const WEEK = 7 * DAY;
 const HOST_NAME = "debian";
 
 /**
- * The path of the tree, which is at most a week old, or older where Debian's archive does not answer. Throws `CannotBoot` if
- * there is none then.
+ * The path of a tree to boot, which is at most a week old, or older where Debian's archive does not answer. Throws `CannotBoot`
+ * if there is none then.
  */
-export async function requireTree(): Promise<string> {
-  const age = ageOfTree();
-  if (age !== undefined && age < WEEK) return TREE;
+export function requireTree(): Promise<string> {
+  return required(BOOTABLE);
+}
+
+/** As `requireTree`, but a tree with nothing beyond the packages that every Debian has, and apt. */
+export function requireBareTree(): Promise<string> {
+  return required(BARE);
+}
+
+async function required(recipe: Recipe): Promise<string> {
+  const { path, packages, masked } = recipe;
+  const age = ageOf(recipe);
+  if (age !== undefined && age < WEEK) return path;
   try {
     await requireArchive();
   } catch (error) {
     if (age === undefined || !(error instanceof CannotBoot)) throw error;
-    console.log(`      the tree is ${Math.floor(age / DAY)} days old: ${error.message}`);
-    return TREE;
+    console.log(`      ${path} is ${Math.floor(age / DAY)} days old: ${error.message}`);
+    return path;
   }
-  console.log(`      making ${TREE} with debootstrap`);
+  console.log(`      making ${path} with debootstrap`);
   const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
   rmSync(made, { recursive: true, force: true });
   // In a mount namespace of its own, what debootstrap mounts in the tree goes with it, whatever ends it.
@@ -44,7 +63,7 @@ export async function requireTree(): Promise<string> {
     "--mount",
     "debootstrap",
     "--variant=minbase",
-    `--include=${PACKAGES}`,
+    ...(packages === "" ? [] : [`--include=${packages}`]),
     RELEASE,
     made,
     MIRROR,
@@ -57,11 +76,11 @@ export async function requireTree(): Promise<string> {
   writeFileSync(join(made, "etc/hosts"), `127.0.0.1 localhost ${HOST_NAME}\n::1 localhost\n`);
   rmSync(join(made, "var/cache/apt/archives"), { recursive: true });
   mkdirSync(join(made, "var/cache/apt/archives/partial"), { recursive: true });
-  await must(["systemctl", `--root=${made}`, "mask", ...MASKED], 30);
-  writeFileSync(join(made, RECIPE_FILE), RECIPE);
-  rmSync(TREE, { recursive: true, force: true });
-  renameSync(made, TREE);
-  return TREE;
+  if (masked.length > 0) await must(["systemctl", `--root=${made}`, "mask", ...masked], 30);
+  writeFileSync(join(made, RECIPE_FILE), textOf(recipe));
+  rmSync(path, { recursive: true, force: true });
+  renameSync(made, path);
+  return path;
 }
 
 /** Only that nobody answers is no fault of what is tested; whatever goes wrong after that is one. */
@@ -97,17 +116,22 @@ export function removeCopies(): void {
   }
 }
 
+function textOf({ packages, masked }: Recipe): string {
+  return JSON.stringify([packages, masked]);
+}
+
 /** Milliseconds since the tree was made; undefined if there is none, or one of another recipe. */
-function ageOfTree(): number | undefined {
-  const found = lstatSync(TREE, { throwIfNoEntry: false });
+function ageOf(recipe: Recipe): number | undefined {
+  const { path } = recipe;
+  const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   // Everybody may write in /var/tmp: what somebody else put there is not booted as root.
   if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) {
-    throw new Error(`${TREE} is not root's own directory: remove it`);
+    throw new Error(`${path} is not root's own directory: remove it`);
   }
-  const recipe = join(TREE, RECIPE_FILE);
-  const made = statSync(recipe, { throwIfNoEntry: false });
-  return made === undefined || readFileSync(recipe, "utf8") !== RECIPE ? undefined : Date.now() - made.mtimeMs;
+  const file = join(path, RECIPE_FILE);
+  const made = statSync(file, { throwIfNoEntry: false });
+  return made === undefined || readFileSync(file, "utf8") !== textOf(recipe) ? undefined : Date.now() - made.mtimeMs;
 }
 
 function isRunning(pid: number): boolean {

@@ -11,7 +11,7 @@ import process from "node:process";
 import { binaryPath } from "../../src/build/build.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "../../src/build/packages.ts";
 import { VERSION } from "../../src/version.ts";
-import { must } from "../debian/shell.ts";
+import { ENCLOSED, endChildren, must } from "../debian/shell.ts";
 import { at, same, step } from "../debian/steps.ts";
 
 const OTHER: Architecture = ownArchitecture() === "x64" ? "arm64" : "x64";
@@ -24,6 +24,7 @@ const directory = mkdtempSync(join(tmpdir(), "uam-release-"));
 
 async function main(): Promise<void> {
   const files = (["x64", "arm64"] as const).flatMap((each) => [binaryPath(each), packagePath(each)]);
+  if (process.getuid?.() !== 0) throw new Error("Only root can build in a namespace");
   for (const file of files) {
     if (!existsSync(file))
       throw new Error(`${file} is missing: run "bun run deb" and "bun run deb --arch ${OTHER}" first`);
@@ -74,19 +75,20 @@ async function listed(tree: string): Promise<string> {
 
 async function buildAgain(clone: string): Promise<void> {
   await must(["git", "clone", "--quiet", PROJECT, clone], 60);
-  // Packing it takes 20 s. The one for this machine is packed once more where its image is built (test/container/run.ts).
+  // Packing it takes some 10 s. The one for this machine is packed once more where its image is built (test/container/run.ts).
   const cache = join(PROJECT, "dist/cache");
   for (const name of readdirSync(cache).filter((each) => each.startsWith(`postgres-linux-${ownArchitecture()}-`))) {
     cpSync(join(cache, name), join(clone, "dist/cache", name));
   }
-  const environment = ["env", `--chdir=${clone}`, "TZ=Asia/Tokyo", "LC_ALL=C.UTF-8"];
+  const environment = [...ENCLOSED, "env", `--chdir=${clone}`, "TZ=Asia/Tokyo", "LC_ALL=C.UTF-8"];
   const masked = (...argv: readonly string[]) => ["sh", "-c", 'umask 077; exec "$@"', "sh", ...environment, ...argv];
   for (const architecture of ["x64", "arm64"]) {
     await must(masked(process.execPath, "run", "deb", "--arch", architecture), PATIENCE);
   }
 }
 
-function end(code: number): never {
+async function end(code: number): Promise<never> {
+  await endChildren(directory);
   rmSync(directory, { recursive: true, force: true });
   process.exit(code);
 }
@@ -94,15 +96,15 @@ function end(code: number): never {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     console.error(`Ended by ${signal}.`);
-    end(1);
+    void end(1);
   });
 }
 
 try {
   await at("release", main);
   console.log(`The release: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
-  end(0);
+  await end(0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  end(1);
+  await end(1);
 }

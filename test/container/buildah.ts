@@ -1,0 +1,67 @@
+/** Images, made by buildah in a storage of their own: what else this machine has of images is neither used nor changed. */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ENCLOSED, must } from "../debian/shell.ts";
+
+/** Of Docker's image configuration: what an engine does with an image unless it is told otherwise. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Volumes: Readonly<Record<string, object>>;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly StopSignal: string;
+  /** Absent from an image in OCI's format. */
+  readonly Healthcheck?: { readonly Test: readonly string[]; readonly Interval: number; readonly StartPeriod: number };
+}
+
+export interface Storage {
+  /** Makes an image of a tree of files, after `change` had its way with a copy of it. */
+  makeImage(name: string, tree: string, change: (root: string) => Promise<void>): Promise<void>;
+  /** Builds by the Containerfile of a checkout; the base images must be here. */
+  build(checkout: string, name: string): Promise<void>;
+  configOf(name: string): Promise<ImageConfig>;
+  /** The path of a copy of the image's files, which is the caller's to run. */
+  unpack(name: string): Promise<string>;
+}
+
+const PATIENCE = 60;
+/** Seconds; most of a build is waiting for packages, and packing PostgreSQL. */
+const BUILD_PATIENCE = 480;
+
+/** A storage below the directory, which holds all there is of it: no mounts, no processes. */
+export function openStorage(directory: string): Storage {
+  const temporary = join(directory, "temporary");
+  mkdirSync(temporary, { recursive: true });
+  const buildah = [
+    ...ENCLOSED,
+    ...["env", `TMPDIR=${temporary}`, "buildah", "--storage-driver=vfs"],
+    ...[`--root=${join(directory, "root")}`, `--runroot=${join(directory, "run")}`],
+  ];
+  const say = async (argv: readonly string[], seconds = PATIENCE) =>
+    (await must([...buildah, ...argv], seconds)).trim();
+  const unpack = async (image: string) => {
+    const container = await say(["from", "--pull=never", image]);
+    // Without layers to be laid over each other, this is the path of a directory.
+    return { container, root: await say(["mount", container]) };
+  };
+  return {
+    async makeImage(name, tree, change) {
+      const { container, root } = await unpack("scratch");
+      await must(["cp", "--archive", "--reflink=auto", `${tree}/.`, root], PATIENCE);
+      await change(root);
+      await say(["commit", "--quiet", "--rm", container, name]);
+    },
+    async build(checkout, name) {
+      const how = ["--isolation=chroot", "--pull=never", "--format=docker", `--tag=${name}`];
+      await say(["build", ...how, checkout], BUILD_PATIENCE);
+    },
+    async configOf(name) {
+      const image = JSON.parse(await say(["inspect", "--type=image", name]));
+      return image.Docker.config;
+    },
+    unpack: async (name) => (await unpack(name)).root,
+  };
+}
