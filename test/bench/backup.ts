@@ -57,9 +57,12 @@ async function fill(connection: ConnectionOptions, rows: number): Promise<void> 
   const handle = openDatabase(connection, 1);
   await handle.db.transaction((tx) =>
     withGuardsDown(tx, async () => {
-      await tx.execute(`insert into audit select n, now() - interval '1 year' + n * interval '6 seconds', 'admin', 'admin' || n % 8,
-        'user.update', 'user', (n % 2000)::text, '{"username":"user' || n % 2000 || '","changed":"email, purpose"}', 'success',
-        '192.0.2.' || n % 250, n % 2000, n, n, n / 8, n / 8, n / 2000, n / 2000, sha256(n::text::bytea)
+      await tx.execute(`insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip,
+          subject_id, n_action, n_actor_action, n_resource_action, n_resource_actor_action, n_subject, mac)
+        select n, now() - interval '1 year' + n * interval '6 seconds', 'admin', 'admin' || n % 8,
+          case n % 4 when 0 then 'user.update' when 1 then 'user.extend' when 2 then 'user.disable' else 'user.enable' end,
+          'user', (n % 2000)::text, '{"username":"user' || n % 2000 || '","changed":"email, purpose"}', 'success',
+          '192.0.2.' || n % 250, n % 2000, n / 4, n / 8, n / 2000, n / 2000, n / 2000, sha256(n::text::bytea)
         from generate_series(1, ${rows}) n`);
     }),
   );
