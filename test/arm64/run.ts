@@ -11,6 +11,7 @@ import { binaryPath } from "../../src/build/build.ts";
 import { VERSION } from "../../src/version.ts";
 import { must } from "../debian/shell.ts";
 import { same, step } from "../debian/steps.ts";
+import { runToEnd } from "../debian/to-end.ts";
 import { arm64Libraries } from "./libraries.ts";
 import { type Arm64Machine, EMULATOR, openMachine } from "./machine.ts";
 
@@ -23,7 +24,7 @@ const PATIENCE = 180;
 const directory = mkdtempSync(join(tmpdir(), "uam-arm64-"));
 let machine: Arm64Machine | undefined;
 
-async function main(): Promise<void> {
+async function main(): Promise<"tested"> {
   if (process.arch === "arm64") throw new Error("This machine is arm64 itself: its dist/uam is tested as it is");
   if (process.getuid?.() !== 0) throw new Error("Only root can give the namespace every uid");
   if (!existsSync(EMULATOR)) throw new Error(`${EMULATOR} is missing: apt-get install qemu-user`);
@@ -67,6 +68,7 @@ async function main(): Promise<void> {
     await opened.must(["pkill", "-TERM", "--full", `${BINARY} serve`], {}, 10);
     same(String(await service.exited), "0", "the exit code");
   });
+  return "tested";
 }
 
 /** The `data` of an answer of the API; throws unless it is one of success. */
@@ -92,24 +94,9 @@ function elfMachine(path: string): number {
   return head.readUInt16LE(18);
 }
 
-async function end(code: number): Promise<never> {
+async function cleanUp(): Promise<void> {
   await machine?.stop();
   rmSync(directory, { recursive: true, force: true });
-  process.exit(code);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    console.error(`Ended by ${signal}.`);
-    void end(1);
-  });
-}
-
-try {
-  await main();
-  console.log(`arm64: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
-  await end(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  await end(1);
-}
+await runToEnd({ name: "arm64", main, cleanUp });

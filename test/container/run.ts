@@ -14,6 +14,7 @@ import { parseArgs } from "node:util";
 import { VERSION } from "../../src/version.ts";
 import { endChildren, must } from "../debian/shell.ts";
 import { at, same, say, step } from "../debian/steps.ts";
+import { runToEnd } from "../debian/to-end.ts";
 import { placeOfThisRun, RELEASE, removeCopies, requireBareTree } from "../debian/tree.ts";
 import { createTestDatabase, stopTestServer } from "../support/database.ts";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.ts";
@@ -48,7 +49,7 @@ const directory = placeOfThisRun("image");
 const running = new Set<Running>();
 let proxy: PostgresProxy | undefined;
 
-async function main(): Promise<void> {
+async function main(): Promise<"tested"> {
   const { values } = parseArgs({ options: { "same-as": { type: "string" } } });
   if (process.getuid?.() !== 0) throw new Error("Only root can build and run the image here");
   for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
@@ -66,6 +67,7 @@ async function main(): Promise<void> {
   }
   await withEmbeddedDatabase(image);
   await withExternalDatabase(image);
+  return "tested";
 }
 
 /** HEAD as it would be cloned; gives its path. */
@@ -296,31 +298,12 @@ async function ask(container: Running, path: string, body?: object): Promise<Rea
   return JSON.parse(answer).data;
 }
 
-async function end(code: number): Promise<never> {
+async function cleanUp(): Promise<void> {
   await Promise.all([...running].map((container) => container.kill()));
   proxy?.close();
   await stopTestServer();
   await endChildren(directory);
   removeCopies();
-  process.exit(code);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    console.error(`Ended by ${signal}.`);
-    void end(1);
-  });
-}
-setTimeout(() => {
-  console.error(`FAIL  not done after ${LIMIT / 60_000} minutes`);
-  void end(1);
-}, LIMIT);
-
-try {
-  await at("image", main);
-  console.log(`The image: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
-  await end(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  await end(1);
-}
+await runToEnd({ name: "The image", main: () => at("image", main), cleanUp, limit: LIMIT });

@@ -14,6 +14,7 @@ import { upgradedPackage } from "./package.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
+import { runToEnd } from "./to-end.ts";
 import { copyTree, placeOfThisRun, removeCopies, requireTree } from "./tree.ts";
 import type { Packages } from "./upgrade.ts";
 
@@ -30,7 +31,18 @@ const running = new Set<Container>();
 /** A machine that booted one container can boot the other: that it does not is a fault then. */
 let hasBooted = false;
 
-async function main(): Promise<void> {
+async function main(): Promise<"tested" | "not tested"> {
+  try {
+    await testHost();
+    return "tested";
+  } catch (error) {
+    if (!(error instanceof CannotBoot) || hasBooted) throw error;
+    warn(error.message);
+    return "not tested";
+  }
+}
+
+async function testHost(): Promise<void> {
   requireMachine();
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
   removeCopies();
@@ -87,10 +99,9 @@ function inContainer(
   });
 }
 
-async function end(code: number): Promise<never> {
+async function cleanUp(): Promise<void> {
   await Promise.all([...running].map((container) => container.stop()));
   removeCopies();
-  process.exit(code);
 }
 
 function warn(reason: string): void {
@@ -98,26 +109,4 @@ function warn(reason: string): void {
   console.error(`\n${line}\n!! NOT TESTED on a real host.\n!! ${reason}\n${line}\n`);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    console.error(`Ended by ${signal}.`);
-    void end(1);
-  });
-}
-setTimeout(() => {
-  console.error(`FAIL  not done after ${LIMIT / 60_000} minutes`);
-  void end(1);
-}, LIMIT);
-
-try {
-  await main();
-  console.log(`The real host: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
-  await end(0);
-} catch (error) {
-  if (error instanceof CannotBoot && !hasBooted) {
-    warn(error.message);
-    await end(0);
-  }
-  console.error(error instanceof Error ? error.message : error);
-  await end(1);
-}
+await runToEnd({ name: "The real host", main, cleanUp, limit: LIMIT });

@@ -13,6 +13,7 @@ import { type Architecture, ownArchitecture, PROJECT } from "../../src/build/pac
 import { VERSION } from "../../src/version.ts";
 import { ENCLOSED, endChildren, must } from "../debian/shell.ts";
 import { at, same, step } from "../debian/steps.ts";
+import { runToEnd } from "../debian/to-end.ts";
 
 const OTHER: Architecture = ownArchitecture() === "x64" ? "arm64" : "x64";
 const DEBIAN_NAMES = { x64: "amd64", arm64: "arm64" } as const;
@@ -22,7 +23,7 @@ const PATIENCE = 240;
 
 const directory = mkdtempSync(join(tmpdir(), "uam-release-"));
 
-async function main(): Promise<void> {
+async function main(): Promise<"tested"> {
   const files = (["x64", "arm64"] as const).flatMap((each) => [binaryPath(each), packagePath(each)]);
   if (process.getuid?.() !== 0) throw new Error("Only root can build in a namespace");
   for (const file of files) {
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
     const [name = ""] = /[^/]+$/.exec(file) ?? [];
     await step(`its ${name} is the same, byte by byte`, () => must(["cmp", file, join(clone, "dist", name)], 30));
   }
+  return "tested";
 }
 
 function packagePath(architecture: Architecture): string {
@@ -87,24 +89,9 @@ async function buildAgain(clone: string): Promise<void> {
   }
 }
 
-async function end(code: number): Promise<never> {
+async function cleanUp(): Promise<void> {
   await endChildren(directory);
   rmSync(directory, { recursive: true, force: true });
-  process.exit(code);
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    console.error(`Ended by ${signal}.`);
-    void end(1);
-  });
-}
-
-try {
-  await at("release", main);
-  console.log(`The release: all is well (${(performance.now() / 1000).toFixed(0)} s).`);
-  await end(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  await end(1);
-}
+await runToEnd({ name: "The release", main: () => at("release", main), cleanUp });
