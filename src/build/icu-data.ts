@@ -4,7 +4,7 @@
  * The items that stay: initdb asks for the version of the collation "unicode", which every cluster lists. Nothing else is
  * asked of ICU, since the databases here have PostgreSQL's builtin locale.
  */
-const NEEDED = ["coll/root.res", "coll/ucadata.icu"] as const;
+const NEEDED: readonly string[] = ["coll/root.res", "coll/ucadata.icu"];
 
 /** `UDataInfo.dataFormat` of a package of items (ICU's unicode/udata.h); it is 12 bytes into the package's header. */
 const PACKAGE = Buffer.from("CmnD");
@@ -24,9 +24,8 @@ export function withoutLanguages(library: Uint8Array): Uint8Array {
     if (!items.some((item) => item.name === name)) throw new Error(`The package of ICU data has no ${name}.`);
   }
   // Where the last item ends is not in the package: it stays.
-  for (const [index, { at }] of items.slice(0, -1).entries()) {
-    const name = items[index]?.name;
-    if (!NEEDED.some((needed) => needed === name)) copy.fill(0, at, items[index + 1]?.at);
+  for (const [index, { name, at }] of items.slice(0, -1).entries()) {
+    if (!NEEDED.includes(name)) copy.fill(0, at, items[index + 1]?.at);
   }
   return copy;
 }
