@@ -9,7 +9,7 @@ import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
 import type { Runtime } from "./runtime/runtime.ts";
-import { COMMIT } from "./version.ts";
+import { COMMIT } from "./shared/version.ts";
 
 keepOutputClosed();
 

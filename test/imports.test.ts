@@ -5,112 +5,64 @@ import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Glob } from "bun";
 
-/** Folders or single files; `types` may be imported as types only. */
-interface Rule {
-  readonly values: readonly string[];
-  readonly types?: readonly string[];
-}
-
-/** Features know the schema, how a duplicate looks, and the outbox, whose rows are part of their transactions. */
-const FEATURE: Rule = {
-  values: ["core", "db/schema.ts", "db/client.ts", "mail/outbox.ts", "mail/messages.ts"],
-  types: ["host/host.ts", "mail"],
-};
-
-function feature(...others: readonly string[]): Rule {
-  return { ...FEATURE, values: [...FEATURE.values, ...others] };
-}
-
-const FEATURES = ["users", "keys", "approvals", "audit", "settings", "stats", "auth", "lifecycle"];
-
-/** Who may import whom; what is not here may import nothing of another folder. */
-const IMPORTS: Readonly<Record<string, Rule>> = {
-  "main.ts": { values: ["cli", "runtime", "version.ts"] },
-  cli: {
-    values: [
-      ...FEATURES,
-      "core",
-      "http",
-      "jobs",
-      "install",
-      "doctor",
-      "metrics",
-      "config.ts",
-      "services.ts",
-      "backup.ts",
-      "logging.ts",
-      "records.ts",
-      "version.ts",
-      "host/command.ts",
-      "host/settings.ts",
-      "host/sudo-check.ts",
-      "mail/transport.ts",
-      "runtime/tls.ts",
-      "runtime/under-way.ts",
-    ],
-    types: ["runtime", "host", "db", "mail"],
-  },
-  http: { values: [...FEATURES, "core", "db/schema.ts", "records.ts"] },
-  // What clients and the command line show of stored rows.
-  "records.ts": { values: [...FEATURES, "core"], types: ["db/schema.ts"] },
-  jobs: { values: [...FEATURES, "core", "db/job-lock.ts", "mail/delivery.ts"], types: ["host/host.ts", "mail"] },
-  // A second, smaller composition root: the database without its pool, the host, and the audit key.
-  "backup.ts": { values: ["audit", "core", "db", "services.ts", "version.ts"], types: ["config.ts"] },
-  "services.ts": { values: [...FEATURES, "core", "db", "host", "mail"], types: ["config.ts"] },
-  "config.ts": { values: ["core", "keys/wire.ts", "keys/public-key.ts"] },
-  "logging.ts": { values: ["core"] },
-  core: { values: [], types: ["db/client.ts", "db/schema.ts", "host/host.ts", "keys/wire.ts"] },
-  // The cycle of folders is none of files: users/find.ts and username.ts know nobody.
-  keys: feature("users/find.ts", "users/username.ts"),
-  users: feature("keys", "settings"),
-  approvals: feature("users"),
-  // Cleaning up is each one's own affair; when, is decided here.
-  lifecycle: feature("users", "keys", "settings", "audit", "auth"),
-  audit: feature("users/find.ts"),
-  auth: feature("users/find.ts", "users/username.ts"),
-  settings: feature(),
-  stats: feature("settings"),
-  host: { values: ["core"] },
-  mail: { values: ["core", "db/schema.ts", "db/notify.ts", "db/client.ts"] },
-  db: { values: ["core", "drizzle"] },
-  runtime: { values: ["core"], types: ["config.ts"] },
+/**
+ * Who may import whom, types included: folders or single files below src. The longest name that covers a file is its rule,
+ * and everything may import what is covered by the same rule. What is not named may not be imported.
+ */
+const IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  "main.ts": ["cli", "runtime", "shared/version.ts"],
+  "shared/version.ts": ["package.json"],
+  shared: [],
+  protocol: ["shared"],
+  config: ["protocol", "shared"],
+  // What the service decides knows its tables, and no host but by the interface.
+  domain: ["store/schema.ts", "store/client.ts", "store/notify.ts", "protocol", "shared"],
+  store: ["shared", "drizzle"],
+  // What happens on an SSH host knows no database.
+  host: ["protocol", "shared"],
+  runtime: ["config", "shared"],
+  // The composition roots: only these and main.ts wire.
+  "server/compose.ts": ["config", "domain", "host", "protocol", "shared", "store"],
+  "server/backup.ts": ["server/compose.ts", "config", "domain/audit", "shared", "store"],
+  "server/logging.ts": ["shared"],
+  // What the API and the command line show of stored rows.
+  "server/records.ts": ["domain", "store/schema.ts", "shared"],
+  "server/api": ["server/records.ts", "domain", "store/schema.ts", "protocol", "shared"],
+  "server/jobs": ["server/mail", "domain", "store/job-lock.ts", "protocol", "shared"],
+  "server/mail": ["domain/mail", "domain/operation", "store/schema.ts", "store/notify.ts", "shared"],
+  "server/metrics": ["domain/stats", "domain/operation", "shared"],
+  cli: [
+    ...["config", "doctor", "domain", "install", "protocol", "runtime", "server", "shared"],
+    ...["store/schema.ts", "store/backup", "host/settings.ts", "host/execute/command.ts", "host/execute/sudo-check.ts"],
+  ],
   // The rules of sudo mode are made from the very commands that it runs.
-  install: {
-    values: [
-      "core",
-      "config.ts",
-      "host/account.ts",
-      "host/command.ts",
-      "host/settings.ts",
-      "host/sudo-commands.ts",
-      "host/sudo-rules.ts",
-    ],
-  },
+  install: [
+    ...["config", "shared", "host/account.ts", "host/settings.ts", "host/execute/command.ts"],
+    ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts"],
+  ],
   // Looks at every part, from the outside.
-  doctor: {
-    values: ["core", "lifecycle", "host", "mail", "install/settings.ts", "install/sshd-drop-in.ts"],
-    types: ["db/client.ts"],
-  },
-  metrics: { values: ["stats"], types: ["core"] },
-  build: { values: ["core", "db", "install", "config.ts", "version.ts"] },
-  "version.ts": { values: ["package.json"] },
+  doctor: [
+    ...["domain/lifecycle", "domain/operation", "host", "server/mail", "store/client.ts", "shared"],
+    ...["install/settings.ts", "install/sshd-drop-in.ts"],
+  ],
+  build: ["config", "install", "shared", "store/postgres"],
 };
 
 /** Packages that only these folders or files may import. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  elysia: ["http"],
-  valibot: ["http", "config.ts"],
-  "@valibot/to-json-schema": ["http"],
-  "drizzle-orm": ["db", "core/append.ts", "mail", "doctor", ...FEATURES],
-  postgres: ["db"],
-  pg: ["db/copy-client.ts"],
-  "pg-copy-streams": ["db/copy-client.ts"],
-  croner: ["jobs"],
-  "prom-client": ["metrics"],
+  elysia: ["server/api"],
+  valibot: ["server/api", "config", "protocol"],
+  "@valibot/to-json-schema": ["server/api"],
+  "drizzle-orm": ["store", "domain", "server/mail", "doctor"],
+  postgres: ["store"],
+  pg: ["store/backup/copy-client.ts"],
+  "pg-copy-streams": ["store/backup/copy-client.ts"],
+  croner: ["server/jobs"],
+  "prom-client": ["server/metrics"],
   "@optique/core": ["cli"],
-  "@logtape/logtape": ["logging.ts"],
-  nodemailer: ["mail"],
-  resend: ["mail"],
+  "@logtape/logtape": ["server/logging.ts"],
+  nodemailer: ["server/mail"],
+  resend: ["server/mail"],
   bun: ["build"],
 };
 
@@ -134,17 +86,17 @@ const WORDS: readonly { readonly name: string; readonly pattern: RegExp; readonl
         "main.ts": "argv in, exit code out",
         runtime: "is the runtime",
         build: "is a program of its own",
-        "db/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
-        "db/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
-        "db/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
-        "db/postgres-process.ts": "sends signals",
+        "store/postgres/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
+        "store/postgres/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
+        "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
+        "store/postgres/postgres-process.ts": "sends signals",
       },
     },
     {
       name: "the environment",
       pattern: /\b(?:process|Bun|Deno|import\.meta)\.env\b|\.variables\.[A-Z]/,
       allowed: {
-        "main.ts": "hands it to config.ts",
+        "main.ts": "hands it to config/",
         "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
         "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
       },
@@ -153,7 +105,7 @@ const WORDS: readonly { readonly name: string; readonly pattern: RegExp; readonl
       // performance.now() measures durations and tells nobody the time.
       name: "the clock",
       pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bTemporal\.Now\b/,
-      allowed: { "core/clock.ts": "is the clock" },
+      allowed: { "shared/clock.ts": "is the clock" },
     },
   ];
 
@@ -183,10 +135,10 @@ describe("imports", () => {
   });
 
   test("between folders are those of the table", () => {
-    const wrong = imports.filter(({ from, to, isType }) => {
-      if (!isOwn(to) || folderOf(from) === folderOf(to)) return false;
-      const rule = IMPORTS[folderOf(from)];
-      return !(covers(rule?.values ?? [], to) || (isType && covers(rule?.types ?? [], to)));
+    const wrong = imports.filter(({ from, to }) => {
+      if (!isOwn(to)) return false;
+      const rule = ruleOf(from);
+      return rule === undefined || (ruleOf(to) !== rule && !covers(IMPORTS[rule] ?? [], to));
     });
     expect(wrong.map(show)).toEqual([]);
   });
@@ -244,9 +196,11 @@ function isOwn(to: string): boolean {
   return files.has(to) || to.startsWith("../");
 }
 
-/** The folder below src, or the file right in it; beside src, the folder or file there. */
-function folderOf(path: string): string {
-  return path.replace(/^\.\.\//, "").split("/")[0] ?? "";
+/** The longest name in the table that covers the file. */
+function ruleOf(path: string): string | undefined {
+  return Object.keys(IMPORTS)
+    .filter((place) => covers([place], path))
+    .sort((a, b) => b.length - a.length)[0];
 }
 
 function covers(places: readonly string[], path: string): boolean {

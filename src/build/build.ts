@@ -7,7 +7,7 @@ import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
-import type { PostgresArchive } from "../db/postgres-archive.ts";
+import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { constants, zstdCompress } from "node:zlib";
 import { packTar } from "modern-tar";
-import type { PostgresArchive } from "../db/postgres-archive.ts";
-import { minimalPostgresTree, type PostgresTree } from "../db/postgres-tree.ts";
+import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
+import { minimalPostgresTree, type PostgresTree } from "../store/postgres/postgres-tree.ts";
 import { withoutLanguages } from "./icu-data.ts";
 
 const compress = promisify(zstdCompress);

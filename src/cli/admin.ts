@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Context } from "../core/context.ts";
+import type { Context } from "../domain/operation/context.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
@@ -70,7 +70,7 @@ interface PasswordInput {
 function runAdd({ name, email, passwordStdin }: PasswordInput & { readonly email: string }): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
-      const { addAdmin } = await import("../auth/admin.ts");
+      const { addAdmin } = await import("../domain/auth/admin.ts");
       await addAdmin(context, name, email, password);
       context.log.warn("an administrator was added", { username: name, operator: context.actor.name });
       return `The administrator ${name} was added.`;
@@ -80,7 +80,7 @@ function runAdd({ name, email, passwordStdin }: PasswordInput & { readonly email
 function runPasswd({ name, passwordStdin }: PasswordInput): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
-      const { setAdminPassword } = await import("../auth/admin-changes.ts");
+      const { setAdminPassword } = await import("../domain/auth/admin-changes.ts");
       await setAdminPassword(context, name, password);
       return `The administrator ${name} has another password; all sessions were ended.`;
     });
@@ -92,7 +92,7 @@ async function withPassword(
   fromStandardInput: boolean,
   work: (context: Context, password: string) => Promise<string>,
 ): Promise<number> {
-  const { generatePassword } = await import("../auth/passwords.ts");
+  const { generatePassword } = await import("../domain/auth/passwords.ts");
   const password = fromStandardInput
     ? (await environment.readStandardInput()).replace(/\r?\n$/, "")
     : generatePassword();
@@ -123,8 +123,8 @@ const COLUMNS: readonly Column<AdminRecord>[] = [
 
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
-    const { listAdmins } = await import("../auth/admin-changes.ts");
-    const { adminRecord } = await import("../records.ts");
+    const { listAdmins } = await import("../domain/auth/admin-changes.ts");
+    const { adminRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listAdmins)).map(adminRecord);
     if (json) printJson(environment, { items });
     else printTable(environment, COLUMNS, items);
@@ -134,7 +134,7 @@ function runList({ json }: { readonly json: boolean }): Command {
 
 function runRemove({ name, force }: { readonly name: string; readonly force: boolean }): Command {
   return async (environment) => {
-    const { removeAdmin } = await import("../auth/admin-changes.ts");
+    const { removeAdmin } = await import("../domain/auth/admin-changes.ts");
     await withServices(environment, "store", (context) =>
       removeAdmin(context, name, force ? "even-the-last" : undefined),
     );

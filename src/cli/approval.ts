@@ -5,9 +5,9 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, integer, string } from "@optique/core/valueparser";
-import type { Review } from "../approvals/approvals.ts";
-import { APPROVAL_STATUSES } from "../core/statuses.ts";
-import type { ApprovalRow } from "../db/schema.ts";
+import type { Review } from "../domain/approvals/approvals.ts";
+import { APPROVAL_STATUSES } from "../shared/statuses.ts";
+import type { ApprovalRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
@@ -68,7 +68,7 @@ export const approvalCommand = command("approval", or(list, approve, reject), {
   brief: message`Applications for access.`,
 });
 
-type ApplicationRecord = ReturnType<typeof import("../records.ts").applicationRecord>;
+type ApplicationRecord = ReturnType<typeof import("../server/records.ts").applicationRecord>;
 
 const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "ID", value: (application) => application.id },
@@ -90,8 +90,8 @@ interface ListInput {
 
 function runList(input: ListInput): Command {
   return async (environment) => {
-    const { listApplications } = await import("../approvals/approvals.ts");
-    const { applicationRecord } = await import("../records.ts");
+    const { listApplications } = await import("../domain/approvals/approvals.ts");
+    const { applicationRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) =>
       listApplications(context, input.status, input),
     );
@@ -107,8 +107,8 @@ function runList(input: ListInput): Command {
 
 function runReview(id: number, review: Review, json: boolean): Command {
   return async (environment) => {
-    const { reviewApplication } = await import("../approvals/approvals.ts");
-    const { applicationRecord } = await import("../records.ts");
+    const { reviewApplication } = await import("../domain/approvals/approvals.ts");
+    const { applicationRecord } = await import("../server/records.ts");
     const reviewed = await withServices(environment, "change", (context) => reviewApplication(context, id, review));
     if (json) printJson(environment, applicationRecord(reviewed));
     else printRecord(environment, applicationRecord(reviewed));

@@ -5,10 +5,10 @@ import { message, text } from "@optique/core/message";
 import { optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
-import { parseDuration } from "../core/duration.ts";
-import { publicMessage, UamError } from "../core/errors.ts";
-import { MAX_PAGE_SIZE, type Page } from "../core/page.ts";
-import { clampTimestamp, formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
+import { parseDuration } from "../shared/duration.ts";
+import { publicMessage, UamError } from "../shared/errors.ts";
+import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
+import { clampTimestamp, formatTimestamp, parseTimestamp } from "../shared/timestamp.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** Longer than the API's: a shell has room. */

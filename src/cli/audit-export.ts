@@ -5,9 +5,9 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import type { ExportRange } from "../audit/csv.ts";
-import { UamError } from "../core/errors.ts";
-import { createSlots } from "../core/slots.ts";
+import type { ExportRange } from "../domain/audit/csv.ts";
+import { UamError } from "../shared/errors.ts";
+import { createSlots } from "../shared/slots.ts";
 import { periodOptions, textOption } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 
@@ -28,7 +28,7 @@ export const exportCommand = command(
 
 function runExport(range: ExportRange, output: string | undefined): Command {
   return async (environment) => {
-    const { exportAudit } = await import("../audit/csv.ts");
+    const { exportAudit } = await import("../domain/audit/csv.ts");
     await withServices(environment, "read", async (context) => {
       const csv = await exportAudit(context, range, createSlots(1, "One export at a time", 1));
       await (output === undefined ? environment.outStream(csv) : writeNewFile(output, csv));

@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Verification } from "../audit/verify.ts";
+import type { Verification } from "../domain/audit/verify.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 
 interface VerifyInput {
@@ -35,8 +35,8 @@ export const auditVerifyCommand = command(
 
 function runVerify({ head, json }: VerifyInput): Command {
   return async (environment) => {
-    const { describeHead, parseHead } = await import("../audit/head.ts");
-    const { verifyAudit } = await import("../audit/verify.ts");
+    const { describeHead, parseHead } = await import("../domain/audit/head.ts");
+    const { verifyAudit } = await import("../domain/audit/verify.ts");
     const known = head === undefined ? undefined : parseHead(head);
     const { result, seconds } = await withServices(environment, "read", async (context) => {
       const began = performance.now();

@@ -5,8 +5,8 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
-import type { AuditFilter } from "../audit/audit.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../core/audit-actions.ts";
+import type { AuditFilter } from "../domain/audit/audit.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../domain/operation/audit-actions.ts";
 import { jsonFlag, noteRest, pageOptions, periodOptions, textOption } from "./arguments.ts";
 import { exportCommand } from "./audit-export.ts";
 import { auditVerifyCommand } from "./audit-verify.ts";
@@ -48,7 +48,7 @@ interface ListInput extends AuditFilter {
   readonly json: boolean;
 }
 
-type AuditRecord = ReturnType<typeof import("../records.ts").auditRecord>;
+type AuditRecord = ReturnType<typeof import("../server/records.ts").auditRecord>;
 
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { header: "ID", value: (record) => record.id },
@@ -66,8 +66,8 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 function runList(input: ListInput): Command {
   return async (environment) => {
-    const { listAudit } = await import("../audit/audit.ts");
-    const { auditRecord } = await import("../records.ts");
+    const { listAudit } = await import("../domain/audit/audit.ts");
+    const { auditRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) => listAudit(context, input, input));
     const records = items.map(auditRecord);
     if (input.json) printJson(environment, { total, items: records });

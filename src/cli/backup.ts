@@ -5,9 +5,9 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import { UamError } from "../core/errors.ts";
-import { formatTimestamp } from "../core/timestamp.ts";
-import type { BackupSummary } from "../db/backup.ts";
+import { UamError } from "../shared/errors.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import type { BackupSummary } from "../store/backup/backup.ts";
 import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
 interface BackupInput {
@@ -32,7 +32,7 @@ export const backupCommand = command(
 
 function runBackup({ file, force }: BackupInput): Command {
   return async (environment) => {
-    const { backUp, STANDARD_OUTPUT } = await import("../backup.ts");
+    const { backUp, STANDARD_OUTPUT } = await import("../server/backup.ts");
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
     if (file === STANDARD_OUTPUT && (await import("node:tty")).isatty(1)) {

@@ -19,7 +19,7 @@ export const configCommand = command(
 
 function runConfig({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
-    const { describeConfig } = await import("../config.ts");
+    const { describeConfig } = await import("../config/config.ts");
     const values = describeConfig(await loadConfig(environment));
     if (json) {
       printJson(environment, values);

@@ -37,12 +37,12 @@ function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolea
 }
 
 async function examineHere(environment: CliEnvironment, fix: boolean): Promise<readonly Finding[]> {
-  const { ConfigError } = await import("../config.ts");
+  const { ConfigError } = await import("../config/config.ts");
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    const { hostSettingsOf, openServices, openToLook } = await import("../services.ts");
-    const { checkSudo } = await import("../host/sudo-check.ts");
+    const { hostSettingsOf, openServices, openToLook } = await import("../server/compose.ts");
+    const { checkSudo } = await import("../host/execute/sudo-check.ts");
     const { examine } = await import("../doctor/doctor.ts");
     const open = () => (fix ? openServices(config, log, "command") : openToLook(config, log));
     const sudo = config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config)) } : {};

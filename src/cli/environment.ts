@@ -3,11 +3,11 @@
  * that `uam version`, help and completion answer at once.
  */
 
-import type { Config } from "../config.ts";
-import type { Actor, Context } from "../core/context.ts";
-import { UamError } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
+import type { Config } from "../config/config.ts";
+import type { Actor, Context } from "../domain/operation/context.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
 
 /** The process, as far as commands may know it. */
 export interface CliEnvironment {
@@ -45,13 +45,13 @@ export const EXIT = { done: 0, failed: 1, usage: 2, configuration: 78 } as const
 
 /** The configuration; throws a ConfigError with every fault. */
 export async function loadConfig(environment: CliEnvironment): Promise<Config> {
-  const { readConfig } = await import("../config.ts");
+  const { readConfig } = await import("../config/config.ts");
   return readConfig(environment.variables, environment);
 }
 
 /** The log of a command: `serve` says what it does, others only what went wrong. */
 export async function commandLog(environment: CliEnvironment, config: Config, quiet: boolean): Promise<Log> {
-  const { openLog } = await import("../logging.ts");
+  const { openLog } = await import("../server/logging.ts");
   return openLog({
     format: config.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     level: quiet && config.logLevel === "info" ? "warn" : config.logLevel,
@@ -77,7 +77,7 @@ export async function withServices<T>(
 ): Promise<T> {
   const config = await loadConfig(environment);
   const log = await commandLog(environment, config, purpose !== "change" || config.hostMode !== "dry-run");
-  const { openServices } = await import("../services.ts");
+  const { openServices } = await import("../server/compose.ts");
   const handle = await openServices(config, log, "command");
   const stopped = environment.untilStopped();
   try {

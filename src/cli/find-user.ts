@@ -1,8 +1,8 @@
 /** Which user is meant on the command line. */
 
-import type { Context } from "../core/context.ts";
-import { UamError } from "../core/errors.ts";
-import type { UserRow } from "../db/schema.ts";
+import type { Context } from "../domain/operation/context.ts";
+import { UamError } from "../shared/errors.ts";
+import type { UserRow } from "../store/schema.ts";
 
 const PREFIX = "ext_";
 
@@ -16,7 +16,7 @@ const ID = /^\d{1,15}$/;
 
 /** The user with that name, host account or id, in this order: a name may be all digits. Undefined if there is none. */
 export async function findUserReferred(context: Context, reference: string): Promise<UserRow | undefined> {
-  const { findUser, findUserByName } = await import("../users/find.ts");
+  const { findUser, findUserByName } = await import("../domain/users/find.ts");
   const named = await findUserByName(context.db, withoutPrefix(reference));
   return named ?? (ID.test(reference) ? await findUser(context.db, Number(reference)) : undefined);
 }

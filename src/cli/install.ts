@@ -6,7 +6,6 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
-import { UamError } from "../core/errors.ts";
 import { describePlan, type Step } from "../install/plan.ts";
 import {
   CONFIG_DIRECTORY,
@@ -16,6 +15,7 @@ import {
   SERVICE_ACCOUNT,
   STATE_DIRECTORY,
 } from "../install/settings.ts";
+import { UamError } from "../shared/errors.ts";
 import { type CliEnvironment, type Command, EXIT, loadConfig } from "./environment.ts";
 import { sudoersOf } from "./sudoers.ts";
 

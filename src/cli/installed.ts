@@ -1,8 +1,8 @@
 /** The configuration of the service on this host, for commands at its shell. */
 
-import { publicMessage } from "../core/errors.ts";
 import { readEnvironmentFile } from "../install/environment-file.ts";
 import { ENVIRONMENT_FILE } from "../install/settings.ts";
+import { publicMessage } from "../shared/errors.ts";
 import { EXIT } from "./environment.ts";
 
 /** The variables of /etc/uam/uam.env, none without it; a file that must not be trusted ends the program by `refuse`. */

@@ -38,7 +38,7 @@ export const keyCommand = command("key", or(list, revoke), {
   brief: message`SSH public keys.`,
 });
 
-type KeyRecord = ReturnType<typeof import("../records.ts").keyRecord>;
+type KeyRecord = ReturnType<typeof import("../server/records.ts").keyRecord>;
 
 const COLUMNS: readonly Column<KeyRecord>[] = [
   { header: "ID", value: (key) => key.id },
@@ -51,8 +51,8 @@ const COLUMNS: readonly Column<KeyRecord>[] = [
 
 function runList({ user, json }: { readonly user: string; readonly json: boolean }): Command {
   return async (environment) => {
-    const { listKeys } = await import("../keys/keys.ts");
-    const { keyRecord } = await import("../records.ts");
+    const { listKeys } = await import("../domain/keys/keys.ts");
+    const { keyRecord } = await import("../server/records.ts");
     const keys = await withServices(environment, "read", async (context) =>
       listKeys(context, (await requireUserReferred(context, user)).id),
     );
@@ -71,8 +71,8 @@ interface RevokeInput {
 
 function runRevoke({ user, key, json }: RevokeInput): Command {
   return async (environment) => {
-    const { revokeKey } = await import("../keys/keys.ts");
-    const { keyRecord } = await import("../records.ts");
+    const { revokeKey } = await import("../domain/keys/keys.ts");
+    const { keyRecord } = await import("../server/records.ts");
     const revoked = await withServices(environment, "change", async (context) =>
       revokeKey(context, (await requireUserReferred(context, user)).id, key),
     );

@@ -7,11 +7,11 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Config } from "../config.ts";
-import { systemClock } from "../core/clock.ts";
-import { publicMessage, UamError } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import type { LockEntry } from "../lifecycle/lock-journal.ts";
+import type { Config } from "../config/config.ts";
+import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
+import { systemClock } from "../shared/clock.ts";
+import { publicMessage, UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
 import { requireUserReferred, withoutPrefix } from "./find-user.ts";
 
@@ -31,7 +31,7 @@ function runLock(submitted: string): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, config.hostMode !== "dry-run");
-    const { parseUsername } = await import("../users/username.ts");
+    const { parseUsername } = await import("../domain/users/username.ts");
     const username = parseUsername(submitted);
     const { shut, notJournalled } = await shutAndJournal({ environment, config, log }, username);
     if (notJournalled !== undefined) await disableAtOnce(environment, username, `${config.dataDir} (${notJournalled})`);
@@ -55,8 +55,8 @@ interface Shut {
 
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
 async function shutAndJournal({ environment, config, log }: Work, username: string): Promise<Shut> {
-  const { openHost, policyOf } = await import("../services.ts");
-  const { findLockable, shutAccount } = await import("../lifecycle/locks.ts");
+  const { openHost, policyOf } = await import("../server/compose.ts");
+  const { findLockable, shutAccount } = await import("../domain/lifecycle/locks.ts");
   const host = await openHost(config, log);
   const account = await findLockable(host, policyOf(config), username);
   const now = systemClock.now();
@@ -77,7 +77,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 
 /** What went wrong, if anything did: the account is to be shut all the same. */
 async function journal(entry: LockEntry, config: Config): Promise<string | undefined> {
-  const { writeLock } = await import("../lifecycle/lock-journal.ts");
+  const { writeLock } = await import("../domain/lifecycle/lock-journal.ts");
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     writeLock(config.dataDir, entry);
@@ -89,7 +89,7 @@ async function journal(entry: LockEntry, config: Config): Promise<string | undef
 
 /** What is left where nothing can be journalled; without it the next reconciliation would open the account again. */
 async function disableAtOnce(environment: CliEnvironment, username: string, where: string): Promise<void> {
-  const { disableUser } = await import("../users/users.ts");
+  const { disableUser } = await import("../domain/users/users.ts");
   try {
     await withServices(environment, "change", async (context) => {
       await disableUser(context, (await requireUserReferred(context, username)).id);
@@ -102,8 +102,8 @@ async function disableAtOnce(environment: CliEnvironment, username: string, wher
 
 /** Records the lock now if the database is there; false if the user is not stored or the host refused. */
 async function record(environment: CliEnvironment, config: Config, log: Log): Promise<boolean> {
-  const { openServices } = await import("../services.ts");
-  const { importLocks } = await import("../lifecycle/locks.ts");
+  const { openServices } = await import("../server/compose.ts");
+  const { importLocks } = await import("../domain/lifecycle/locks.ts");
   try {
     const handle = await openServices(config, log, "command");
     try {

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../shared/version.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
 
 export const openApiCommand = command("openapi", map(object({}), runOpenApi), {
@@ -15,7 +15,7 @@ export const openApiCommand = command("openapi", map(object({}), runOpenApi), {
 function runOpenApi(): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
-    const { describeApi } = await import("../http/app.ts");
+    const { describeApi } = await import("../server/api/app.ts");
     const document = describeApi({ ...config, version: VERSION, runtime: environment.runtime.name });
     environment.out(`${JSON.stringify(document, null, 2)}\n`);
     return EXIT.done;

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import { formatTimestamp } from "../core/timestamp.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
 import { userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { findUserReferred } from "./find-user.ts";
@@ -20,7 +20,7 @@ export const otpCommand = command(
 
 function runOtp(reference: string): Command {
   return async (environment) => {
-    const { printCode } = await import("../auth/otp.ts");
+    const { printCode } = await import("../domain/auth/otp.ts");
     const { code, expiresAt } = await withServices(environment, "store", async (context) => {
       const user = await findUserReferred(context, reference);
       // A name that is nobody's goes on as it is: its refusal is recorded.

@@ -2,7 +2,7 @@
 
 import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
-import { loggable, UamError } from "../core/errors.ts";
+import { loggable, UamError } from "../shared/errors.ts";
 import { commands, GROUPS } from "./commands.ts";
 import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 
@@ -58,13 +58,13 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
 }
 
 async function variableHelp(): Promise<string> {
-  const { describeVariables } = await import("../config.ts");
+  const { describeVariables } = await import("../config/config.ts");
   const lines = describeVariables().map((row) => `  ${row.name}\n      ${row.meaning} [${row.fallback}]\n`);
   return `Environment, with what holds if unset:\n\n${lines.join("")}`;
 }
 
 async function report(environment: CliEnvironment, error: unknown): Promise<number> {
-  const { ConfigError } = await import("../config.ts");
+  const { ConfigError } = await import("../config/config.ts");
   if (error instanceof ConfigError) {
     environment.err(`uam: the configuration has faults:\n${error.faults.map((fault) => `  ${fault}\n`).join("")}`);
     return EXIT.configuration;

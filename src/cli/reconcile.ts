@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import type { Drift } from "../host/host.ts";
+import type { Drift } from "../protocol/host.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printTable } from "./output.ts";
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Drift>[] = [
 
 function runReconcile({ check, json }: { readonly check: boolean; readonly json: boolean }): Command {
   return async (environment) => {
-    const { reconcileHost } = await import("../lifecycle/reconcile.ts");
+    const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
     const items = await withServices(environment, "change", (context, config) =>
       reconcileHost(context, config.dataDir, check ? "check" : "repair"),
     );

@@ -4,8 +4,8 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import type { Context } from "../core/context.ts";
-import { formatTimestamp } from "../core/timestamp.ts";
+import type { Context } from "../domain/operation/context.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type CliEnvironment, type Command, EXIT, stopSignal, withServices } from "./environment.ts";
 import { printJson } from "./output.ts";
@@ -40,8 +40,8 @@ function runRecycle({ now, json }: Input): Command {
 }
 
 async function recycle(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
-  const { endHold } = await import("../lifecycle/heartbeat.ts");
-  const { recycleDue } = await import("../lifecycle/lifecycle.ts");
+  const { endHold } = await import("../domain/lifecycle/heartbeat.ts");
+  const { recycleDue } = await import("../domain/lifecycle/lifecycle.ts");
   const { done, failed } = await recycleDue(context, await endHold(context), stopSignal(environment));
   if (json) printJson(environment, { recycled: done, failed });
   else environment.err(`Recycled: ${done}. Failed: ${failed}.\n`);
@@ -49,8 +49,8 @@ async function recycle(context: Context, environment: CliEnvironment, json: bool
 }
 
 async function show(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
-  const { readHeartbeat } = await import("../lifecycle/heartbeat.ts");
-  const { countRecyclable } = await import("../lifecycle/lifecycle.ts");
+  const { readHeartbeat } = await import("../domain/lifecycle/heartbeat.ts");
+  const { countRecyclable } = await import("../domain/lifecycle/lifecycle.ts");
   const time = await readHeartbeat(context);
   const due = await countRecyclable(context, time.now);
   const until = time.holdUntil === undefined ? null : formatTimestamp(time.holdUntil);

@@ -5,10 +5,10 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { RestoreReport } from "../backup.ts";
-import { systemClock } from "../core/clock.ts";
-import { formatTimestamp } from "../core/timestamp.ts";
-import type { BackupSummary } from "../db/backup.ts";
+import type { RestoreReport } from "../server/backup.ts";
+import { systemClock } from "../shared/clock.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import type { BackupSummary } from "../store/backup/backup.ts";
 import { amount, secondsSince } from "./backup.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
@@ -38,7 +38,7 @@ export const restoreCommand = command(
 
 function runRestore({ file, force, check: only }: RestoreInput): Command {
   return async (environment) => {
-    const { check, restore } = await import("../backup.ts");
+    const { check, restore } = await import("../server/backup.ts");
     const signal = stopSignal(environment);
     if (only) {
       environment.out(contents(await check(file, signal)));

@@ -1,22 +1,22 @@
 /** uam serve: the service. */
 
-import { hasAdmins } from "../auth/admin.ts";
-import { loadArgon2 } from "../auth/passwords.ts";
-import { type Config, ConfigError, formatListen } from "../config.ts";
-import { SECOND, systemClock } from "../core/clock.ts";
-import { publicMessage, UamError } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import { API_ROOT, createApp } from "../http/app.ts";
-import { startJobs } from "../jobs/jobs.ts";
-import { reconcileHost } from "../lifecycle/reconcile.ts";
-import type { MailTransport } from "../mail/mail.ts";
-import { createTransport } from "../mail/transport.ts";
-import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { type Config, ConfigError, formatListen } from "../config/config.ts";
+import { hasAdmins } from "../domain/auth/admin.ts";
+import { loadArgon2 } from "../domain/auth/passwords.ts";
+import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
 import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { serveWhole } from "../runtime/under-way.ts";
-import { openServices } from "../services.ts";
-import { VERSION } from "../version.ts";
+import { API_ROOT, createApp } from "../server/api/app.ts";
+import { openServices } from "../server/compose.ts";
+import { startJobs } from "../server/jobs/jobs.ts";
+import type { MailTransport } from "../server/mail/mail.ts";
+import { createTransport } from "../server/mail/transport.ts";
+import { createMetrics, type Metrics } from "../server/metrics/metrics.ts";
+import { SECOND, systemClock } from "../shared/clock.ts";
+import { publicMessage, UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { VERSION } from "../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 
@@ -52,7 +52,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const jobs = startJobs(services, { transport, reconcile });
     manager.ready(`answers at ${server.address}`);
     // The binary writes native libraries to a disk to load them: not to be put off until that disk may be full.
-    Promise.all([loadArgon2(), import("../auth/captcha-image.ts")]).catch((error: unknown) => {
+    Promise.all([loadArgon2(), import("../domain/auth/captcha-image.ts")]).catch((error: unknown) => {
       log.error("a native library cannot be loaded, without which nobody can log in", { error });
     });
     environment.onReload?.(() => void reload(server, manager, log));

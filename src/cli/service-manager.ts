@@ -1,9 +1,9 @@
 /** What the service tells systemd: that it is ready, reloading, stopping, and alive. */
 
 import { clearInterval, setInterval } from "node:timers";
-import { HOUR, SECOND } from "../core/clock.ts";
-import type { Log } from "../core/log.ts";
 import type { Notify, Runtime } from "../runtime/runtime.ts";
+import { HOUR, SECOND } from "../shared/clock.ts";
+import type { Log } from "../shared/log.ts";
 
 /** The service manager's view of the service; without one, every call does nothing. */
 export interface ServiceManager {

@@ -5,9 +5,9 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
-import type { Context } from "../core/context.ts";
-import { SETTING_KEYS } from "../settings/setting-keys.ts";
-import type { Setting } from "../settings/settings.ts";
+import type { Context } from "../domain/operation/context.ts";
+import { SETTING_KEYS } from "../domain/settings/setting-keys.ts";
+import type { Setting } from "../domain/settings/settings.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable } from "./output.ts";
@@ -32,7 +32,7 @@ const set = command(
     }),
     ({ key, value, json }) =>
       changing(json, async (context) => {
-        const { updateSetting } = await import("../settings/settings.ts");
+        const { updateSetting } = await import("../domain/settings/settings.ts");
         return await updateSetting(context, key, value);
       }),
   ),
@@ -46,7 +46,7 @@ const unset = command(
   "unset",
   map(object({ key, json: jsonFlag() }), ({ key, json }) =>
     changing(json, async (context) => {
-      const { dropSetting } = await import("../settings/settings.ts");
+      const { dropSetting } = await import("../domain/settings/settings.ts");
       return await dropSetting(context, key);
     }),
   ),
@@ -57,7 +57,7 @@ export const settingCommand = command("setting", or(list, set, unset), {
   brief: message`Policy durations.`,
 });
 
-type SettingRecord = ReturnType<typeof import("../records.ts").settingRecord>;
+type SettingRecord = ReturnType<typeof import("../server/records.ts").settingRecord>;
 
 const COLUMNS: readonly Column<SettingRecord>[] = [
   { header: "KEY", value: (setting) => setting.key },
@@ -67,8 +67,8 @@ const COLUMNS: readonly Column<SettingRecord>[] = [
 
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
-    const { listSettings } = await import("../settings/settings.ts");
-    const { settingRecord } = await import("../records.ts");
+    const { listSettings } = await import("../domain/settings/settings.ts");
+    const { settingRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listSettings)).map(settingRecord);
     if (json) printJson(environment, { items });
     else printTable(environment, COLUMNS, items);
@@ -78,7 +78,7 @@ function runList({ json }: { readonly json: boolean }): Command {
 
 function changing(json: boolean, work: (context: Context) => Promise<Setting>): Command {
   return async (environment) => {
-    const { settingRecord } = await import("../records.ts");
+    const { settingRecord } = await import("../server/records.ts");
     const setting = settingRecord(await withServices(environment, "store", work));
     if (json) printJson(environment, setting);
     else printRecord(environment, setting);

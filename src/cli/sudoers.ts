@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, withDefault } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import { SERVICE_ACCOUNT } from "../install/settings.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
@@ -34,7 +34,7 @@ function runSudoers({ user }: { readonly user: string }): Command {
 /** The sudoers file for the configuration, with commands where this host has them. */
 export async function sudoersOf(config: Config, user: string = SERVICE_ACCOUNT): Promise<string> {
   const { renderSudoers } = await import("../install/sudoers.ts");
-  const { findCommand } = await import("../host/command.ts");
+  const { findCommand } = await import("../host/execute/command.ts");
   const locate = (path: string) => findCommand(path) ?? path;
   return renderSudoers({ ...config, user, markerGroup: MARKER_GROUP, locate });
 }

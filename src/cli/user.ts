@@ -5,10 +5,10 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
-import type { Context } from "../core/context.ts";
-import { USER_STATUSES } from "../core/statuses.ts";
-import type { UserRow } from "../db/schema.ts";
-import type { UserFilter } from "../users/users.ts";
+import type { Context } from "../domain/operation/context.ts";
+import type { UserFilter } from "../domain/users/users.ts";
+import { USER_STATUSES } from "../shared/statuses.ts";
+import type { UserRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
@@ -53,7 +53,7 @@ const create = command(
     }),
     ({ json, ...input }): Command =>
       async (environment) => {
-        const { createUser } = await import("../users/users.ts");
+        const { createUser } = await import("../domain/users/users.ts");
         const user = await withServices(environment, "change", (context) => createUser(context, input));
         return await printUser(environment, user, json);
       },
@@ -80,7 +80,7 @@ const update = command(
           environment.err("uam: Nothing to change: give --email, --supervisor or --purpose.\n");
           return EXIT.usage;
         }
-        const { updateUser } = await import("../users/users.ts");
+        const { updateUser } = await import("../domain/users/users.ts");
         return await changing("change", user, json, (context, found) => updateUser(context, found.id, changes))(
           environment,
         );
@@ -93,7 +93,7 @@ const disable = command(
   "disable",
   map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
     changing("change", user, json, async (context, { id }) => {
-      const { disableUser } = await import("../users/users.ts");
+      const { disableUser } = await import("../domain/users/users.ts");
       return await disableUser(context, id);
     }),
   ),
@@ -104,7 +104,7 @@ const enable = command(
   "enable",
   map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
     changing("change", user, json, async (context, { id }) => {
-      const { enableUser } = await import("../users/users.ts");
+      const { enableUser } = await import("../domain/users/users.ts");
       return await enableUser(context, id);
     }),
   ),
@@ -121,7 +121,7 @@ const extend = command(
     }),
     ({ user, days, json }) =>
       changing("change", user, json, async (context, { id }) => {
-        const { extendUser } = await import("../users/users.ts");
+        const { extendUser } = await import("../domain/users/users.ts");
         return await extendUser(context, id, days);
       }),
   ),
@@ -159,8 +159,8 @@ interface ListInput extends UserFilter {
 
 function runList(input: ListInput): Command {
   return async (environment) => {
-    const { listUsers } = await import("../users/users.ts");
-    const { userRecord } = await import("../records.ts");
+    const { listUsers } = await import("../domain/users/users.ts");
+    const { userRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
     const records = items.map(userRecord);
     if (input.json) printJson(environment, { total, items: records });
@@ -172,7 +172,7 @@ function runList(input: ListInput): Command {
   };
 }
 
-type UserRecord = ReturnType<typeof import("../records.ts").userRecord>;
+type UserRecord = ReturnType<typeof import("../server/records.ts").userRecord>;
 
 const COLUMNS: readonly Column<UserRecord>[] = [
   { header: "ID", value: (user) => user.id },
@@ -200,7 +200,7 @@ function changing(
 }
 
 async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
-  const { userRecord } = await import("../records.ts");
+  const { userRecord } = await import("../server/records.ts");
   if (json) printJson(environment, userRecord(user));
   else printRecord(environment, userRecord(user));
   return EXIT.done;
@@ -220,7 +220,7 @@ function runDelete({ user: reference, yes, json }: DeleteInput): Command {
       return EXIT.usage;
     }
     return await withServices(environment, "change", async (context) => {
-      const { deleteUser } = await import("../users/users.ts");
+      const { deleteUser } = await import("../domain/users/users.ts");
       const user = await requireUserReferred(context, reference);
       const what = `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
       const answer = yes ? "yes" : await ask?.(`Delete ${what}? [y/N] `);

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import { COMMIT, VERSION } from "../version.ts";
+import { COMMIT, VERSION } from "../shared/version.ts";
 import { type Command, EXIT } from "./environment.ts";
 
 export const versionCommand = command("version", map(object({}), runVersion), {

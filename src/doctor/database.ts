@@ -1,7 +1,7 @@
 /** The database: version, role, schema, and what is stored in it. */
 
 import { sql } from "drizzle-orm";
-import type { Database } from "../db/client.ts";
+import type { Database } from "../store/client.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const OLDEST = 14;

@@ -1,10 +1,10 @@
 /** Everything that has to be right for the service to do its work, looked at in one go. */
 
-import { systemClock } from "../core/clock.ts";
-import type { Services } from "../core/context.ts";
-import { publicMessage, UamError } from "../core/errors.ts";
-import { reconcileHost } from "../lifecycle/reconcile.ts";
-import { createTransport, type MailSettings } from "../mail/transport.ts";
+import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
+import type { Services } from "../domain/operation/context.ts";
+import { createTransport, type MailSettings } from "../server/mail/transport.ts";
+import { systemClock } from "../shared/clock.ts";
+import { publicMessage, UamError } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
 import { checkCertificate, checkDataDirectory, checkMailLog, checkMailLogPlace } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";

@@ -3,7 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, DAY } from "../core/clock.ts";
+import { type Clock, DAY } from "../shared/clock.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const MEGABYTE = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Whether sshd lets external users in by the stored keys, and by nothing else. */
 
 import { existsSync } from "node:fs";
-import { findCommand, runCommand } from "../host/command.ts";
+import { findCommand, runCommand } from "../host/execute/command.ts";
 import { REVOKED_KEYS_FILE } from "../install/settings.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";

@@ -1,11 +1,11 @@
 /** Whether the host's clock can be trusted, for expiry is a moment; and whether the service has been there to see to it. */
 
 import { existsSync } from "node:fs";
-import { MINUTE } from "../core/clock.ts";
-import type { Services } from "../core/context.ts";
-import { formatTimestamp } from "../core/timestamp.ts";
-import { findCommand, runCommand } from "../host/command.ts";
-import { readHeartbeat } from "../lifecycle/heartbeat.ts";
+import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
+import type { Services } from "../domain/operation/context.ts";
+import { findCommand, runCommand } from "../host/execute/command.ts";
+import { MINUTE } from "../shared/clock.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const area = areaOf("clock");

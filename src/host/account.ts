@@ -1,9 +1,9 @@
 /** The host's own account databases, and whether an account in them is ours. */
 
 import { readFileSync } from "node:fs";
-import { UamError } from "../core/errors.ts";
-import { findCommand, runCommand } from "./command.ts";
-import type { AccountPresence, AccountRef } from "./host.ts";
+import type { AccountPresence, AccountRef } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
+import { findCommand, runCommand } from "./execute/command.ts";
 import { errorCode } from "./walk.ts";
 
 export interface PasswdEntry {

@@ -1,16 +1,16 @@
 /** Makes the host for the mode that is configured. */
 
-import { UamError } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import { createDirectExecutor } from "./direct.ts";
-import { createDryRunHost } from "./dry-run.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { createDirectExecutor } from "./execute/direct.ts";
+import { createDryRunHost } from "./execute/dry-run.ts";
+import { createSudoExecutor } from "./execute/sudo.ts";
+import { checkSudo } from "./execute/sudo-check.ts";
+import { runSudo } from "./execute/sudo-run.ts";
 import { createManagedHost } from "./managed-host.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
-import { createKeyFilePatterns, detectExpiryFormat } from "./sshd.ts";
-import { createSudoExecutor } from "./sudo.ts";
-import { checkSudo } from "./sudo-check.ts";
-import { runSudo } from "./sudo-run.ts";
+import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
 
 /**

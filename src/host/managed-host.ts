@@ -1,8 +1,9 @@
 /** The host in the modes that change it: checks that an account is ours, makes the plan, has it carried out. */
 
 import { lstatSync } from "node:fs";
-import { UamError } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
+import type { Account, AccountRef, Host } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
 import {
   findIn,
   isHalfCreated,
@@ -12,10 +13,9 @@ import {
   readAccounts,
   requireRef,
 } from "./account.ts";
-import { deadKeysIn, requireNone } from "./effective-keys.ts";
-import { applyAll, applyInOrder, describeSessionEnd, type Executor, inAnyCase } from "./executor.ts";
-import type { Account, AccountRef, Host } from "./host.ts";
-import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-path.ts";
+import { applyAll, applyInOrder, describeSessionEnd, type Executor, inAnyCase } from "./execute/executor.ts";
+import { deadKeysIn, requireNone } from "./key-file/effective-keys.ts";
+import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
 import {
   type Change,
   expectedOwner,
@@ -34,13 +34,13 @@ import {
   planShut,
   planShutForRemoval,
   splitHome,
-} from "./plan.ts";
-import { listedOf, readProcesses } from "./processes.ts";
+} from "./plan/plan.ts";
+import { listedOf, readProcesses } from "./processes/processes.ts";
+import { endUnprovenSessions } from "./processes/sessions.ts";
 import { completeTable, reconcileAccounts } from "./reconcile.ts";
 import { requireRemovable } from "./remove-home.ts";
-import { endUnprovenSessions } from "./sessions.ts";
 import type { ExpiryFormat, HostSettings } from "./settings.ts";
-import type { KeyFilePatterns } from "./sshd.ts";
+import type { KeyFilePatterns } from "./sshd/sshd.ts";
 import { errorCode, readMounts } from "./walk.ts";
 
 const REMOVAL_TRIES = 3;

@@ -2,11 +2,11 @@
 
 import { statSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
-import { publicMessage } from "../core/errors.ts";
+import type { Account, Drift } from "../protocol/host.ts";
+import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, presenceIn, readAccounts, requireRef } from "./account.ts";
-import { applyAll, type Executor } from "./executor.ts";
-import type { Account, Drift } from "./host.ts";
-import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-path.ts";
+import { applyAll, type Executor } from "./execute/executor.ts";
+import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
 import {
   type Change,
   planEndProcesses,
@@ -17,11 +17,11 @@ import {
   planShadow,
   splitHome,
   wantedShadow,
-} from "./plan.ts";
-import { type ListedProcess, listedOf, readProcesses } from "./processes.ts";
+} from "./plan/plan.ts";
+import { type ListedProcess, listedOf, readProcesses } from "./processes/processes.ts";
 import { emptyTrash, trashOf } from "./remove-home.ts";
 import type { HostSettings } from "./settings.ts";
-import type { KeyFilePatterns } from "./sshd.ts";
+import type { KeyFilePatterns } from "./sshd/sshd.ts";
 import { errorCode, type Mount, mountsWithin, readMounts } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;

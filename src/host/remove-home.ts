@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
-import { UamError } from "../core/errors.ts";
-import { runCommand } from "./command.ts";
+import { UamError } from "../shared/errors.ts";
+import { runCommand } from "./execute/command.ts";
 import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
 
 /** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deleting. */

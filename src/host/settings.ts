@@ -1,7 +1,7 @@
 /** What `createHost` is told, and the part of it that plans are made from. */
 
-import { UamError } from "../core/errors.ts";
-import type { Account, HostMode } from "./host.ts";
+import type { Account, HostMode } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
 
 /** The group whose members are the accounts that the service made. */
 export const MARKER_GROUP = "uam-ext";

@@ -1,7 +1,7 @@
 /** Opening directories one component at a time, so that no link set up on the way is ever followed. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
-import { UamError } from "../core/errors.ts";
+import { UamError } from "../shared/errors.ts";
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 

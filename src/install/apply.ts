@@ -17,8 +17,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UamError } from "../core/errors.ts";
-import { findCommand, runCommand } from "../host/command.ts";
+import { findCommand, runCommand } from "../host/execute/command.ts";
+import { UamError } from "../shared/errors.ts";
 import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";
 
 /** What became of a step. */

@@ -1,7 +1,7 @@
 /** Reading the environment file, which the unit and every command of the installed program do. */
 
 import { lstatSync, readFileSync } from "node:fs";
-import { UamError } from "../core/errors.ts";
+import { UamError } from "../shared/errors.ts";
 
 /**
  * The variables of an environment file, or none if it is missing or not readable here. Throws `invalid` if anybody but its

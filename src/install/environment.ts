@@ -1,6 +1,6 @@
 /** The text of the environment file. */
 
-import { describeVariables } from "../config.ts";
+import { describeVariables } from "../config/config.ts";
 import { type InstallMode, STATE_DIRECTORY } from "./settings.ts";
 
 /** The text of uam.env: the mode and the data directory, and every other variable with its default, commented out. */

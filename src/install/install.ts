@@ -1,8 +1,8 @@
 /** What it takes to put the service on a host, and to take it off again. */
 
-import { UamError } from "../core/errors.ts";
 import { readAccounts } from "../host/account.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
+import { UamError } from "../shared/errors.ts";
 import { renderEnvironment } from "./environment.ts";
 import { command, ROOT_FILE, type Step } from "./plan.ts";
 import {

@@ -1,10 +1,10 @@
 /** The sudoers file of sudo mode: one rule for each command that the service can run, pinned to its arguments. */
 
-import { DAY } from "../core/clock.ts";
-import { UamError } from "../core/errors.ts";
+import { type RunAs, requireSudoLayout, type SudoCommand } from "../host/execute/sudo-commands.ts";
+import { commandsFor, type Example } from "../host/execute/sudo-rules.ts";
 import { type Layout, requireLayout, type UidRange } from "../host/settings.ts";
-import { type RunAs, requireSudoLayout, type SudoCommand } from "../host/sudo-commands.ts";
-import { commandsFor, type Example } from "../host/sudo-rules.ts";
+import { DAY } from "../shared/clock.ts";
+import { UamError } from "../shared/errors.ts";
 import { numberRange } from "./number-range.ts";
 
 /** What the rules are made from. */

@@ -2,7 +2,7 @@
 
 import { createServer } from "node:net";
 import process from "node:process";
-import { UamError } from "../core/errors.ts";
+import { UamError } from "../shared/errors.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 import { openNotifier } from "./sd-notify.ts";
 import { removeStaleSocket } from "./stale-socket.ts";

@@ -1,6 +1,6 @@
 /** What the program needs of the runtime it runs on. */
 
-import type { Listen } from "../config.ts";
+import type { Listen } from "../config/config.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A server that is listening. */

@@ -1,7 +1,7 @@
 /** Telling systemd how the service is (sd_notify(3)), without a process for each message. */
 
 import { dlopen, FFIType, ptr } from "bun:ffi";
-import { UamError } from "../core/errors.ts";
+import { UamError } from "../shared/errors.ts";
 import type { Notify } from "./runtime.ts";
 
 const AF_UNIX = 1;

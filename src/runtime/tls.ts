@@ -2,7 +2,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { UamError } from "../core/errors.ts";
+import { UamError } from "../shared/errors.ts";
 
 /** Where the certificate chain and the private key are, both PEM. */
 export interface TlsFiles {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { binaryPath } from "../../src/build/build.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/shared/version.ts";
 import { must } from "../debian/shell.ts";
 import { same, step } from "../debian/steps.ts";
 import { runToEnd } from "../debian/to-end.ts";

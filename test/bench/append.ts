@@ -1,7 +1,7 @@
 /** What an audit record costs: an audited change against the same change without a record. */
 
 import { sql } from "drizzle-orm";
-import { audited } from "../../src/core/operation.ts";
+import { audited } from "../../src/domain/operation/audited.ts";
 import { type BenchOptions, describeRun, openFilled, percentile, timed } from "./bench.ts";
 
 const ENTRY = { action: "user.update", resourceType: "user", resourceId: "1", subjectId: 1 } as const;

@@ -5,12 +5,12 @@
 
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
-import { type AuditFilter, listAudit, listOwnAudit } from "../../src/audit/audit.ts";
-import type { Context } from "../../src/core/context.ts";
-import type { Paged } from "../../src/core/page.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
-import * as schema from "../../src/db/schema.ts";
-import { listUsers } from "../../src/users/users.ts";
+import { type AuditFilter, listAudit, listOwnAudit } from "../../src/domain/audit/audit.ts";
+import type { Context } from "../../src/domain/operation/context.ts";
+import { listUsers } from "../../src/domain/users/users.ts";
+import type { Paged } from "../../src/shared/page.ts";
+import { type Database, openDatabase } from "../../src/store/client.ts";
+import * as schema from "../../src/store/schema.ts";
 import type { TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";
 import { type BenchOptions, describeRun, openFilled, percentile, timed } from "./bench.ts";

@@ -1,7 +1,7 @@
 /** `uam audit verify`: records a second against reading the same records and nothing else, and the memory it takes. */
 
 import { sql } from "drizzle-orm";
-import { verifyAudit } from "../../src/audit/verify.ts";
+import { verifyAudit } from "../../src/domain/audit/verify.ts";
 import { type BenchOptions, describeRun, openFilled, residentMiB, timed } from "./bench.ts";
 
 const BLOCK = 5000;

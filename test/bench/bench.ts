@@ -3,8 +3,8 @@
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { argv, env, memoryUsage } from "node:process";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../../src/db/client.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/shared/version.ts";
+import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
 

@@ -1,10 +1,10 @@
 /** Whether time tells which names exist: known against unknown ones, in turns, on each route that must not tell. */
 
 import { sql } from "drizzle-orm";
-import { addAdmin } from "../../src/auth/admin.ts";
-import { issueCaptcha } from "../../src/auth/challenges.ts";
-import { createPasswordHasher } from "../../src/auth/passwords.ts";
-import { HOUR, MINUTE } from "../../src/core/clock.ts";
+import { addAdmin } from "../../src/domain/auth/admin.ts";
+import { issueCaptcha } from "../../src/domain/auth/challenges.ts";
+import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
+import { HOUR, MINUTE } from "../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
 import { type BenchOptions, describeRun, percentile, timed } from "./bench.ts";
 

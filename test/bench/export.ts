@@ -2,9 +2,9 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { exportAudit } from "../../src/audit/csv.ts";
-import { createSlots } from "../../src/core/slots.ts";
-import type { ConnectionOptions } from "../../src/db/client.ts";
+import { exportAudit } from "../../src/domain/audit/csv.ts";
+import { createSlots } from "../../src/shared/slots.ts";
+import type { ConnectionOptions } from "../../src/store/client.ts";
 import { type BenchOptions, describeRun, openFilled, residentMiB, timed } from "./bench.ts";
 
 const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";

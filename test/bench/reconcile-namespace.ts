@@ -5,10 +5,10 @@ import { chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { join } from "node:path";
 import { argv } from "node:process";
 import { createHost } from "../../src/host/create-host.ts";
-import type { Account } from "../../src/host/host.ts";
-import { expiryDay } from "../../src/host/plan.ts";
-import { detectExpiryFormat } from "../../src/host/sshd.ts";
-import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
+import { expiryDay } from "../../src/host/plan/plan.ts";
+import { detectExpiryFormat } from "../../src/host/sshd/sshd.ts";
+import type { Account } from "../../src/protocol/host.ts";
 import { recordingLog, testSettings } from "../support/host-account.ts";
 import { percentile, timed } from "./bench.ts";
 

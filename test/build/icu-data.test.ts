@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { zstdCompressSync } from "node:zlib";
 import { withoutLanguages } from "../../src/build/icu-data.ts";
-import { installedPackage, minimalPostgresTree } from "../../src/db/postgres-tree.ts";
+import { installedPackage, minimalPostgresTree } from "../../src/store/postgres/postgres-tree.ts";
 
 const file = minimalPostgresTree(installedPackage(process.arch)).files.find(({ path }) => path.includes("libicudata"));
 const library = readFileSync(file?.source ?? "");

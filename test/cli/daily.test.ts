@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { describeConfig, readConfig } from "../../src/config.ts";
-import { silentLog } from "../../src/core/log.ts";
-import { uploadKey } from "../../src/keys/keys.ts";
-import { openServices } from "../../src/services.ts";
+import { describeConfig, readConfig } from "../../src/config/config.ts";
+import { uploadKey } from "../../src/domain/keys/keys.ts";
+import { openServices } from "../../src/server/compose.ts";
+import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 import { freshKey } from "../support/keys.ts";
 

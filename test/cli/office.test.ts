@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { submitApplication } from "../../src/approvals/approvals.ts";
 import { writeNewFile } from "../../src/cli/audit-export.ts";
-import { readConfig } from "../../src/config.ts";
-import { silentLog } from "../../src/core/log.ts";
-import { openServices } from "../../src/services.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { openServices } from "../../src/server/compose.ts";
+import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
 /** Root in a container may be forbidden to. */

@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { readConfig } from "../../src/config.ts";
-import { DAY } from "../../src/core/clock.ts";
-import { type Services, systemContext } from "../../src/core/context.ts";
-import { silentLog } from "../../src/core/log.ts";
-import { beat } from "../../src/lifecycle/heartbeat.ts";
-import { expireDue } from "../../src/lifecycle/lifecycle.ts";
-import { openServices } from "../../src/services.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { beat } from "../../src/domain/lifecycle/heartbeat.ts";
+import { expireDue } from "../../src/domain/lifecycle/lifecycle.ts";
+import { type Services, systemContext } from "../../src/domain/operation/context.ts";
+import { openServices } from "../../src/server/compose.ts";
+import { DAY } from "../../src/shared/clock.ts";
+import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
 let cli: TestCli;

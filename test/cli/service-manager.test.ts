@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServiceManager, watchdogInterval } from "../../src/cli/service-manager.ts";
-import { silentLog } from "../../src/core/log.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
+import { silentLog } from "../../src/shared/log.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-notify-"));
 const receivers: ChildProcess[] = [];

@@ -11,7 +11,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/shared/version.ts";
 import { endChildren, must } from "../debian/shell.ts";
 import { at, same, say, step } from "../debian/steps.ts";
 import { runToEnd } from "../debian/to-end.ts";

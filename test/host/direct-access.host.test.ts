@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes.ts";
+import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import {
   base,

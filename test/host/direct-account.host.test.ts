@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { LogLevel } from "../../src/core/log.ts";
 import { readAccounts } from "../../src/host/account.ts";
+import type { LogLevel } from "../../src/shared/log.ts";
 import {
   base,
   directHost,

@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Account } from "../../src/host/host.ts";
+import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { REVOKED_KEYS, renderSshdDropIn } from "../../src/install/sshd-drop-in.ts";
-import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import type { Account } from "../../src/protocol/host.ts";
 import { base, directHost, keysPath, NAME, prepareHost, recorded, run, stored, UID } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";

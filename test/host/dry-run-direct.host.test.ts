@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { createHost } from "../../src/host/create-host.ts";
-import type { Host } from "../../src/host/host.ts";
+import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
-import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import type { Host } from "../../src/protocol/host.ts";
 import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost, type LogLine, recordingLog, testSettings } from "../support/host-account.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createHost } from "../../src/host/create-host.ts";
-import { describeChange } from "../../src/host/executor.ts";
-import { expectedOwner, planShut } from "../../src/host/plan.ts";
+import { describeChange } from "../../src/host/execute/executor.ts";
+import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
 import { recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
 const account = testAccount();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Account, Host } from "../../src/host/host.ts";
+import type { Account, Host } from "../../src/protocol/host.ts";
 import { base, directHost, NAME, prepareHost, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { checkSudo, strayKeyFiles } from "../../src/host/sudo-check.ts";
-import { parseViews } from "../../src/host/sudo-key-file.ts";
+import { checkSudo, strayKeyFiles } from "../../src/host/execute/sudo-check.ts";
+import { parseViews } from "../../src/host/key-file/sudo-key-file.ts";
 import { testSettings } from "../support/host-account.ts";
 
 describe("strayKeyFiles", () => {

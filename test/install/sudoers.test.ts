@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { DAY } from "../../src/core/clock.ts";
-import { commandsFor } from "../../src/host/sudo-rules.ts";
+import { commandsFor } from "../../src/host/execute/sudo-rules.ts";
 import { renderSudoers, type SudoersOptions } from "../../src/install/sudoers.ts";
+import { DAY } from "../../src/shared/clock.ts";
 import { testAccount } from "../support/host-account.ts";
 
 function options(overrides: Partial<SudoersOptions> = {}): SudoersOptions {

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { describeVariables, readConfig } from "../../src/config.ts";
+import { describeVariables, readConfig } from "../../src/config/config.ts";
 import { renderEnvironment } from "../../src/install/environment.ts";
 import { readEnvironmentFile } from "../../src/install/environment-file.ts";
 import { centralKeyDirectory } from "../../src/install/settings.ts";

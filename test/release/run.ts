@@ -10,7 +10,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { binaryPath } from "../../src/build/build.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "../../src/build/packages.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/shared/version.ts";
 import { ENCLOSED, endChildren, must } from "../debian/shell.ts";
 import { at, same, step } from "../debian/steps.ts";
 import { runToEnd } from "../debian/to-end.ts";

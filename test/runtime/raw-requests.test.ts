@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { LogFields } from "../../src/core/log.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import type { RunningServer } from "../../src/runtime/runtime.ts";
+import type { LogFields } from "../../src/shared/log.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 
 const errors: (LogFields | undefined)[] = [];

@@ -1,20 +1,20 @@
 /** The whole application on a real database, with a fake host and clock, and someone to call it. */
 
-import { createSeal } from "../../src/audit/seal.ts";
-import { addAdmin } from "../../src/auth/admin.ts";
-import { sealCaptcha } from "../../src/auth/captcha.ts";
-import type { CaptchaAnswer } from "../../src/auth/challenges.ts";
-import { printCode } from "../../src/auth/otp.ts";
-import { createPasswordHasher } from "../../src/auth/passwords.ts";
-import { sharedSecret } from "../../src/auth/secrets.ts";
-import { type Config, readConfig } from "../../src/config.ts";
-import { DAY, MINUTE } from "../../src/core/clock.ts";
-import type { Context, Services } from "../../src/core/context.ts";
-import { type Log, silentLog } from "../../src/core/log.ts";
-import { type ConnectionOptions, type Database, openDatabase } from "../../src/db/client.ts";
-import { type AuditRow, audit, type OutboxRow, outbox } from "../../src/db/schema.ts";
-import { type App, createApp } from "../../src/http/app.ts";
-import { policyOf } from "../../src/services.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
+import { createSeal } from "../../src/domain/audit/seal.ts";
+import { addAdmin } from "../../src/domain/auth/admin.ts";
+import { sealCaptcha } from "../../src/domain/auth/captcha.ts";
+import type { CaptchaAnswer } from "../../src/domain/auth/challenges.ts";
+import { printCode } from "../../src/domain/auth/otp.ts";
+import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
+import { sharedSecret } from "../../src/domain/auth/secrets.ts";
+import type { Context, Services } from "../../src/domain/operation/context.ts";
+import { type App, createApp } from "../../src/server/api/app.ts";
+import { policyOf } from "../../src/server/compose.ts";
+import { DAY, MINUTE } from "../../src/shared/clock.ts";
+import { type Log, silentLog } from "../../src/shared/log.ts";
+import { type ConnectionOptions, type Database, openDatabase } from "../../src/store/client.ts";
+import { type AuditRow, audit, type OutboxRow, outbox } from "../../src/store/schema.ts";
 import { TEST_KEY } from "./audit-log.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { createTestDatabase } from "./database.ts";

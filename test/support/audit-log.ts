@@ -1,11 +1,11 @@
 /** Audit records in bulk, sealed like real ones, put into the tables by a superuser. */
 
 import { sql } from "drizzle-orm";
-import { createSeal } from "../../src/audit/seal.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/core/audit-actions.ts";
-import type { AuditContent } from "../../src/core/context.ts";
-import type { Database } from "../../src/db/client.ts";
-import { withGuardsDown } from "../../src/db/protect.ts";
+import { createSeal } from "../../src/domain/audit/seal.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/domain/operation/audit-actions.ts";
+import type { AuditContent } from "../../src/domain/operation/context.ts";
+import type { Database } from "../../src/store/client.ts";
+import { withGuardsDown } from "../../src/store/protect.ts";
 
 /** The key that the test application seals with. */
 export const TEST_KEY = new Uint8Array(32).fill(7);

@@ -4,9 +4,9 @@ import process from "node:process";
 import { hash } from "@node-rs/argon2";
 import { Resvg } from "@resvg/resvg-js";
 import postgres from "postgres";
-import { silentLog } from "../../src/core/log.ts";
-import { openEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
-import { COMMIT } from "../../src/version.ts";
+import { silentLog } from "../../src/shared/log.ts";
+import { COMMIT } from "../../src/shared/version.ts";
+import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";
 
 const server = await openEmbeddedPostgres({ dataDir: process.argv[2] ?? "", log: silentLog, fsync: false });
 const sql = postgres({ ...server.connection, max: 1 });

@@ -1,6 +1,6 @@
 /** A clock that stands still until it is told to move. */
 
-import type { Clock } from "../../src/core/clock.ts";
+import type { Clock } from "../../src/shared/clock.ts";
 
 export interface TestClock extends Clock {
   /** Moves the clock by milliseconds. */

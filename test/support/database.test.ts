@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { openDatabase } from "../../src/db/client.ts";
+import { openDatabase } from "../../src/store/client.ts";
 import { createTestDatabase } from "./database.ts";
 
 describe("createTestDatabase", async () => {

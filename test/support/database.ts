@@ -4,11 +4,11 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import postgres from "postgres";
-import { silentLog } from "../../src/core/log.ts";
-import { type ConnectionOptions, openDatabase } from "../../src/db/client.ts";
-import { openEmbeddedPostgres, type PostgresConnection } from "../../src/db/embedded-postgres.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { OWNER_ROLE, protectAudit } from "../../src/db/protect.ts";
+import { silentLog } from "../../src/shared/log.ts";
+import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openEmbeddedPostgres, type PostgresConnection } from "../../src/store/postgres/embedded-postgres.ts";
+import { OWNER_ROLE, protectAudit } from "../../src/store/protect.ts";
 import { databaseDirectory, databaseParent } from "./directory.ts";
 
 export interface TestDatabase {

@@ -6,9 +6,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import { createHost } from "../../src/host/create-host.ts";
-import type { Account, Host } from "../../src/host/host.ts";
-import { processesOf, readProcesses } from "../../src/host/processes.ts";
+import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
+import type { Account, Host } from "../../src/protocol/host.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 

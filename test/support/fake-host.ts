@@ -1,7 +1,7 @@
 /** A host in memory: it remembers accounts and what their key files hold, and can be told to refuse. */
 
-import { UamError } from "../../src/core/errors.ts";
-import type { Account, AccountRef, Host } from "../../src/host/host.ts";
+import type { Account, AccountRef, Host } from "../../src/protocol/host.ts";
+import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
   readonly uid: number;

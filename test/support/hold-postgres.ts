@@ -1,8 +1,8 @@
 /** A process that uses the embedded PostgreSQL of argv[2] for as long as its standard input stays open. */
 
 import process from "node:process";
-import { silentLog } from "../../src/core/log.ts";
-import { openEmbeddedPostgres } from "../../src/db/embedded-postgres.ts";
+import { silentLog } from "../../src/shared/log.ts";
+import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";
 
 const [dataDir = "", lifetime] = process.argv.slice(2);
 const server = await openEmbeddedPostgres({

@@ -1,11 +1,11 @@
 /** Accounts and settings for tests of the host. */
 
 import { afterAll, beforeAll, describe } from "bun:test";
-import type { Log, LogFields, LogLevel } from "../../src/core/log.ts";
-import { type DataLock, openDataLock } from "../../src/db/data-lock.ts";
-import type { Account } from "../../src/host/host.ts";
+import { readAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
-import { readAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import type { Account } from "../../src/protocol/host.ts";
+import type { Log, LogFields, LogLevel } from "../../src/shared/log.ts";
+import { type DataLock, openDataLock } from "../../src/store/postgres/data-lock.ts";
 
 /** Real accounts are made only where somebody asked for it, and only as root. */
 const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;

@@ -3,9 +3,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { UamError } from "../../src/core/errors.ts";
-import type { Host } from "../../src/host/host.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
+import type { Host } from "../../src/protocol/host.ts";
+import { UamError } from "../../src/shared/errors.ts";
 import type { LogLine } from "./host-account.ts";
 
 export interface RemoteHost

@@ -1,12 +1,12 @@
 /** A host in a process of its own, for another user: reads calls as JSON lines, writes what came of each. Run by host-client.ts. */
 
 import { createInterface } from "node:readline";
-import { UamError } from "../../src/core/errors.ts";
 import { createHost } from "../../src/host/create-host.ts";
-import type { Account, Host } from "../../src/host/host.ts";
+import { checkSudo } from "../../src/host/execute/sudo-check.ts";
+import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
-import { checkSudo } from "../../src/host/sudo-check.ts";
-import { renderAuthorizedKeys } from "../../src/keys/authorized-keys.ts";
+import type { Account, Host } from "../../src/protocol/host.ts";
+import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
 
 /** The text of key files as the service writes it, with `expiry-time=`. */

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type KeyFile, keyFileOf } from "../../src/host/key-path.ts";
+import { type KeyFile, keyFileOf } from "../../src/host/key-file/key-path.ts";
 
 export const isRoot = process.geteuid?.() === 0;
 /** As root, an uid nobody has, so that ownership is seen to change; else this process's own. */

@@ -2,9 +2,9 @@
 
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import { readConfig } from "../../src/config.ts";
-import { API_ROOT, describeApi } from "../../src/http/app.ts";
-import type { Operation, ResponseObject } from "../../src/http/openapi.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { API_ROOT, describeApi } from "../../src/server/api/app.ts";
+import type { Operation, ResponseObject } from "../../src/server/api/openapi.ts";
 
 export const apiDocument = describeApi({
   ...readConfig({ UAM_DATA_DIR: "/nonexistent" }, { isRoot: false, currentDirectory: "/" }),

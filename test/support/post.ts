@@ -1,6 +1,6 @@
 /** A mail transport that keeps what it is given, and can be told to fail. */
 
-import type { MailMessage, MailTransport, SendResult } from "../../src/mail/mail.ts";
+import type { MailMessage, MailTransport, SendResult } from "../../src/server/mail/mail.ts";
 
 export interface TestPost extends MailTransport {
   /** What was taken, in order. */

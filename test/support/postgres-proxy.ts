@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConnectionOptions } from "../../src/db/client.ts";
+import type { ConnectionOptions } from "../../src/store/client.ts";
 
 /** "pass" lets all through; "before" cuts the connection before a commit arrives; "after" once it is done, answer unsaid. */
 export type Mood = "pass" | "before" | "after";

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HostKey } from "../../src/host/host.ts";
+import type { HostKey } from "../../src/protocol/host.ts";
 import { freePort } from "./service.ts";
 
 export interface TestSshd {

@@ -5,10 +5,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
-import type { Account } from "../../src/host/host.ts";
-import { processesOf, readProcesses } from "../../src/host/processes.ts";
+import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 import { renderSudoers } from "../../src/install/sudoers.ts";
+import type { Account } from "../../src/protocol/host.ts";
 import { testAccount, testSettings } from "./host-account.ts";
 import { type RemoteHost, startHostAs } from "./host-client.ts";
 

@@ -1,0 +1,47 @@
+/** Accounts that are being made: what a crash between the host and the commit leaves is found and removed. */
+
+import { eq, sql } from "drizzle-orm";
+import type { AccountRef } from "../../protocol/host.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { accountIntents, users } from "../../store/schema.ts";
+import type { Operation } from "../operation/audited.ts";
+import type { Services } from "../operation/context.ts";
+
+/** First half of the advisory lock that whoever makes the account holds; the uid is the other. */
+const INTENT_LOCK = 8_246_002;
+
+/** Notes, committed at once, that the account is about to be made; until the operation ends nobody takes it for left over. */
+export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${INTENT_LOCK}, ${account.uid})`);
+  await context.side.insert(accountIntents).values({ uid: account.uid, name: account.name });
+}
+
+/** To be called in the transaction that stores the user, or once the account is gone again. */
+export async function forgetIntent(db: Database | Transaction, uid: number): Promise<void> {
+  await db.delete(accountIntents).where(eq(accountIntents.uid, uid));
+}
+
+/**
+ * Removes the accounts that a crash left without a user. One that somebody is making at this moment, here or on another
+ * replica, is left alone; one that the host refuses to remove stays noted, and is tried again with the next call.
+ */
+export async function removeUnfinishedAccounts({ db, host, log }: Services): Promise<void> {
+  for (const { uid, name } of await db.select().from(accountIntents)) {
+    try {
+      await db.transaction(async (tx) => {
+        const [lock] = await tx.execute<{ free: boolean }>(
+          sql`select pg_try_advisory_xact_lock(${INTENT_LOCK}, ${uid}) as free`,
+        );
+        if (lock?.free !== true) return;
+        const [noted] = await tx.select().from(accountIntents).where(eq(accountIntents.uid, uid));
+        if (noted === undefined) return;
+        const [user] = await tx.select({ id: users.id }).from(users).where(eq(users.uid, uid));
+        if (user === undefined) await host.removeAccount({ name, uid });
+        await forgetIntent(tx, uid);
+        log.warn("an account that a crash had left half made was removed", { account: name, uid });
+      });
+    } catch (error) {
+      log.error("an account that a crash left half made cannot be removed", { account: name, uid, error });
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/** Access applications: anyone submits one, administrators review it, and approving makes the user. */
+
+import { count, desc, eq } from "drizzle-orm";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { isDuplicate } from "../../store/client.ts";
+import { type ApprovalRow, admins, approvals, type UserRow } from "../../store/schema.ts";
+import type { Letter } from "../mail/letter.ts";
+import {
+  applicationApproved,
+  applicationApprovedLater,
+  applicationReceived,
+  applicationRejected,
+} from "../mail/messages.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { audited, type Operation } from "../operation/audited.ts";
+import type { Context } from "../operation/context.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
+import { createUser } from "../users/users.ts";
+
+export interface NewApplication {
+  readonly username: string;
+  readonly email: string;
+  readonly supervisor?: string | undefined;
+  readonly purpose?: string | undefined;
+}
+
+export interface Review {
+  readonly approve: boolean;
+  /** Required when rejecting. */
+  readonly reason?: string | undefined;
+  /** False: approve only, without making the user. */
+  readonly createUser?: boolean | undefined;
+  /** Whole days; 0 or absent means `policy.default_ttl`. */
+  readonly ttlDays?: number | undefined;
+}
+
+const MAX_REASON = 1000;
+
+/**
+ * Stores an application and mails it to the administrators. Throws `conflict` while another is pending for the username;
+ * whether a user of that name exists is not looked at, so that it cannot be found out here.
+ */
+export function submitApplication(context: Context, input: NewApplication): Promise<ApprovalRow> {
+  const entry = { action: "approval.submit", detail: { username: input.username } } as const;
+  return audited(context, entry, async (op) => {
+    const application = await insertApplication(op, {
+      username: parseUsername(input.username),
+      email: parseEmail(input.email),
+      supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
+      purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
+      createdAt: context.clock.now(),
+    });
+    const message = applicationReceived(context.policy.site, application);
+    for (const { email } of await op.tx.select({ email: admins.email }).from(admins).orderBy(admins.id)) {
+      await queueMail(op, { recipient: email, message });
+    }
+    op.learn({ detail: { application: application.id } });
+    return application;
+  });
+}
+
+/**
+ * Approves or rejects a pending application, and mails the outcome to the applicant. Approving makes the user and the host
+ * account in the same operation; if that fails, the application stays pending, and what is thrown is `conflict` or
+ * `invalid` with the reason. Throws `conflict` for one that was reviewed before.
+ */
+export function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
+  const entry = { action: "approval.review", detail: { application: id, approve: review.approve } } as const;
+  return audited(context, entry, async (op) => {
+    const reason = parseText("reason", (review.reason ?? "").trim(), MAX_REASON);
+    if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
+    const pending = await lockPending(op, id);
+    const [reviewed] = await op.tx
+      .update(approvals)
+      .set({
+        status: review.approve ? "approved" : "rejected",
+        reason,
+        reviewedBy: context.actor.name,
+        reviewedAt: context.clock.now(),
+      })
+      .where(eq(approvals.id, id))
+      .returning();
+    if (reviewed === undefined) throw new Error("a locked application's row is gone");
+    op.learn({ detail: { username: pending.username } });
+    if (review.approve && review.createUser !== false) {
+      const user = await createApplicant(op, pending, review.ttlDays);
+      op.learn({ subjectId: user.id });
+    } else {
+      await queueMail(op, { recipient: pending.email, message: outcome(op, reviewed) });
+    }
+    return reviewed;
+  });
+}
+
+/** One page of applications, newest first. */
+export async function listApplications(
+  context: Context,
+  status: ApprovalRow["status"] | undefined,
+  page: Page,
+): Promise<Paged<ApprovalRow>> {
+  const where = status === undefined ? undefined : eq(approvals.status, status);
+  return await context.db.transaction(
+    async (tx) => {
+      const [row] = await tx.select({ total: count() }).from(approvals).where(where).execute();
+      const items = await tx
+        .select()
+        .from(approvals)
+        .where(where)
+        .orderBy(desc(approvals.id))
+        .limit(page.pageSize)
+        .offset(offsetOf(page));
+      return { total: row?.total ?? 0, items };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+async function insertApplication(op: Operation, application: typeof approvals.$inferInsert): Promise<ApprovalRow> {
+  try {
+    const [row] = await op.tx.insert(approvals).values(application).returning();
+    if (row === undefined) throw new Error("insert returned no row");
+    return row;
+  } catch (error) {
+    if (isDuplicate(error, "approvals_pending_username")) {
+      throw new UamError("conflict", `An application for the username ${application.username} is pending already`);
+    }
+    throw error;
+  }
+}
+
+/** The application, locked until the operation ends: of several reviews at once one decides. */
+async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
+  const [row] = await op.tx.select().from(approvals).where(eq(approvals.id, id)).for("update");
+  if (row === undefined) throw new UamError("not_found", "There is no such application");
+  if (row.status !== "pending") throw new UamError("conflict", `The application was ${row.status} already`);
+  return row;
+}
+
+async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
+  const { username, email, supervisor, purpose } = application;
+  const input = { username, email, supervisor, purpose, ttlDays, letter: applicationApproved };
+  try {
+    return await createUser(op.context, input);
+  } catch (error) {
+    if (error instanceof UamError && error.code === "conflict") throw error;
+    // The interface's table: any other failure to create a user is an invalid request.
+    throw new UamError("invalid", publicMessage(error), { cause: error });
+  }
+}
+
+function outcome(op: Operation, { status, username, reason }: ApprovalRow): Letter {
+  const site = op.context.policy.site;
+  return status === "approved"
+    ? applicationApprovedLater(site, { username })
+    : applicationRejected(site, { username, reason });
+}

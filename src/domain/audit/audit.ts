@@ -1,0 +1,122 @@
+/** Reading the audit log: any page of any filter at the cost of some index look-ups. operation/append.ts writes it. */
+
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { type AuditRow, audit } from "../../store/schema.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
+import type { Context } from "../operation/context.ts";
+
+/** What of the log is wanted; `since` and `until` are both inclusive. */
+export interface AuditFilter {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly resourceType?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** The numbers of the records in a span of time; none if `first` is above `last`. */
+export interface AuditRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Records that are counted in the log itself, one series for each of `actions` (see audit_page() in drizzle/): those with the
+ * actor and the resource id that the series' name speaks of. `subject` are those about one user, whatever the action.
+ */
+interface Series {
+  readonly name: "action" | "actor_action" | "resource_action" | "resource_actor_action" | "subject";
+  readonly actor?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly subjectId?: number;
+  readonly actions: readonly string[];
+}
+
+/** One page of the log, newest first. Total and page are of one snapshot. */
+export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<AuditRow>> {
+  const { actor, action, resourceType, resourceId } = filter;
+  // No text in PostgreSQL has a NUL; asking for one would be an error.
+  if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
+  const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
+  return await readPage(context.db, isWhole ? pageOfAll(filter, page) : pageOfSeries(seriesOf(filter), filter, page));
+}
+
+/** One page of the records in which an external user is the actor or the object, newest first. */
+export function listOwnAudit(context: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
+  return readPage(context.db, pageOfSeries({ name: "subject", subjectId: userId, actions: [] }, {}, page));
+}
+
+/** The records of a span of time, which is one range of numbers: no record is older than the one before it. */
+export async function auditRange(db: Database | Transaction, since?: Date, until?: Date): Promise<AuditRange> {
+  const [range] = await db
+    .select({ first: sql`first`.mapWith(Number), last: sql`last`.mapWith(Number) })
+    .from(rangeOf({ since, until }))
+    .prepare("audit_range")
+    .execute();
+  if (range === undefined) throw new Error("an aggregate returned no row");
+  return range;
+}
+
+function seriesOf({ actor, action, resourceType, resourceId }: AuditFilter): Series {
+  const actions = AUDIT_ACTIONS.filter(
+    (one) =>
+      (action === undefined || one === action) &&
+      (resourceType === undefined || RESOURCE_TYPE_OF[one] === resourceType),
+  );
+  if (resourceId !== undefined) {
+    return { name: actor === undefined ? "resource_action" : "resource_actor_action", actor, resourceId, actions };
+  }
+  return { name: actor === undefined ? "action" : "actor_action", actor, actions };
+}
+
+/** `(first, last)` of the filter's span of time. */
+function rangeOf({ since, until }: AuditFilter): SQL {
+  const from = since?.toISOString() ?? null;
+  const to = until?.toISOString() ?? null;
+  const newest = sql`(select h.id from public.audit_head h)`;
+  return sql`(select
+    case when ${from}::timestamptz is null then 1 else coalesce((
+      select a.id from public.audit a where a.created_at >= ${from}::timestamptz order by a.created_at, a.id limit 1
+    ), ${newest} + 1) end as first,
+    case when ${to}::timestamptz is null then ${newest} else coalesce((
+      select a.id from public.audit a where a.created_at <= ${to}::timestamptz order by a.created_at desc, a.id desc limit 1
+    ), 0) end as last) range`;
+}
+
+/** `(total, ids)` of a page of all records: their numbers have no gaps, and retention removes the lowest. */
+function pageOfAll(filter: AuditFilter, page: Page): SQL {
+  const newest = sql`range.last - ${offsetOf(page)}::bigint`;
+  return sql`${rangeOf(filter)} cross join lateral (
+      select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first
+    ) oldest cross join lateral (
+      select greatest(range.last - low + 1, 0) as total,
+        array(select generate_series(${newest}, greatest(low, ${newest} - ${page.pageSize}::bigint + 1), -1)) as ids
+    ) page`;
+}
+
+/** The same of records that are counted in the log. */
+function pageOfSeries(series: Series, filter: AuditFilter, page: Page): SQL {
+  return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.actor ?? null},
+    ${series.resourceId ?? null}, ${series.subjectId ?? null}, ${textArray(series.actions)}, range.first, range.last,
+    ${offsetOf(page)}, ${page.pageSize}) page`;
+}
+
+/** One parameter whatever the number of actions, so that there is one statement to prepare; no action has a comma. */
+function textArray(items: readonly string[]): SQL {
+  return sql`string_to_array(${items.join(",")}, ',')`;
+}
+
+async function readPage(db: Database, page: SQL): Promise<Paged<AuditRow>> {
+  const rows = await db
+    .select({ total: sql`page.total`.mapWith(Number), item: getTableColumns(audit) })
+    .from(page)
+    .leftJoin(audit, sql`${audit.id} = any(page.ids)`)
+    .orderBy(sql`${audit.id} desc`)
+    .prepare("list_audit")
+    .execute();
+  const items = rows.map((row) => row.item).filter((item) => item !== null);
+  return { total: rows[0]?.total ?? 0, items };
+}

@@ -1,0 +1,168 @@
+/** The key that seals the audit log: from the configuration, or from a file that is made once. */
+
+import { randomBytes } from "node:crypto";
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { eq, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import type { Database, Executor } from "../../store/client.ts";
+import { secrets } from "../../store/schema.ts";
+import type { Seal } from "../operation/context.ts";
+import { createSeal, SEAL_KEY_BYTES, sameSeal } from "./seal.ts";
+
+/** Name of the file under the data directory; backups need it as much as they need the records. */
+export const AUDIT_KEY_FILE = "audit.key";
+
+/** Name of the stored secret that tells whether a key is the log's. */
+const FINGERPRINT = "audit_key_fingerprint";
+
+/** Where the key comes from: the configuration, or else a file in the data directory. */
+export interface KeySource {
+  readonly auditKey: Uint8Array | undefined;
+  readonly dataDir: string;
+}
+
+/**
+ * The seal of the log in `db`. Without a configured key one is made at first use, in a file of mode 0600. Throws `conflict`
+ * if the log was begun with another key or the key is missing: a second key in one log would make all of it look forged.
+ */
+export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
+  const stored = await readFingerprint(db);
+  const key = source.auditKey ?? readKeyFile(source.dataDir, stored === undefined);
+  const seal = key === undefined ? undefined : createSeal(key);
+  const fingerprint = stored ?? (seal === undefined ? undefined : await storeFingerprint(db, seal.fingerprint()));
+  return requireFit(seal, fingerprint, source);
+}
+
+/** As `openSeal`, but makes nothing and stores nothing: throws `conflict` for a log that was not begun yet, too. */
+export async function findSeal(db: Database, source: KeySource): Promise<Seal> {
+  const stored = await readFingerprint(db);
+  if (stored === undefined) throw new UamError("conflict", "The audit log has no key yet: the service makes it.");
+  const key = source.auditKey ?? readKeyFile(source.dataDir, false);
+  return requireFit(key === undefined ? undefined : createSeal(key), stored, source);
+}
+
+function requireFit(seal: Seal | undefined, fingerprint: Uint8Array | undefined, source: KeySource): Seal {
+  if (seal !== undefined && fingerprint !== undefined && sameSeal(fingerprint, seal.fingerprint())) return seal;
+  throw new UamError(
+    "conflict",
+    `The audit log in this database was sealed with ${seal === undefined ? "a key that is not here" : "another key"}. Restore ${join(source.dataDir, AUDIT_KEY_FILE)} from a backup, or set UAM_AUDIT_KEY to the key that all replicas share.`,
+  );
+}
+
+/** The key that a backup has to carry: the one in the data directory, where the configuration does not hold it. */
+export function keyToCarry(source: KeySource): Uint8Array | undefined {
+  return source.auditKey === undefined ? readKeyFile(source.dataDir, false) : undefined;
+}
+
+/** What became of the key file. */
+export interface KeyChange {
+  /** Where the key that was there before is now; undefined if none had to go. */
+  readonly keptAs: string | undefined;
+  /** Puts everything back. */
+  undo(): void;
+}
+
+/**
+ * Sees to it that the key of a log that is being restored is the one that will be used: `carried` is the backup's, if it has
+ * one. A key in the data directory that is not the log's is moved aside, never lost. Throws `conflict` if the key is not here.
+ */
+export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Array | undefined): Promise<KeyChange> {
+  const [row] = await db.execute<{ value: Uint8Array }>(
+    sql`select value from public.secrets where name = ${FINGERPRINT}`,
+  );
+  const fits = (key: Uint8Array | undefined) =>
+    key !== undefined && (row === undefined || sameSeal(row.value, createSeal(key).fingerprint()));
+  const path = join(source.dataDir, AUDIT_KEY_FILE);
+  const present = source.auditKey ?? readKeyFile(source.dataDir, false);
+  if (row === undefined || fits(present)) return { keptAs: undefined, undo() {} };
+  if (source.auditKey !== undefined || carried === undefined || !fits(carried)) {
+    throw new UamError(
+      "conflict",
+      source.auditKey === undefined
+        ? `The audit log in the backup was sealed with a key that is not in it. Set UAM_AUDIT_KEY as it was, or put its ${AUDIT_KEY_FILE} to ${path}.`
+        : "The audit log in the backup was sealed with another key than UAM_AUDIT_KEY.",
+    );
+  }
+  const keptAs = present === undefined ? undefined : `${path}.${randomBytes(6).toString("hex")}.before-restore`;
+  if (keptAs !== undefined) renameSync(path, keptAs);
+  const undo = () => {
+    rmSync(path, { force: true });
+    if (keptAs !== undefined) renameSync(keptAs, path);
+  };
+  try {
+    createKeyFile(path, carried);
+  } catch (error) {
+    undo();
+    throw error;
+  }
+  return { keptAs, undo };
+}
+
+async function readFingerprint(db: Database): Promise<Uint8Array | undefined> {
+  const [row] = await db.select().from(secrets).where(eq(secrets.name, FINGERPRINT));
+  return row?.value;
+}
+
+/** Of several instances that begin at once the first decides; returns what is stored now. */
+async function storeFingerprint(db: Database, value: Uint8Array): Promise<Uint8Array | undefined> {
+  await db.insert(secrets).values({ name: FINGERPRINT, value }).onConflictDoNothing();
+  return await readFingerprint(db);
+}
+
+function readKeyFile(dataDir: string, create: boolean): Uint8Array | undefined {
+  const path = join(dataDir, AUDIT_KEY_FILE);
+  const text = readIfThere(path) ?? (create ? createKeyFile(path) : undefined);
+  if (text === undefined) return undefined;
+  if (!/^[0-9a-f]{64}\n?$/.test(text)) {
+    throw new UamError("internal", `${path} does not hold 64 hexadecimal digits; restore it from a backup.`);
+  }
+  return Buffer.from(text.trim(), "hex");
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Two processes may get here at once: the first link wins, and both use its key. */
+function createKeyFile(path: string, key: Uint8Array = randomBytes(SEAL_KEY_BYTES)): string {
+  // With an external database nothing else may have made the directory yet.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  const fd = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(fd, `${Buffer.from(key).toString("hex")}\n`);
+    fsyncSync(fd);
+    giveToOwnerOf(dirname(path), temporary);
+    linkSync(temporary, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    closeSync(fd);
+    rmSync(temporary, { force: true });
+  }
+  return readFileSync(path, "utf8");
+}
+
+/** A command run by root must not leave the service a key that it cannot read. */
+function giveToOwnerOf(directory: string, path: string): void {
+  const { uid, gid } = statSync(directory);
+  if (statSync(path).uid !== uid) chownSync(path, uid, gid);
+}

@@ -1,0 +1,71 @@
+/** What the operator of the host changes about administrators. No audit action stands for it, so the log tells of it. */
+
+import { asc, eq } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import type { Transaction } from "../../store/client.ts";
+import { type AdminRow, admins, resetTokens } from "../../store/schema.ts";
+import type { Context } from "../operation/context.ts";
+import { unlock } from "./admin.ts";
+import { checkPassword } from "./passwords.ts";
+import { endSessionsOf } from "./sessions.ts";
+
+/** An administrator without the password's hash. */
+export type AdminEntry = Omit<AdminRow, "passwordHash">;
+
+/** Every administrator, by name. */
+export async function listAdmins(context: Context): Promise<readonly AdminEntry[]> {
+  const rows = await context.db.select().from(admins).orderBy(asc(admins.username));
+  return rows.map(({ passwordHash: _, ...entry }) => entry);
+}
+
+/**
+ * Gives the administrator another password; ends every session, voids a reset mail that is out, and clears the lock of the
+ * name. Throws `not_found`, and `invalid` for a password that may not be one.
+ */
+export async function setAdminPassword(context: Context, username: string, password: string): Promise<AdminEntry> {
+  checkPassword(password, username);
+  const passwordHash = await context.hasher.hash(password);
+  const changed = await context.db.transaction(async (tx) => {
+    await unlock(tx, username);
+    const admin = await lockAdmin(tx, username);
+    const updatedAt = context.clock.now();
+    await tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
+    await tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
+    await endSessionsOf(tx, "admin", admin.id);
+    return { ...admin, updatedAt };
+  });
+  report(context, "an administrator was given another password, and every session of it ended", username);
+  return changed;
+}
+
+/**
+ * Removes the administrator, and ends every session. The last one is removed only with "even-the-last": nobody could log in
+ * any more. Throws `not_found` and `conflict`.
+ */
+export async function removeAdmin(context: Context, username: string, which?: "even-the-last"): Promise<AdminEntry> {
+  const removed = await context.db.transaction(async (tx) => {
+    await unlock(tx, username);
+    // All rows, always in the same order: two removals at the same time must not both find another one left.
+    const all = await tx.select({ id: admins.id }).from(admins).orderBy(asc(admins.id)).for("update");
+    const admin = await lockAdmin(tx, username);
+    if (all.length === 1 && which !== "even-the-last") {
+      throw new UamError("conflict", `${username} is the last administrator; add another first, or use --force`);
+    }
+    await tx.delete(admins).where(eq(admins.id, admin.id));
+    await endSessionsOf(tx, "admin", admin.id);
+    return admin;
+  });
+  report(context, "an administrator was removed, and every session of it ended", username);
+  return removed;
+}
+
+async function lockAdmin(tx: Transaction, username: string): Promise<AdminEntry> {
+  const [row] = await tx.select().from(admins).where(eq(admins.username, username)).for("update");
+  if (row === undefined) throw new UamError("not_found", `There is no administrator named ${JSON.stringify(username)}`);
+  const { passwordHash: _, ...entry } = row;
+  return entry;
+}
+
+function report({ log, actor }: Context, message: string, username: string): void {
+  log.warn(message, { username, operator: actor.name });
+}

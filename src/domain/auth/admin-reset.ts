@@ -1,0 +1,159 @@
+/** Forgotten administrator passwords: a token by mail, and the new password it buys. */
+
+import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { and, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { MINUTE, shift } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import { type AdminRow, admins, loginLocks, resetTokens } from "../../store/schema.ts";
+import { adminReset } from "../mail/messages.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { audited, type Operation } from "../operation/audited.ts";
+import type { Context, Services } from "../operation/context.ts";
+import { findAdmin, unlock } from "./admin.ts";
+import { checkPassword } from "./passwords.ts";
+import { endSessionsOf, hashToken } from "./sessions.ts";
+
+/** How long a reset token is good for. */
+export const RESET_TTL = 30 * MINUTE;
+/** Between two reset mails for one username. */
+const COOLDOWN = MINUTE;
+
+/**
+ * Asking for a token takes no less than so many milliseconds: storing one is a tenth more work than storing none, and
+ * nothing slow is done here that would hide it.
+ */
+const SHORTEST = 100;
+
+/**
+ * Makes a reset token, which voids the one before, and queues the mail with it. For an unknown name, and within a minute of
+ * the last mail for a name, it returns just the same, in the same time; only the audit record tells.
+ */
+export async function forgotPassword(context: Context, username: string): Promise<void> {
+  await Promise.all([sendToken(context, username), setTimeout(SHORTEST)]);
+}
+
+/**
+ * Sets a new password for the administrator whose token it is, ends all his sessions and lifts a lock. A token works once,
+ * and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
+ */
+export async function resetPassword(context: Context, token: string, newPassword: string): Promise<void> {
+  const owner = await findOwner(context, token);
+  const actor = {
+    ...context.actor,
+    ...(owner === undefined ? {} : ({ type: "admin", name: owner.username } as const)),
+  };
+  return await audited(
+    { ...context, actor },
+    { action: "auth.admin_reset" },
+    {
+      prepare: async () => {
+        if (owner === undefined) throw badToken();
+        checkPassword(newPassword, owner.username);
+        return { owner, passwordHash: await context.hasher.hash(newPassword) };
+      },
+      run: async (op, prepared) => {
+        await unlock(op.tx, prepared.owner.username);
+        await useToken(op, token, prepared.owner);
+        const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
+        await op.tx.update(admins).set(changes).where(eq(admins.id, prepared.owner.id));
+        await endSessionsOf(op.tx, "admin", prepared.owner.id);
+      },
+    },
+  );
+}
+
+/** Forgets tokens that have expired. */
+export async function purgeResetTokens({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
+  await db.delete(resetTokens).where(lte(resetTokens.expiresAt, clock.now()));
+}
+
+function sendToken(context: Context, username: string): Promise<void> {
+  return audited(context, { action: "auth.admin_forgot" }, async (op) => {
+    const token = randomBytes(32).toString("base64url");
+    const expiresAt = shift(context.clock.now(), RESET_TTL);
+    const isDue = await startCooldown(op, username);
+    const admin = await storeToken(op, { username, token, expiresAt, isDue });
+    await queueMail(op, {
+      recipient: admin?.email ?? "",
+      message: adminReset(context.policy.site, { username, token, ttl: RESET_TTL }),
+      expiresAt,
+      // A decoy row costs what a real one costs, so that time tells nothing either.
+      decoy: admin === undefined,
+    });
+    // A name that is nobody's may be a password in the wrong field, so it is not recorded.
+    if (admin !== undefined) op.learn({ detail: { username } });
+    else if (isDue) op.learn({ refused: "There is no administrator of that name" });
+    else op.learn({ refused: "A reset mail for that name was sent less than a minute ago" });
+  });
+}
+
+/** True if a mail for that name may be sent now; then the next may be a minute later. Kept for unknown names alike. */
+async function startCooldown(op: Operation, username: string): Promise<boolean> {
+  const now = op.context.clock.now();
+  const started = { resetCooldownUntil: shift(now, COOLDOWN), updatedAt: now };
+  const [row] = await op.tx
+    .insert(loginLocks)
+    .values({ username, ...started })
+    .onConflictDoUpdate({
+      target: loginLocks.username,
+      set: started,
+      setWhere: or(isNull(loginLocks.resetCooldownUntil), lte(loginLocks.resetCooldownUntil, now)),
+    })
+    .returning({ username: loginLocks.username })
+    .prepare("start_reset_cooldown")
+    .execute();
+  return row !== undefined;
+}
+
+interface MadeToken {
+  readonly username: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+  readonly isDue: boolean;
+}
+
+/** Stores the token and returns whose it is; one statement whether or not there is such an administrator. */
+async function storeToken(
+  op: Operation,
+  { username, token, expiresAt, isDue }: MadeToken,
+): Promise<AdminRow | undefined> {
+  const [stored] = await op.tx.execute<{ admin_id: string }>(sql`
+    insert into reset_tokens (admin_id, token_hash, expires_at)
+    select id, ${hashToken(token)}, ${expiresAt.toISOString()}::timestamptz from admins
+    where username = ${username} and ${isDue}
+    on conflict (admin_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
+    returning admin_id`);
+  const admin = await findAdmin(op.tx, username);
+  return stored === undefined ? undefined : admin;
+}
+
+async function findOwner(context: Context, token: string): Promise<AdminRow | undefined> {
+  const [row] = await context.side
+    .select({ admin: admins })
+    .from(resetTokens)
+    .innerJoin(admins, eq(admins.id, resetTokens.adminId))
+    .where(and(eq(resetTokens.tokenHash, hashToken(token)), gt(resetTokens.expiresAt, context.clock.now())))
+    .prepare("find_reset_token")
+    .execute();
+  return row?.admin;
+}
+
+/** Takes the token out of use; of several resets with it one wins. */
+async function useToken(op: Operation, token: string, owner: AdminRow): Promise<void> {
+  const [used] = await op.tx
+    .delete(resetTokens)
+    .where(
+      and(
+        eq(resetTokens.adminId, owner.id),
+        eq(resetTokens.tokenHash, hashToken(token)),
+        gt(resetTokens.expiresAt, op.context.clock.now()),
+      ),
+    )
+    .returning({ adminId: resetTokens.adminId });
+  if (used === undefined) throw badToken();
+}
+
+function badToken(): UamError {
+  return new UamError("invalid", "The reset token is wrong, used or expired; ask for a new one at /auth/admin/forgot");
+}

@@ -1,0 +1,108 @@
+/** Argon2id for passwords and one-time codes, a bounded number at a time, and which passwords are allowed. */
+
+import { randomInt } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { type Bounds, createGate } from "../../shared/bounded.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { Hasher } from "../operation/context.ts";
+import { isCommonPassword } from "./common-passwords.ts";
+
+export const PASSWORD_MIN = 15;
+export const PASSWORD_MAX = 256;
+
+/** 32 characters, five bits each, none like another. */
+const READABLE = "abcdefghjkmnpqrstuvwxyz023456789";
+
+/** KiB of memory for a password's hash and for a code's. */
+interface Memory {
+  readonly password: number;
+  readonly code: number;
+}
+const MEMORY: Memory = { password: 64 * 1024, code: 19 * 1024 };
+/** RFC 9106 parameters. 2 is argon2id (an enum that types alone cannot reach). */
+const PASSES = { algorithm: 2, timeCost: 2, parallelism: 1 } as const;
+
+/** One core stays free for requests; two at most, as each takes 64 MiB and the loop must answer within milliseconds. */
+const DEFAULTS: Bounds = {
+  concurrency: Math.max(1, Math.min(2, availableParallelism() - 1)),
+  maxQueue: 32,
+  retryAfter: 5,
+};
+
+/** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
+export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMORY): Hasher {
+  const gate = createGate({ ...DEFAULTS, ...bounds });
+  const hash = (secret: string, memoryCost: number) =>
+    gate(async () => await (await loadArgon2()).hash(secret, { ...PASSES, memoryCost }));
+  const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
+  return {
+    hash: (password) => hash(password, memory.password),
+    verify,
+    async verifyDummy(password) {
+      await verify(unmatchable(memory.password), password);
+    },
+    hashCode: (code) => hash(code, memory.code),
+    verifyCode: verify,
+    async verifyDummyCode(code) {
+      await verify(unmatchable(memory.code), code);
+    },
+  };
+}
+
+/**
+ * Throws `invalid`, saying why, unless the password has 15 to 256 characters (Unicode code points), does not hold the username in
+ * any case, and is not one of the commonest. There are no other rules.
+ */
+export function checkPassword(password: string, username: string): void {
+  const length = [...password].length;
+  if (length < PASSWORD_MIN) {
+    throw new UamError("invalid", `The password has ${length} characters, the minimum is ${PASSWORD_MIN}`);
+  }
+  if (length > PASSWORD_MAX) {
+    throw new UamError("invalid", `The password has ${length} characters, the maximum is ${PASSWORD_MAX}`);
+  }
+  if (username !== "" && password.toLowerCase().includes(username.toLowerCase())) {
+    throw new UamError("invalid", "The password must not contain the username");
+  }
+  if (isCommonPassword(password)) {
+    throw new UamError(
+      "invalid",
+      "The password is one of the commonest; choose one that nobody would guess, such as four random words",
+    );
+  }
+}
+
+/** A random password of 120 bits that `checkPassword` takes for this username, as six groups of four letters and digits. */
+export function generatePassword(username = ""): string {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const groups = Array.from({ length: 6 }, () =>
+      Array.from({ length: 4 }, () => READABLE[randomInt(READABLE.length)]).join(""),
+    );
+    const password = groups.join("-");
+    if (username === "" || !password.includes(username.toLowerCase())) return password;
+  }
+  throw new UamError(
+    "internal",
+    `No password without the username "${username}" in it could be made; give one yourself`,
+  );
+}
+
+/** The native library; loaded at the first hash, or when this is called: a start of the service need not wait for it. */
+export function loadArgon2() {
+  return import("@node-rs/argon2");
+}
+
+async function compare(stored: string, secret: string): Promise<boolean> {
+  const { verify } = await loadArgon2();
+  try {
+    return await verify(stored, secret);
+  } catch (cause) {
+    throw new UamError("internal", "A stored password hash cannot be read; set the password again", { cause });
+  }
+}
+
+/** A hash of that cost which no secret has: its digest is all zeros. */
+function unmatchable(memoryCost: number): string {
+  const zeros = (bytes: number): string => Buffer.alloc(bytes).toString("base64").replace(/=+$/, "");
+  return `$argon2id$v=19$m=${memoryCost},t=${PASSES.timeCost},p=${PASSES.parallelism}$${zeros(16)}$${zeros(32)}`;
+}

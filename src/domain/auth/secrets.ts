@@ -1,0 +1,25 @@
+/** Random keys that all replicas share through the database. */
+
+import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
+import { secrets } from "../../store/schema.ts";
+import type { Services } from "../operation/context.ts";
+
+export type SecretName = "captcha";
+
+const LENGTH = 32;
+
+/** The 32 random bytes of that name, made on first use; whoever asks at the same moment, on any replica, gets the same. */
+export async function sharedSecret({ side }: Pick<Services, "side">, name: SecretName): Promise<Uint8Array> {
+  const find = side.select().from(secrets).where(eq(secrets.name, name)).prepare("find_secret");
+  const [known] = await find.execute();
+  if (known !== undefined) return known.value;
+  // Of several first users one wins; the others find what it stored.
+  await side
+    .insert(secrets)
+    .values({ name, value: randomBytes(LENGTH) })
+    .onConflictDoNothing();
+  const [made] = await find.execute();
+  if (made === undefined) throw new Error(`the secret ${name} was stored and is not there`);
+  return made.value;
+}

@@ -1,0 +1,101 @@
+/** Sessions: 256 random bits for the client, their SHA-256 in the database. */
+
+import { createHash, randomBytes } from "node:crypto";
+import { and, eq, gt, lte, sql } from "drizzle-orm";
+import { shift } from "../../shared/clock.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { admins, sessions, users } from "../../store/schema.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context, Services } from "../operation/context.ts";
+
+export type UserType = "admin" | "user";
+
+/** Who a session belongs to. */
+export interface Principal {
+  readonly userType: UserType;
+  readonly id: number;
+  readonly username: string;
+  /** Undefined for a user who was deleted while the session was open. */
+  readonly email: string | undefined;
+}
+
+/** A new session, to be handed to the client once. */
+export interface NewSession {
+  readonly principal: Principal;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Opens a session and ends the one the request came with, if any. */
+export async function openSession(
+  tx: Transaction,
+  context: Pick<Context, "clock" | "policy">,
+  principal: Principal,
+  replaces?: string,
+): Promise<NewSession> {
+  const now = context.clock.now();
+  const token = randomBytes(32).toString("base64url");
+  const expiresAt = shift(now, context.policy.sessionTtl);
+  if (replaces !== undefined) await tx.delete(sessions).where(eq(sessions.tokenHash, hashToken(replaces)));
+  await tx.insert(sessions).values({
+    tokenHash: hashToken(token),
+    userType: principal.userType,
+    principalId: principal.id,
+    username: principal.username,
+    createdAt: now,
+    expiresAt,
+  });
+  return { principal, token, expiresAt };
+}
+
+/** Looks sessions up by their token; one round trip each, prepared once. */
+export type SessionFinder = (token: string) => Promise<Principal | undefined>;
+
+/**
+ * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request. An
+ * administrator who was removed has none; a deleted user's lives on, so that the routes can say that the user is gone.
+ */
+export function createSessionFinder(services: Pick<Services, "db" | "clock">): SessionFinder {
+  const query = services.db
+    .select({
+      userType: sessions.userType,
+      id: sessions.principalId,
+      username: sessions.username,
+      userEmail: users.email,
+      adminEmail: admins.email,
+    })
+    .from(sessions)
+    .leftJoin(users, and(eq(sessions.userType, "user"), eq(users.id, sessions.principalId)))
+    .leftJoin(admins, and(eq(sessions.userType, "admin"), eq(admins.id, sessions.principalId)))
+    .where(and(eq(sessions.tokenHash, sql.placeholder("hash")), gt(sessions.expiresAt, sql.placeholder("now"))))
+    .prepare("find_session");
+  return async (token) => {
+    const [row] = await query.execute({ hash: hashToken(token), now: services.clock.now().toISOString() });
+    if (row === undefined || (row.userType === "admin" && row.adminEmail === null)) return undefined;
+    const email = (row.userType === "admin" ? row.adminEmail : row.userEmail) ?? undefined;
+    return { userType: row.userType, id: row.id, username: row.username, email };
+  };
+}
+
+/** Ends the session; audited as the principal's logout. */
+export function logout(context: Context, principal: Principal, token: string): Promise<void> {
+  const subject = principal.userType === "user" ? { subjectId: principal.id } : {};
+  return audited(context, { action: "auth.logout", ...subject }, async (op) => {
+    await op.tx.delete(sessions).where(eq(sessions.tokenHash, hashToken(token)));
+  });
+}
+
+/** Ends every session of a principal. */
+export async function endSessionsOf(tx: Transaction | Database, userType: UserType, id: number): Promise<void> {
+  await tx.delete(sessions).where(and(eq(sessions.userType, userType), eq(sessions.principalId, id)));
+}
+
+/** Removes sessions whose time is up; they are refused already. */
+export async function purgeSessions(services: Services): Promise<void> {
+  await services.db.delete(sessions).where(lte(sessions.expiresAt, services.clock.now()));
+}
+
+/** SHA-256 of a random token: no salt or stretching is needed for 256 random bits. */
+export function hashToken(token: string): Uint8Array {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,56 @@
+/** Getting rid of what is of no more use: old audit records, and what logging in and mail leave behind. */
+
+import { and, isNull, lte, notInArray, or } from "drizzle-orm";
+import { DAY, shift } from "../../shared/clock.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import { admins, loginLocks } from "../../store/schema.ts";
+import { purgeAudit } from "../audit/retention.ts";
+import { purgeResetTokens } from "../auth/admin-reset.ts";
+import { purgeCaptchas } from "../auth/challenges.ts";
+import { purgeCodes } from "../auth/otp.ts";
+import { purgeSessions } from "../auth/sessions.ts";
+import { purgeOutbox } from "../mail/outbox.ts";
+import type { Services } from "../operation/context.ts";
+import { readSetting } from "../settings/settings.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+
+/** Failed logins for names that are no administrator's are forgotten after so long. */
+const LOCK_MEMORY = DAY;
+
+/**
+ * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many. Does
+ * nothing while deleting has to wait; see `beat`.
+ */
+export async function purgeDue(services: Services, time: Heartbeat): Promise<number> {
+  if (time.holdUntil !== undefined) return 0;
+  const before = shift(time.now, -(await readSetting(services, services.db, "policy.audit_retention")));
+  const removed = await purgeAudit(services, before);
+  if (removed > 0)
+    services.log.info("audit records past their retention were removed", { removed, before: formatTimestamp(before) });
+  return removed;
+}
+
+/** Removes sessions, codes, reset tokens, used captchas, locks and finished mail that nobody can use or ask about any more. */
+export async function cleanUp(services: Services): Promise<void> {
+  await purgeSessions(services);
+  await purgeCodes(services);
+  await purgeResetTokens(services);
+  await purgeCaptchas(services);
+  await purgeLocks(services);
+  await purgeOutbox(services);
+}
+
+/** An administrator's failures count until the next success, however long that takes; anybody can make up other names. */
+async function purgeLocks({ db, clock }: Services): Promise<void> {
+  const now = clock.now();
+  await db
+    .delete(loginLocks)
+    .where(
+      and(
+        lte(loginLocks.updatedAt, shift(now, -LOCK_MEMORY)),
+        or(isNull(loginLocks.lockedUntil), lte(loginLocks.lockedUntil, now)),
+        or(isNull(loginLocks.resetCooldownUntil), lte(loginLocks.resetCooldownUntil, now)),
+        notInArray(loginLocks.username, db.select({ username: admins.username }).from(admins)),
+      ),
+    );
+}

@@ -1,0 +1,84 @@
+/** Going through the users for whom something is due, one operation each, without letting one that fails stop the others. */
+
+import { type SQL, sql } from "drizzle-orm";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import type { Database } from "../../store/client.ts";
+import type { Context } from "../operation/context.ts";
+
+/** A user for whom an action is due. */
+export interface DueUser {
+  readonly id: number;
+  readonly username: string;
+}
+
+/** What is due: an action, for the users that `where` (about `users` as u) is true of at that time. */
+export interface Due {
+  readonly action: "lifecycle.expire" | "lifecycle.recycle";
+  readonly where: SQL;
+  readonly now: Date;
+}
+
+/** How many users it was done for, and how many failed. */
+export interface Outcome {
+  readonly done: number;
+  readonly failed: number;
+}
+
+const BATCH = 200;
+/** A user for whom it failed is left out for as long as it has been failing, within these limits: 1, 2, 4, 8 minutes and so on. */
+const SHORTEST_WAIT = MINUTE;
+const LONGEST_WAIT = 6 * HOUR;
+
+/**
+ * Performs the operation for each user it is due for, who became due first first. A failure is logged (the operation
+ * records it) and tried again in a later run: after a minute, then after as long as it has been failing, at most six
+ * hours. That is read from the audit log, so restarts and replicas go by it too. Ends early when `signal` says so.
+ */
+export async function eachDue(
+  context: Context,
+  due: Due,
+  perform: (user: DueUser) => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<Outcome> {
+  let done = 0;
+  let failed = 0;
+  let after = { expireAt: "-infinity", id: 0 };
+  for (;;) {
+    const batch = await findDue(context.db, due, after);
+    for (const user of batch) {
+      if (signal?.aborted) return { done, failed };
+      try {
+        if (await perform(user)) done++;
+      } catch (error) {
+        failed++;
+        context.log.error("a user could not be dealt with and will be tried again", {
+          action: due.action,
+          ...user,
+          error,
+        });
+      }
+      after = user;
+    }
+    if (batch.length < BATCH) return { done, failed };
+  }
+}
+
+interface Cursor {
+  readonly expireAt: string;
+  readonly id: number;
+}
+
+async function findDue(db: Database, { action, where, now }: Due, after: Cursor): Promise<(DueUser & Cursor)[]> {
+  const time = sql`${now.toISOString()}::timestamptz`;
+  const wait = sql`least(greatest(f.latest - f.first, ${SHORTEST_WAIT} * interval '1 millisecond'), ${LONGEST_WAIT} * interval '1 millisecond')`;
+  const rows = await db.execute<{ id: string; username: string; expire_at: string }>(sql`
+    select u.id, u.username, u.expire_at from users u
+    left join lateral (
+      select min(a.created_at) as first, max(a.created_at) as latest from audit a
+      where a.subject_id = u.id and a.action = ${action} and a.result = 'failed' and a.created_at >= u.expire_at
+    ) f on true
+    where ${where} and (u.expire_at, u.id) > (${after.expireAt}::timestamptz, ${after.id}::bigint)
+      and (f.latest is null or f.latest > ${time} or f.latest + ${wait} <= ${time})
+    order by u.expire_at, u.id limit ${BATCH}`);
+  return rows.map((row) => ({ id: Number(row.id), username: row.username, expireAt: row.expire_at }));
+}

@@ -1,0 +1,80 @@
+/** Telling users and their supervisors that access ends soon. */
+
+import { type SQL, sql } from "drizzle-orm";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Transaction } from "../../store/client.ts";
+import { expiryReminder } from "../mail/messages.ts";
+import { type QueuedMail, queueMails } from "../mail/outbox.ts";
+import type { Services } from "../operation/context.ts";
+import { isEmail } from "../users/username.ts";
+
+/** Users who are reminded in one transaction. */
+const BATCH = 100;
+
+/** A user, and how many days before the expiry the reminder is for. */
+interface Reminder {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly supervisor: string;
+  readonly expireAt: Date;
+  readonly days: number;
+}
+
+/**
+ * Queues the reminders that are due, to the user and to the supervisor where that is an address: each once for an expiry,
+ * so that an extension brings new ones. Of several that are due, as after a stop of the service, only the one nearest to the
+ * expiry is sent; one whose day was before the user was created is not.
+ */
+export async function remindExpiring(services: Services, now: Date, signal?: AbortSignal): Promise<void> {
+  const { db, policy } = services;
+  if (policy.expiryReminders.length === 0) return;
+  for (let count = BATCH; count === BATCH && signal?.aborted !== true; ) {
+    count = await db.transaction(async (tx) => {
+      const reminders = await findReminders(tx, policy.expiryReminders, now);
+      const mails = reminders.flatMap((reminder) => mailsOf(services, reminder, now));
+      await queueMails({ tx, context: services }, mails);
+      return reminders.length;
+    });
+  }
+}
+
+/** Locked until they are queued; those whom another instance or an operation is at are left for the next run. */
+async function findReminders(tx: Transaction, days: readonly number[], now: Date): Promise<readonly Reminder[]> {
+  const time = sql`${formatTimestamp(now)}::timestamptz`;
+  const list = sql`${`{${days.join(",")}}`}::int[]`;
+  const rows = await tx.execute<Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string>>(sql`
+    select u.id, u.username, u.email, u.supervisor, ${milliseconds(sql`u.expire_at`)} as expires, due.days
+    from users u cross join lateral (
+      select min(d.days) as days from unnest(${list}) as d(days) where u.expire_at - d.days * interval '1 day' <= ${time}
+    ) due
+    where u.status <> 'expired' and u.expire_at > ${time}
+      and u.expire_at <= ${time} + ${Math.max(...days)}::int * interval '1 day'
+      and u.expire_at - due.days * interval '1 day' >= u.created_at
+      and not exists (
+        select 1 from outbox o
+        where o.dedupe_key = 'reminder:' || u.id || ':' || ${milliseconds(sql`u.expire_at`)} || ':' || due.days
+      )
+    order by u.expire_at, u.id limit ${BATCH} for update of u skip locked`);
+  return rows.map(({ id, expires, days, ...texts }) => {
+    return { ...texts, id: Number(id), expireAt: new Date(Number(expires)), days: Number(days) };
+  });
+}
+
+function milliseconds(column: SQL): SQL {
+  return sql`(extract(epoch from ${column}) * 1000)::bigint`;
+}
+
+function mailsOf({ policy }: Services, reminder: Reminder, now: Date): readonly QueuedMail[] {
+  const { id, email, supervisor, expireAt, days } = reminder;
+  const dedupeKey = `reminder:${id}:${expireAt.getTime()}:${days}`;
+  const mail = (to: "user" | "supervisor", recipient: string, key: string): QueuedMail => ({
+    recipient,
+    message: expiryReminder(policy.site, reminder, { now, to }),
+    dedupeKey: key,
+    expiresAt: expireAt,
+  });
+  const own = mail("user", email, dedupeKey);
+  const hasSupervisor = isEmail(supervisor) && supervisor.toLowerCase() !== email.toLowerCase();
+  return hasSupervisor ? [own, mail("supervisor", supervisor, `${dedupeKey}:supervisor`)] : [own];
+}

@@ -1,0 +1,86 @@
+/** Mail waiting to be sent, stored in the transaction of the change that it tells of. */
+
+import { and, count, eq, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
+import { type Clock, DAY, shift } from "../../shared/clock.ts";
+import { inOneGo, type Transaction } from "../../store/client.ts";
+import { notify } from "../../store/notify.ts";
+import { outbox } from "../../store/schema.ts";
+import type { Services } from "../operation/context.ts";
+import type { Letter } from "./letter.ts";
+
+/** A mail to be queued. */
+export interface QueuedMail {
+  readonly recipient: string;
+  readonly message: Letter;
+  /** After that it is worthless and dropped. */
+  readonly expiresAt?: Date;
+  /** Mail with a key that was queued before is not queued again, for at least `DEDUPE_PERIOD`. */
+  readonly dedupeKey?: string;
+  /** Stored like mail, without its text, and never sent. */
+  readonly decoy?: boolean;
+}
+
+/** Where mail is queued: an operation, or any other transaction. */
+export interface Queueing {
+  readonly tx: Transaction;
+  readonly context: { readonly clock: Clock };
+}
+
+/** PostgreSQL tells this channel's listeners of each commit that queued mail. */
+export const OUTBOX_CHANNEL = "uam_outbox";
+/** Finished mail is kept for so long, to answer what was sent. */
+const KEPT = 30 * DAY;
+/** And for so long where its key keeps it from being sent again: a reminder may be due a year before the expiry it is about. */
+export const DEDUPE_PERIOD = 400 * DAY;
+
+/** Queues a mail; it is sent after the operation's commit, and never if the operation fails. */
+export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
+  const insert = op.tx
+    .insert(outbox)
+    .values(rowOf(mail, op.context.clock.now()))
+    .onConflictDoNothing({ target: outbox.dedupeKey })
+    .prepare("queue_mail");
+  // For a decoy, too: it must cost what a mail costs.
+  await inOneGo(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
+}
+
+/** The same for many at once. */
+export async function queueMails(op: Queueing, mails: readonly QueuedMail[]): Promise<void> {
+  if (mails.length === 0) return;
+  const now = op.context.clock.now();
+  const rows = mails.map((mail) => rowOf(mail, now));
+  await op.tx.insert(outbox).values(rows).onConflictDoNothing({ target: outbox.dedupeKey });
+  await notify(op.tx, OUTBOX_CHANNEL);
+}
+
+/** How many mails were given up: refused by the mail server, or not taken in all the time that they were tried. */
+export async function countDeadLetters({ db }: Pick<Services, "db">): Promise<number> {
+  const [row] = await db.select({ dead: count() }).from(outbox).where(eq(outbox.status, "dead"));
+  return row?.dead ?? 0;
+}
+
+/** Forgets finished mail once it is of no more use. */
+export async function purgeOutbox({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
+  const now = clock.now();
+  const old = or(
+    and(isNull(outbox.dedupeKey), lte(outbox.finishedAt, shift(now, -KEPT))),
+    and(isNotNull(outbox.dedupeKey), lte(outbox.finishedAt, shift(now, -DEDUPE_PERIOD))),
+  );
+  await db.delete(outbox).where(and(ne(outbox.status, "queued"), old));
+}
+
+function rowOf(mail: QueuedMail, now: Date): typeof outbox.$inferInsert {
+  const decoy = mail.decoy === true;
+  return {
+    dedupeKey: mail.dedupeKey ?? null,
+    recipient: mail.recipient,
+    subject: mail.message.subject,
+    text: decoy ? "" : mail.message.text,
+    html: decoy ? "" : mail.message.html,
+    createdAt: now,
+    dueAt: now,
+    expiresAt: mail.expiresAt ?? null,
+    status: decoy ? "dropped" : "queued",
+    finishedAt: decoy ? now : null,
+  };
+}

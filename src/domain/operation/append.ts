@@ -1,0 +1,123 @@
+/** Adding one record to the audit log, in the transaction of what it records. */
+
+import { sql } from "drizzle-orm";
+import { SECOND } from "../../shared/clock.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
+import type { AuditEntry, Recorded } from "./audited.ts";
+import type { AuditContent, Context } from "./context.ts";
+
+/** Longest text kept of any one value in `detail`: what a caller submitted must not fill the log. */
+const MAX_DETAIL_TEXT = 1000;
+/** Longest actor and resource id; an index entry has room for about 2,700 bytes. */
+const MAX_NAME = 256;
+/** A clock that is further behind the newest record than that is noted in the record. */
+const CLOCK_TOLERANCE = SECOND;
+
+/**
+ * Adds the record, numbered and sealed. To be called last: from here to the end of the transaction every other writer of
+ * the log waits. Its time is never before that of the record before it.
+ */
+export async function appendAudit(tx: Transaction, context: Context, { entry, result }: Recorded): Promise<RecordRef> {
+  const names = {
+    actor: clip(context.actor.name, MAX_NAME),
+    action: entry.action,
+    resourceType: RESOURCE_TYPE_OF[entry.action],
+    resourceId: clip(entry.resourceId ?? "", MAX_NAME),
+    subjectId: entry.subjectId ?? null,
+  };
+  const next = await lockHead(tx, names);
+  const now = context.clock.now();
+  const behind = next.floor - now.getTime();
+  const detail = { ...clipAll(entry.detail ?? {}), ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}) };
+  const content: AuditContent = {
+    id: next.id,
+    createdAt: behind > 0 ? new Date(next.floor) : now,
+    actorType: context.actor.type,
+    ...names,
+    detail: JSON.stringify(detail),
+    result,
+    ip: context.actor.ip,
+    ...next.counters,
+    sealedCounters: null,
+  };
+  const mac = context.seal.record(next.mac, content);
+  await append(tx, content, next.mac, mac);
+  return { id: next.id, mac };
+}
+
+/** A record, and the seal that no other record of that number would have. */
+export interface RecordRef {
+  readonly id: number;
+  readonly mac: Uint8Array;
+}
+
+/** Whether the very record is in the log; waits for a commit that is still under way. */
+export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    // Whoever is committing a record holds the head's lock until that is done.
+    await lockHead(tx, { actor: "", action: "auth.logout", resourceType: "", resourceId: "", subjectId: null });
+    const rows = await tx.execute(sql`select 1 from audit where id = ${id} and mac = ${mac}`);
+    return rows.length > 0;
+  });
+}
+
+type Names = Pick<AuditContent, "actor" | "action" | "resourceType" | "resourceId" | "subjectId">;
+type Counters = Pick<
+  AuditContent,
+  "nAction" | "nActorAction" | "nResourceAction" | "nResourceActorAction" | "nSubject"
+>;
+
+/** What the database knows of the record to come. */
+interface Next {
+  readonly id: number;
+  /** Milliseconds since 1970 of the record before. */
+  readonly floor: number;
+  /** Seal of the record before. */
+  readonly mac: Uint8Array;
+  readonly counters: Counters;
+}
+
+async function lockHead(tx: Transaction, names: Names): Promise<Next> {
+  const { actor, action, resourceType, resourceId, subjectId } = names;
+  const [next] = await tx
+    .select({
+      id: sql`id`.mapWith(Number),
+      floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
+      mac: sql<Uint8Array>`mac`,
+      n: sql<readonly number[]>`to_json(n)`,
+    })
+    .from(sql`public.audit_next(${actor}, ${action}, ${resourceType}, ${resourceId}, ${subjectId})`)
+    .prepare("audit_next")
+    .execute();
+  if (next === undefined) throw new Error("audit_next() returned no row");
+  const { n, ...head } = next;
+  const [nAction = 0, nActorAction = 0, nResourceAction = 0, nResourceActorAction = 0, nSubject = 0] = n;
+  return { ...head, counters: { nAction, nActorAction, nResourceAction, nResourceActorAction, nSubject } };
+}
+
+async function append(tx: Transaction, c: AuditContent, previous: Uint8Array, mac: Uint8Array): Promise<void> {
+  const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
+  await tx
+    .select({ done: sql`1` })
+    .from(
+      sql`public.audit_append(${c.id}, ${previous}, ${c.createdAt.toISOString()}, ${c.actorType}, ${c.actor}, ${c.action},
+        ${c.resourceType}, ${c.resourceId}, ${c.detail}, ${c.result}, ${c.ip}, ${c.subjectId}, ${counters}::bigint[], ${mac})`,
+    )
+    .prepare("audit_append")
+    .execute();
+}
+
+function clipAll(detail: NonNullable<AuditEntry["detail"]>): Record<string, string | number | boolean | null> {
+  return Object.fromEntries(
+    Object.entries(detail).map(([key, value]) => [
+      key,
+      typeof value === "string" ? clip(value, MAX_DETAIL_TEXT) : value,
+    ]),
+  );
+}
+
+/** PostgreSQL text cannot hold NUL, nor UTF-8 a lone surrogate. */
+function clip(text: string, length: number): string {
+  return text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
+}

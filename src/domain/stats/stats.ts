@@ -1,0 +1,57 @@
+/** The figures of the dashboard. */
+
+import { and, asc, count, eq, gt, lte } from "drizzle-orm";
+import { DAY, shift } from "../../shared/clock.ts";
+import { approvals, type UserRow, users } from "../../store/schema.ts";
+import type { Context } from "../operation/context.ts";
+
+/** How far ahead `expiringSoon` looks. */
+export const EXPIRING_SOON = 30 * DAY;
+
+export interface Stats {
+  readonly total: number;
+  readonly active: number;
+  readonly disabled: number;
+  readonly expired: number;
+  /** Active users whose expiry falls within the next 30 days, soonest first. */
+  readonly expiringSoon: readonly UserRow[];
+  readonly pendingApprovals: number;
+}
+
+/** All figures of one moment: they agree with each other, whatever is changed meanwhile. */
+export async function readStats(context: Context): Promise<Stats> {
+  const now = context.clock.now();
+  return await context.db.transaction(
+    async (tx) => {
+      const rows = await tx
+        .select({ status: users.status, total: count() })
+        .from(users)
+        .groupBy(users.status)
+        .prepare("count_by_status")
+        .execute();
+      const of = (status: UserRow["status"]) => rows.find((row) => row.status === status)?.total ?? 0;
+      const expiringSoon = await tx
+        .select()
+        .from(users)
+        .where(and(eq(users.status, "active"), gt(users.expireAt, now), lte(users.expireAt, shift(now, EXPIRING_SOON))))
+        .orderBy(asc(users.expireAt), asc(users.id))
+        .prepare("expiring_soon")
+        .execute();
+      const [pending] = await tx
+        .select({ total: count() })
+        .from(approvals)
+        .where(eq(approvals.status, "pending"))
+        .prepare("count_pending")
+        .execute();
+      return {
+        total: rows.reduce((sum, row) => sum + row.total, 0),
+        active: of("active"),
+        disabled: of("disabled"),
+        expired: of("expired"),
+        expiringSoon,
+        pendingApprovals: pending?.total ?? 0,
+      };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}

@@ -1,0 +1,65 @@
+/** Looking up users, and the row lock that every change to a user or its keys begins with. */
+
+import { eq, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
+import { type UserRow, users } from "../../store/schema.ts";
+
+/** The user, or undefined. */
+export async function findUser(db: Database | Transaction, id: number): Promise<UserRow | undefined> {
+  const [user] = await selectUser(db).execute({ id });
+  return user;
+}
+
+const selectUser = builtOnce((db) =>
+  db
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .prepare("find_user"),
+);
+
+/** The user of that name, or undefined. */
+export async function findUserByName(db: Database | Transaction, username: string): Promise<UserRow | undefined> {
+  const [user] = await db
+    .select()
+    .from(users)
+    .where(eq(users.username, username))
+    .prepare("find_user_by_name")
+    .execute();
+  return user;
+}
+
+/** The user; throws `not_found` if there is none. */
+export async function requireUser(db: Database | Transaction, id: number): Promise<UserRow> {
+  return (await findUser(db, id)) ?? missing(id);
+}
+
+/**
+ * Takes the user's row lock until the transaction ends, so that changes to one user and its keys happen one after another,
+ * on the host too. Throws `not_found` if there is no such user.
+ */
+export async function lockUser(tx: Transaction, id: number): Promise<UserRow> {
+  return (await lockUserIfStored(tx, id)) ?? missing(id);
+}
+
+/** The same; undefined if there is no such user. */
+export async function lockUserIfStored(tx: Transaction, id: number): Promise<UserRow | undefined> {
+  const [user] = await tx.select().from(users).where(eq(users.id, id)).for("update").prepare("lock_user").execute();
+  return user;
+}
+
+/** The same by name; undefined if there is no such user. */
+export async function lockUserByName(tx: Transaction, username: string): Promise<UserRow | undefined> {
+  const [user] = await tx.select().from(users).where(eq(users.username, username)).for("update").execute();
+  return user;
+}
+
+/** Whether the user's time is up, whether or not the expiry job has come by yet. */
+export function isExpired(user: UserRow, now: Date): boolean {
+  return user.status === "expired" || user.expireAt <= now;
+}
+
+function missing(id: number): never {
+  throw new UamError("not_found", id > 0 ? `There is no user with the id ${id}` : "There is no such user");
+}

@@ -1,0 +1,64 @@
+/** Running a command of the host: an argv array, an absolute path, no shell, a fixed environment, a time limit. */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { UamError } from "../../shared/errors.ts";
+
+const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"] as const;
+const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as const;
+/** Milliseconds between the request to end and the order. */
+const GRACE = 500;
+const MAX_OUTPUT = 16 * 1024 * 1024;
+
+export interface CommandResult {
+  /** -1 if the command was ended by a signal, the time limit included. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Where the host has a command that plans name by its usual path; undefined if it has none. */
+export function findCommand(path: string): string | undefined {
+  if (existsSync(path)) return path;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return DIRECTORIES.map((directory) => `${directory}/${name}`).find((candidate) => existsSync(candidate));
+}
+
+/** Runs it to its end; a failure is in the result. Throws `internal` only if the host has no such command. */
+export function runCommand(argv: readonly string[], timeout = 30_000): Promise<CommandResult> {
+  const [path = "", ...args] = argv;
+  const command = findCommand(path);
+  if (command === undefined) return Promise.reject(new UamError("internal", `This host has no ${path}: install it`));
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+    const output = { stdout: "", stderr: "" };
+    const collect = (stream: "stdout" | "stderr") => (chunk: Buffer) => {
+      if (output[stream].length < MAX_OUTPUT) output[stream] += chunk.toString("utf8");
+    };
+    child.stdout.on("data", collect("stdout"));
+    child.stderr.on("data", collect("stderr"));
+    // SIGTERM first: shadow-utils take their lock files away. One that runs as a hostile owner he may have stopped.
+    let timer = setTimeout(() => {
+      child.kill("SIGTERM");
+      timer = setTimeout(() => child.kill("SIGKILL"), GRACE);
+    }, timeout);
+    child.on("error", (cause) => {
+      clearTimeout(timer);
+      reject(new UamError("internal", `Cannot run ${command}`, { cause }));
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve({ exitCode: code ?? -1, ...output });
+    });
+  });
+}
+
+/** A lock within this process: what is given to it runs one at a time, in the order it came. */
+export function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = tail.then(work);
+    tail = result.catch(() => undefined);
+    return result;
+  };
+}

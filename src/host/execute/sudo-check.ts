@@ -1,0 +1,130 @@
+/** Whether sudo mode can work here; what to do where it cannot. */
+
+import { DAY, systemClock } from "../../shared/clock.ts";
+import { publicMessage } from "../../shared/errors.ts";
+import { readAccounts } from "../account.ts";
+import { keyFileOf, otherKeyFilesOf } from "../key-file/key-path.ts";
+import { expectedOwner } from "../plan/plan.ts";
+import { readProcess } from "../processes/processes.ts";
+import type { HostSettings, Layout } from "../settings.ts";
+import { createKeyFilePatterns } from "../sshd/sshd.ts";
+import { findCommand } from "./command.ts";
+import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-commands.ts";
+import { commandsFor } from "./sudo-rules.ts";
+import { askSudo, isAllowed, REMEDY, runSudo } from "./sudo-run.ts";
+
+/** Questions to sudo at a time. */
+const AT_ONCE = 8;
+const REGEX_SINCE = [1, 9, 10] as const;
+/** Without these the service works: systemd's are a help, FUSE and the spools are not on every host. */
+const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
+
+/** Sentences that each name a fault and its remedy; none if sudo mode can do its work. Changes nothing. */
+export async function checkSudo(settings: HostSettings): Promise<readonly string[]> {
+  try {
+    requireSudoLayout(settings);
+    const [version] = await versionFaults();
+    if (version !== undefined) return [version];
+    if (readProcess(1) === undefined) {
+      return [
+        "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
+      ];
+    }
+    const faults = await ruleFaults(settings);
+    return faults.length > 0 ? faults : await sshdFaults(settings);
+  } catch (error) {
+    return [publicMessage(error)];
+  }
+}
+
+/**
+ * The files in the homes that sshd would read keys from by these patterns, and that no rule lets us look at or empty; as paths
+ * of an account `ext_example`. Pure.
+ */
+export function strayKeyFiles(layout: Layout, patterns: readonly string[]): readonly string[] {
+  const owner = expectedOwner(layout, { name: "ext_example", uid: 20_000 });
+  const ours = keyFileOf(layout.authorizedKeysFile, owner);
+  const second = secondKeyFile(layout);
+  const known = second === undefined ? undefined : keyFileOf(second, owner).path;
+  return otherKeyFilesOf(patterns, ours)
+    .filter((file) => file.inHome && file.path !== known)
+    .map((file) => file.path);
+}
+
+/** What this sshd cannot be asked, it does not fail here: reconcile reports what it reads. */
+async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
+  const ask = (argv: readonly string[]) => runSudo({ as: "root", argv });
+  const patterns = (await createKeyFilePatterns(settings.tools, ask).of("ext_example")) ?? [];
+  const [stray] = strayKeyFiles(settings, patterns);
+  if (stray === undefined) return [];
+  const advice = `set AuthorizedKeysFile to ${settings.authorizedKeysFile} for ext_* in sshd_config`;
+  return [`sshd also reads keys from files such as ${stray}, where sudo mode could not revoke one: ${advice}`];
+}
+
+async function versionFaults(): Promise<readonly string[]> {
+  const { stdout } = await askSudo("-V");
+  const match = /^Sudo version (\d+)\.(\d+)\.(\d+)/m.exec(stdout);
+  if (match === null) {
+    return [
+      `UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later; sudo-rs has no argument patterns. Use direct`,
+    ];
+  }
+  const version = match.slice(1, 4).map(Number);
+  const difference = REGEX_SINCE.map((wanted, index) => (version[index] ?? 0) - wanted).find((it) => it !== 0) ?? 0;
+  if (difference >= 0) return [];
+  return [`UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later, this is ${version.join(".")}. Use direct`];
+}
+
+async function ruleFaults(settings: HostSettings): Promise<readonly string[]> {
+  const listed = await askSudo("-n", "-l");
+  if (listed.exitCode !== 0) return [`sudo -n does not work for this user (${firstLine(listed.stderr)}): ${REMEDY}`];
+  const owner = exampleOwner(settings);
+  const account = {
+    name: owner ?? "ext_example",
+    uid: settings.uidRange?.first ?? 20_000,
+    expireAt: new Date(systemClock.now().getTime() + DAY),
+    open: true,
+    keys: [],
+  };
+  const example = { account, mark: "0123456789abcdef", below: "mnt", names: account.name };
+  const commands = commandsFor(settings, example, settings.tools);
+  const programs = [...new Set(commands.map(({ argv }) => argv[0] ?? ""))];
+  const absent = programs.filter((program) => findCommand(program) === undefined);
+  const needed = absent.find((program) => !OPTIONAL.test(program));
+  if (needed !== undefined) return [`This host has no ${needed}: install it`];
+  const present = commands.filter(({ argv }) => !absent.includes(argv[0] ?? ""));
+  const missing: string[] = [];
+  for (let start = 0; start < present.length; start += AT_ONCE) {
+    const some = present.slice(start, start + AT_ONCE);
+    const listings = await Promise.all(some.map((command) => isListed(command, owner, listed.stdout, settings)));
+    missing.push(...some.filter((_, index) => !listings[index]).map(({ argv }) => argv.join(" ")));
+  }
+  if (missing.length === 0) return [];
+  const [first = ""] = missing;
+  return [
+    `sudo does not allow ${missing.length} of the commands that this configuration needs ("${first}"): ${REMEDY}`,
+  ];
+}
+
+/** sudo can be asked about a command as an owner only if there is one; before the first account its list has to do. */
+async function isListed(
+  command: SudoCommand,
+  owner: string | undefined,
+  list: string,
+  settings: HostSettings,
+): Promise<boolean> {
+  if (command.as === "root") return isAllowed(command);
+  if (owner !== undefined) return isAllowed(command, owner);
+  return list.includes(`(%${settings.markerGroup})`) || /\(ALL( : ALL)?\) NOPASSWD: ALL/.test(list);
+}
+
+/** Some account of ours on the host. */
+function exampleOwner(settings: HostSettings): string | undefined {
+  const table = readAccounts();
+  const members = table.groups.get(settings.markerGroup)?.members ?? new Set<string>();
+  return [...members].find((name) => name.startsWith("ext_") && table.passwd.has(name));
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n")[0] ?? "";
+}

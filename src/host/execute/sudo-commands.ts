@@ -1,0 +1,138 @@
+/** The commands that sudo mode runs, each with whom it runs as. Pure; the sudoers file is made from these very commands. */
+
+import type { AccountRef } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { KeyFile } from "../key-file/key-path.ts";
+import type { HostSettings, Layout } from "../settings.ts";
+import { settingsCommand } from "../sshd/sshd.ts";
+
+/**
+ * `root`; or the account's `owner`; or `observer`, which has the owner's rights to files and nobody else's, but a real uid
+ * of the service's: the owner can neither trace it nor change what it says (ptrace(2), access mode checks).
+ */
+export type RunAs = "root" | "owner" | "observer";
+
+export interface SudoCommand {
+  readonly as: RunAs;
+  readonly argv: readonly string[];
+}
+
+/** More than any key file; what is longer differs anyway. */
+export const MAX_KEY_FILE = 4_194_304;
+/** Type and mode, uid, gid, size and path; see `parseViews`. */
+const VIEW = "--format=%f/%u/%g/%s%n";
+const SAFE_PATH = /^[A-Za-z0-9._/-]+$/;
+
+/** Where homes go that wait to be deleted. */
+export function trashPath(base: string): string {
+  return `${base === "/" ? "" : base}/.uam-trash`;
+}
+
+/**
+ * Throws `invalid` for a layout that sudo mode cannot serve: key files must be in the homes, where their owner may write
+ * them, and paths must hold nothing that sudoers would read as its own syntax.
+ */
+export function requireSudoLayout(layout: Layout): void {
+  const fail = (message: string): never => {
+    throw new UamError("invalid", `UAM_HOST_MODE=sudo ${message}`);
+  };
+  const pattern = layout.authorizedKeysFile;
+  if (pattern.startsWith("/")) {
+    fail(`needs UAM_AUTHORIZED_KEYS_FILE in the home, such as %h/.ssh/authorized_keys, not ${pattern}`);
+  }
+  if (!SAFE_PATH.test(pattern.replace(/^%h\//, "").replace(/%[uU]/g, ""))) {
+    fail(`needs a plainer UAM_AUTHORIZED_KEYS_FILE (letters, digits, . _ - /, %u, %U): ${pattern}`);
+  }
+  if (!SAFE_PATH.test(layout.homeBase) || layout.homeBase === "/") {
+    fail(`needs a plainer UAM_HOME_BASE (letters, digits, . _ - /): ${layout.homeBase}`);
+  }
+  if (!SAFE_PATH.test(layout.shell)) fail(`needs a plainer UAM_SHELL (letters, digits, . _ - /): ${layout.shell}`);
+}
+
+/** The file that sshd reads besides `.ssh/authorized_keys` unless its configuration says otherwise. */
+export function secondKeyFile(layout: Layout): string | undefined {
+  return /^(?:%h\/)?\.ssh\/authorized_keys$/.test(layout.authorizedKeysFile) ? ".ssh/authorized_keys2" : undefined;
+}
+
+/** The account's own directories on the way to the file, below its home. */
+export function directoriesOf(file: KeyFile): readonly string[] {
+  return file.owned.slice(1).map((_, index) => [file.owner.home, ...file.owned.slice(1, index + 2)].join("/"));
+}
+
+/** Looks at the directories and the file themselves, never through a link in the last place. */
+export function viewCommand(file: KeyFile): SudoCommand {
+  return { as: "observer", argv: ["/usr/bin/stat", VIEW, "--", ...directoriesOf(file), file.path] };
+}
+
+/** Prints the file; neither follows a link nor waits for a FIFO or a lease. */
+export function readCommand(file: KeyFile): SudoCommand {
+  const how = ["iflag=nofollow,nonblock,fullblock", `bs=${MAX_KEY_FILE}`, "count=1", "status=none"];
+  return { as: "observer", argv: ["/usr/bin/dd", `if=${file.path}`, ...how] };
+}
+
+/** Lets the owner of a home into it again. */
+export function openHomeCommand(home: string): SudoCommand {
+  return { as: "owner", argv: ["/usr/bin/chmod", "u+rwx", "--", home] };
+}
+
+export function makeDirectoryCommand(path: string): SudoCommand {
+  return { as: "owner", argv: ["/usr/bin/mkdir", "-m", "0700", "--", path] };
+}
+
+/** Five digits: chmod(1) clears the setgid bit of a directory with no fewer. */
+export function closeDirectoryCommand(path: string): SudoCommand {
+  return { as: "owner", argv: ["/usr/bin/chmod", "00700", "--", path] };
+}
+
+/** Replaces the file by standard input; removes a link, a FIFO or a hard link in its place and never writes through it. */
+export function installCommand(path: string): SudoCommand {
+  return { as: "owner", argv: ["/usr/bin/install", "-T", "-m", "0600", "--", "/dev/stdin", path] };
+}
+
+/** Detaches a FUSE mount as its owner: fusermount(1) itself checks that it is one. */
+export function detachCommands(path: string): readonly SudoCommand[] {
+  return ["/usr/bin/fusermount3", "/usr/bin/fusermount"].map((program) => ({
+    as: "owner",
+    argv: [program, "-u", "-z", "--", path],
+  }));
+}
+
+/** Ends sshd's own processes for the account's connections, found by the title that only root can give a root process. */
+export function endConnectionsCommand(account: AccountRef): SudoCommand {
+  const title = `sshd(-session)?: ${account.name} .priv.`;
+  return { as: "root", argv: ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", title] };
+}
+
+export function shadowCommand(names: readonly string[]): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/getent", "shadow", ...names] };
+}
+
+export function removeFileCommand(path: string): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/rm", "-f", "--", path] };
+}
+
+export function removeOwnedCommand(directory: string, uid: number): SudoCommand {
+  const which = ["-mindepth", "1", "-maxdepth", "1", "-type", "f", "-uid", String(uid)];
+  return { as: "root", argv: ["/usr/bin/find", directory, ...which, "-delete"] };
+}
+
+export function makeTrashCommand(base: string): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/mkdir", "-m", "0700", "--", trashPath(base)] };
+}
+
+/** Renames a home into the trash. The home's own entry is in a directory of root's, so its owner can only choose what moves. */
+export function moveHomeCommand(base: string, name: string, mark: string): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/mv", "-T", "--", `${base}/${name}`, `${trashPath(base)}/${name}.${mark}`] };
+}
+
+export function listTrashCommand(base: string): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/ls", "-A", "--", trashPath(base)] };
+}
+
+export function deleteTrashCommand(base: string, entry: string): SudoCommand {
+  return { as: "root", argv: ["/usr/bin/rm", "-rf", "--one-file-system", "--", `${trashPath(base)}/${entry}`] };
+}
+
+export function keyFilesCommand(name: string, tools: HostSettings["tools"]): SudoCommand {
+  return { as: "root", argv: settingsCommand(name, tools) };
+}

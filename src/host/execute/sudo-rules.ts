@@ -1,0 +1,125 @@
+/** Every command that sudo mode can run for an account, made by the very plans and commands that are carried out. Pure. */
+
+import type { Account } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
+import { type KeyFile, keyFileOf } from "../key-file/key-path.ts";
+import {
+  type Change,
+  expectedOwner,
+  planBeforeRemoval,
+  planCreate,
+  planEndProcesses,
+  planKeys,
+  planMarkerGroup,
+  planNoAgeing,
+  planNoJobs,
+  planRemoveEntry,
+  planRetireKeys,
+  planShadow,
+  planShut,
+  planShutForRemoval,
+} from "../plan/plan.ts";
+import type { HostSettings, Layout } from "../settings.ts";
+import {
+  closeDirectoryCommand,
+  deleteTrashCommand,
+  detachCommands,
+  directoriesOf,
+  endConnectionsCommand,
+  installCommand,
+  keyFilesCommand,
+  listTrashCommand,
+  makeDirectoryCommand,
+  makeTrashCommand,
+  moveHomeCommand,
+  openHomeCommand,
+  readCommand,
+  removeFileCommand,
+  removeOwnedCommand,
+  type SudoCommand,
+  secondKeyFile,
+  shadowCommand,
+  viewCommand,
+} from "./sudo-commands.ts";
+
+/** What stands for values that differ from call to call. */
+export interface Example {
+  /** Open, so that its expiry date is in the commands. */
+  readonly account: Account;
+  /** Names a home gets in the trash. */
+  readonly mark: string;
+  /** A path below a home, without the slash at its beginning. */
+  readonly below: string;
+  /** The names of several accounts. */
+  readonly names: string;
+}
+
+/** Those commands, each once, in the order of an account's life. */
+export function commandsFor(layout: Layout, example: Example, tools: HostSettings["tools"]): readonly SudoCommand[] {
+  const { account } = example;
+  const owner = expectedOwner(layout, account);
+  const second = secondKeyFile(layout);
+  const changes = [
+    ...planMarkerGroup(layout),
+    ...planCreate(layout, account),
+    ...planKeys(layout, owner, ""),
+    ...(second === undefined ? [] : planRetireKeys([keyFileOf(second, owner)])),
+    ...planShadow(account),
+    ...planNoAgeing(account),
+    ...planShut(layout, { ...account, open: false }, owner),
+    ...planNoJobs(account),
+    ...planEndProcesses(account),
+    ...planShutForRemoval(account),
+    ...planBeforeRemoval(layout, account, owner),
+    ...planRemoveEntry(account),
+  ];
+  const commands = [
+    ...changes.flatMap((change) => commandsOf(change, example)),
+    shadowCommand([example.names]),
+    keyFilesCommand(account.name, tools),
+  ];
+  const texts = commands.map(({ as, argv }) => JSON.stringify([as, argv]));
+  return commands.filter((_, index) => texts.indexOf(texts[index] ?? "") === index);
+}
+
+function commandsOf(change: Change, example: Example): readonly SudoCommand[] {
+  switch (change.kind) {
+    case "account-command":
+    case "systemd-command":
+      return [{ as: "root", argv: change.argv }];
+    case "end-processes": {
+      const commands = [...change.commands, change.sweep].map((argv): SudoCommand => ({ as: "root", argv }));
+      return [...commands, endConnectionsCommand(change.account)];
+    }
+    case "kill":
+      throw new UamError("internal", "In sudo mode single processes cannot be ended");
+    case "write-keys":
+      return [openHomeCommand(change.file.owner.home), ...directoryCommands(change.file), ...fileCommands(change.file)];
+    case "retire-keys":
+      return fileCommands(change.file);
+    case "remove-file":
+      return [removeFileCommand(change.path)];
+    case "remove-owned-files":
+      return [removeOwnedCommand(change.directory, change.uid)];
+    case "detach-fuse":
+      return [change.path, `${change.path}/${example.below}`].flatMap(detachCommands);
+    case "set-aside":
+      if (change.path.length > 1) return [];
+      return [
+        makeTrashCommand(change.base),
+        moveHomeCommand(change.base, example.account.name, example.mark),
+        listTrashCommand(change.base),
+        deleteTrashCommand(change.base, `${example.account.name}.${example.mark}`),
+      ];
+    case "empty-trash":
+      return [listTrashCommand(change.base)];
+  }
+}
+
+function directoryCommands(file: KeyFile): readonly SudoCommand[] {
+  return directoriesOf(file).flatMap((path) => [makeDirectoryCommand(path), closeDirectoryCommand(path)]);
+}
+
+function fileCommands(file: KeyFile): readonly SudoCommand[] {
+  return [viewCommand(file), readCommand(file), installCommand(file.path)];
+}

@@ -1,0 +1,98 @@
+/** Running one command through `sudo -n`, for as long as it may take and no longer. */
+
+import { spawn } from "node:child_process";
+import { UamError } from "../../shared/errors.ts";
+import { type CommandResult, findCommand } from "./command.ts";
+import type { SudoCommand } from "./sudo-commands.ts";
+
+const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
+const MAX_OUTPUT = 16 * 1024 * 1024;
+const DENIED =
+  /^(?:sudo: (?:a password is required|.*not allowed)|Sorry, user )|may not run sudo|not in the sudoers file/m;
+/** What to do about a rule that is missing; ends every message about one. */
+export const REMEDY = 'write what "uam sudoers" prints to /etc/sudoers.d/uam';
+
+export interface SudoOptions {
+  /** Whose account; for commands that do not run as root. */
+  readonly user?: string;
+  /** What standard input reads: an open file; else nothing. */
+  readonly input?: number;
+  /** Milliseconds; 30 s unless told. */
+  readonly timeout?: number;
+}
+
+/**
+ * Runs it to its end, or gives up on it: then the exit code is -1. Throws `internal`, naming the remedy, if sudo does not
+ * allow it. A command that runs as a hostile owner may be stopped by him, or hand its output pipe on to another process of
+ * his, and cannot always be killed from here; neither keeps this call from ending.
+ */
+export function runSudo(command: SudoCommand, options: SudoOptions = {}): Promise<CommandResult> {
+  return execute(["-n", ...userOptions(command, options), "--", ...resolve(command.argv)], options).then((result) => {
+    if (result.exitCode === 0 || !DENIED.test(result.stderr)) return result;
+    throw new UamError("internal", `sudo refuses to run ${JSON.stringify(command.argv.join(" "))}: ${REMEDY}`);
+  });
+}
+
+/** True if the rules allow the command; it is not run. */
+export async function isAllowed(command: SudoCommand, user?: string): Promise<boolean> {
+  const options = user === undefined ? {} : { user };
+  const argv = ["-n", "-l", ...userOptions(command, options), "--", ...resolve(command.argv)];
+  return (await execute(argv, { timeout: 10_000 })).exitCode === 0;
+}
+
+/** Runs sudo itself, `-V` or `-l`. */
+export function askSudo(...argv: readonly string[]): Promise<CommandResult> {
+  return execute(argv, { timeout: 10_000 });
+}
+
+function userOptions(command: SudoCommand, { user }: SudoOptions): readonly string[] {
+  if (command.as === "root") return [];
+  if (user === undefined) throw new Error("a command as an account's owner needs the account");
+  return ["-u", user];
+}
+
+function resolve(argv: readonly string[]): readonly string[] {
+  const [path = "", ...rest] = argv;
+  const found = findCommand(path);
+  if (found === undefined) throw new UamError("internal", `This host has no ${path}: install it`);
+  return [found, ...rest];
+}
+
+function execute(args: readonly string[], options: SudoOptions): Promise<CommandResult> {
+  const sudo = findCommand("/usr/bin/sudo");
+  if (sudo === undefined) return Promise.reject(new UamError("internal", "This host has no sudo: install it"));
+  return new Promise((done, reject) => {
+    const child = spawn(sudo, args, { env: ENVIRONMENT, stdio: [options.input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+    const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
+    let length = 0;
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream]?.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > MAX_OUTPUT) child[stream]?.destroy();
+        else chunks[stream].push(chunk);
+      });
+    }
+    let settled = false;
+    const settle = (exitCode: number): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      child.unref();
+      const text = (stream: "stdout" | "stderr") => Buffer.concat(chunks[stream]).toString("utf8");
+      done({ exitCode, stdout: text("stdout"), stderr: text("stderr") });
+    };
+    const timer = setTimeout(() => {
+      settle(-1);
+      // Fails for a process of root's or the owner's, which is then an error of the child: the next ending of processes reaches it.
+      child.kill("SIGKILL");
+    }, options.timeout ?? 30_000);
+    child.on("error", (cause) => {
+      clearTimeout(timer);
+      reject(new UamError("internal", `Cannot run ${sudo}`, { cause }));
+    });
+    child.on("close", (code) => settle(code ?? -1));
+    child.on("exit", (code) => setTimeout(() => settle(code ?? -1), 250));
+  });
+}

@@ -1,0 +1,210 @@
+/** The executor of sudo mode: the same changes as in direct mode, each through `sudo -n` and a rule made for it. */
+
+import { randomBytes } from "node:crypto";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { parseShadow, type ShadowEntry } from "../account.ts";
+import { emptyAsOwner, isFilled, keyFileDifference, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
+import { type Change, splitHome } from "../plan/plan.ts";
+import { endProcesses, titledConnectionsOf } from "../processes/processes.ts";
+import { fuseMountsOf } from "../remove-home.ts";
+import { errorCode, mountsWithin, readMounts } from "../walk.ts";
+import { runAccountCommand } from "./account-command.ts";
+import { findCommand } from "./command.ts";
+import { oneAtATime } from "./direct.ts";
+import { describeChange, type Executor, type Eyes } from "./executor.ts";
+import {
+  deleteTrashCommand,
+  detachCommands,
+  endConnectionsCommand,
+  listTrashCommand,
+  makeTrashCommand,
+  moveHomeCommand,
+  removeFileCommand,
+  removeOwnedCommand,
+  shadowCommand,
+  trashPath,
+} from "./sudo-commands.ts";
+import { runSudo } from "./sudo-run.ts";
+
+/** Accounts asked for in one command. */
+const NAMES_AT_ONCE = 100;
+const DELETE_TIMEOUT = 20_000;
+
+/** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
+export function createSudoExecutor(log: Log): Executor {
+  return {
+    async apply(change) {
+      const { message, fields } = describeChange(change);
+      log.debug(`host: ${message}`, fields);
+      await execute(change, log);
+    },
+    keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
+    eyes,
+  };
+}
+
+const eyes: Eyes = {
+  shadow: readShadow,
+  isFilled: (file) => isFilled(file, readMounts()),
+  trash: listTrash,
+  emptyTrash,
+};
+
+async function execute(change: Change, log: Log): Promise<void> {
+  switch (change.kind) {
+    case "account-command":
+      return oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
+    case "systemd-command":
+      return runWhereSystemdIs(change.argv, log);
+    case "end-processes":
+      return endAll(change);
+    case "kill":
+      // Numbers cannot be pinned in sudoers: all of an account's processes end, or none.
+      throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
+    case "write-keys":
+      return writeKeysAsOwner(change.file, change.text, readMounts());
+    case "retire-keys":
+      if (await emptyAsOwner(change.file, readMounts()))
+        log.warn(`security: ${change.file.path}, which sshd reads too, held keys and was emptied`, {
+          account: change.file.owner.name,
+        });
+      return;
+    case "remove-file":
+      return removeFile(change.path);
+    case "remove-owned-files":
+      if (existsSync(change.directory)) await requireDone(removeOwnedCommand(change.directory, change.uid));
+      return;
+    case "detach-fuse":
+      return detachFuse(change.path, change.uid);
+    case "set-aside":
+      return setAside(change);
+    case "empty-trash":
+      for (const problem of await emptyTrash(change.base)) log.error(problem);
+      return;
+  }
+}
+
+async function endAll(change: Extract<Change, { kind: "end-processes" }>): Promise<void> {
+  await endProcesses(change, {
+    run: (argv, timeout) => runSudo({ as: "root", argv }, { timeout }),
+    endConnections: async (processes, name) => {
+      if (titledConnectionsOf(processes, name).length > 0) await runSudo(endConnectionsCommand(change.account));
+    },
+  });
+}
+
+/** A convenience on top of what ends processes for certain, so its failure (no such session, no bus) is no error. */
+async function runWhereSystemdIs(argv: readonly string[], log: Log): Promise<void> {
+  // sd_booted(3)
+  if (!existsSync("/run/systemd/system")) return;
+  const result = await runSudo({ as: "root", argv });
+  if (result.exitCode !== 0)
+    log.debug(`host: ${argv[0]} ended with ${result.exitCode}`, { argv, stderr: result.stderr });
+}
+
+/** Where this process can see that there is nothing, sudo is not asked. */
+async function removeFile(path: string): Promise<void> {
+  try {
+    if (lstatSync(path).isDirectory()) return;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;
+    if (errorCode(error) !== "EACCES") throw error;
+  }
+  await requireDone(removeFileCommand(path));
+}
+
+async function requireDone(command: ReturnType<typeof removeFileCommand>): Promise<void> {
+  const result = await runSudo(command);
+  if (result.exitCode === 0) return;
+  const words = result.stderr.trim().split("\n").at(-1) || `exit code ${result.exitCode}`;
+  throw new UamError("internal", `${command.argv[0]?.split("/").at(-1)} refused ${command.argv.at(-1)}: ${words}`);
+}
+
+/** Each as the owner of the home: what he could not detach himself stays, and the removal is refused. */
+async function detachFuse(home: string, uid: number): Promise<void> {
+  const { base, name } = splitHome(home);
+  const own = () => (existsSync(base) ? fuseMountsOf(readMounts(), `${realpathSync(base)}/${name}`, uid) : []);
+  for (const path of [...own()].reverse()) {
+    for (const command of detachCommands(path)) {
+      if (findCommand(command.argv[0] ?? "") !== undefined) await runSudo(command, { user: name });
+    }
+  }
+  const [left] = own();
+  if (left !== undefined) throw new UamError("internal", `${left} is a mount point: unmount it`);
+}
+
+/** A home is renamed as root, from one directory of root's into another. What is in a home is never touched by root. */
+async function setAside(change: Extract<Change, { kind: "set-aside" }>): Promise<void> {
+  const [name = "", ...below] = change.path;
+  // Of a new home's skeleton only the key file matters, and that is written next.
+  if (below.length > 0) return;
+  const home = `${change.base}/${name}`;
+  const stat = lstatSync(home, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (stat.uid !== change.uid && stat.uid !== 0) {
+    throw new UamError("conflict", `${home} belongs to uid ${stat.uid}, not to ${change.uid}: it is left alone`);
+  }
+  const base = realpathSync(change.base);
+  for (const path of [`${base}/${name}`, trashPath(base)]) {
+    const mount = mountsWithin(readMounts(), path)[0];
+    if (mount !== undefined) throw new UamError("internal", `${mount.path} is a mount point: unmount it`);
+  }
+  await requireTrash(change.base);
+  await requireDone(moveHomeCommand(change.base, name, randomBytes(8).toString("hex")));
+}
+
+async function requireTrash(base: string): Promise<void> {
+  const path = trashPath(base);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) await requireDone(makeTrashCommand(base));
+  const stat = lstatSync(path);
+  if (stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o077) === 0) return;
+  throw new UamError("internal", `${path} is not root's alone: remove it`);
+}
+
+async function listTrash(base: string): Promise<readonly string[]> {
+  if (lstatSync(trashPath(base), { throwIfNoEntry: false }) === undefined) return [];
+  const result = await runSudo(listTrashCommand(base));
+  if (result.exitCode !== 0) throw new UamError("internal", `Cannot look into ${trashPath(base)}`);
+  return result.stdout.split("\n").filter((name) => name !== "");
+}
+
+/** Nobody but root has a way into the trash, so the tree stands still while rm(1) works, which follows no link. */
+async function emptyTrash(base: string): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const name of await listTrash(base)) {
+    const path = `${trashPath(realpathSync(base))}/${name}`;
+    const mount = mountsWithin(readMounts(), path)[0];
+    if (mount !== undefined) {
+      problems.push(`${path} waits to be deleted, but ${mount.path} is a mount point: unmount it`);
+      continue;
+    }
+    const why = await deleteFromTrash(base, name);
+    if (why !== undefined) problems.push(`${path} could not be deleted: ${why}`);
+  }
+  return problems;
+}
+
+/** Why it could not be deleted; a name that direct mode gave has no rule. */
+async function deleteFromTrash(base: string, name: string): Promise<string | undefined> {
+  try {
+    const result = await runSudo(deleteTrashCommand(base, name), { timeout: DELETE_TIMEOUT });
+    return result.exitCode === 0 ? undefined : result.stderr.split("\n")[0] || "it takes long";
+  } catch (error) {
+    return publicMessage(error);
+  }
+}
+
+async function readShadow(names: readonly string[]): Promise<ReadonlyMap<string, ShadowEntry>> {
+  const entries = new Map<string, ShadowEntry>();
+  for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+    const result = await runSudo(shadowCommand(names.slice(start, start + NAMES_AT_ONCE)));
+    // getent(1): 2 if one of them has no entry.
+    if (result.exitCode !== 0 && result.exitCode !== 2) {
+      throw new UamError("internal", `Cannot look up expiry dates: getent ended with ${result.exitCode}`);
+    }
+    for (const [name, entry] of parseShadow(result.stdout)) entries.set(name, entry);
+  }
+  return entries;
+}

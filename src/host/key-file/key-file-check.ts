@@ -1,0 +1,123 @@
+/** Whether an account's authorized-keys file is as it should be, looked at without following, waiting for or changing anything. */
+
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Stats } from "node:fs";
+import { UamError } from "../../shared/errors.ts";
+import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted } from "../walk.ts";
+import type { KeyFile } from "./key-path.ts";
+
+const TEMPORARY = /^\.uam\.[0-9a-f]{32}$/;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** What the owner can cause by renaming, removing or leasing (EAGAIN) while we work; another attempt may get through. */
+export const RACES: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "EEXIST",
+  "ENOTEMPTY",
+  "EISDIR",
+  "ENOTDIR",
+  "ELOOP",
+  "ESTALE",
+  "ENXIO",
+  "EAGAIN",
+]);
+
+/** What keeps the file from being as `writeKeyFile` leaves it, as a clause; undefined if nothing does. Changes nothing. */
+export function keyFileDifference(target: KeyFile, text: string, mounts: readonly Mount[]): string | undefined {
+  return look(target, text, { mounts, leftovers: true });
+}
+
+/** As `keyFileDifference`, with a choice: a temporary file beside the file is a difference or is not. */
+export function look(
+  target: KeyFile,
+  text: string,
+  how: { readonly mounts: readonly Mount[]; readonly leftovers: boolean },
+): string | undefined {
+  requireNoMount(target, how.mounts);
+  const opened: number[] = [];
+  try {
+    let directory = keep(opened, openTrusted(target.trusted));
+    for (const [index, name] of target.owned.entries()) {
+      directory = keep(opened, openDirectory(directory, name));
+      const stat = fstatSync(directory);
+      const isHome = target.inHome && index === 0;
+      if (stat.uid !== target.holding.uid) return `${name} belongs to uid ${stat.uid}`;
+      if (!target.inHome && stat.gid !== target.holding.gid) return `${name} belongs to gid ${stat.gid}`;
+      if (isHome ? (stat.mode & 0o700) !== 0o700 : (stat.mode & 0o7777) !== target.holding.directoryMode)
+        return `${name} has mode ${octal(stat)}`;
+    }
+    const file = keep(opened, openSync(at(directory, target.file), READ));
+    const difference = fileDifference(target, fstatSync(file), text);
+    if (difference !== undefined) return difference;
+    if (!holds(file, text)) return "its content differs";
+    return how.leftovers && leftovers(directory).length > 0 ? "a temporary file was left by a crash" : undefined;
+  } catch (error) {
+    if (!RACES.has(errorCode(error))) throw error instanceof UamError ? error : refused(target, error);
+    return errorCode(error) === "ENOENT" ? "it is missing" : "a link, a directory or a special file is in its place";
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+function fileDifference(target: KeyFile, stat: Stats, text: string): string | undefined {
+  if (!stat.isFile()) return "it is not a regular file";
+  const { uid, gid, fileMode } = target.holding;
+  if (stat.uid !== uid || stat.gid !== gid) return `it belongs to ${stat.uid}:${stat.gid}`;
+  if ((stat.mode & 0o7777) !== fileMode) return `it has mode ${octal(stat)}`;
+  return stat.size === Buffer.byteLength(text) ? undefined : "its content differs";
+}
+
+/** A mount on the way is none of the owner's files; a FUSE server could even make the call hang. */
+export function requireNoMount(target: KeyFile, mounts: readonly Mount[]): void {
+  if (target.owned.length === 0 || mounts.length === 0) return;
+  const base = target.trusted === "/" ? "" : realTrusted(target);
+  const top = `${base}/${target.owned[0]}`;
+  for (const mount of mountsWithin(mounts, top)) {
+    const allowed = mount.path === top && target.inHome && !mount.type.startsWith("fuse");
+    const onTheWay = `${base}/${target.owned.join("/")}/${target.file}/`.startsWith(`${mount.path}/`);
+    if (onTheWay && !allowed) {
+      throw new UamError("internal", `${mount.path} is a mount point on the way to ${target.path}: unmount it`);
+    }
+  }
+}
+
+function realTrusted(target: KeyFile): string {
+  try {
+    return realpathSync(target.trusted);
+  } catch (error) {
+    throw refused(target, error);
+  }
+}
+
+/** Files named as our temporary ones. Removing another process's makes it try again; the owner's own are his loss. */
+export function leftovers(directory: number): readonly string[] {
+  return readdirSync(`/proc/self/fd/${directory}`, { withFileTypes: true })
+    .filter((entry) => TEMPORARY.test(entry.name) && !entry.isDirectory())
+    .map((entry) => entry.name);
+}
+
+/** A failed system call as an error that names the file and the account. */
+export function refused(target: KeyFile, cause: unknown): UamError {
+  const why = errorCode(cause) || "unexpected error";
+  return new UamError("internal", `Cannot write ${target.path} for ${target.owner.name}: ${why}`, { cause });
+}
+
+function holds(fd: number, text: string): boolean {
+  const wanted = Buffer.from(text);
+  const found = Buffer.alloc(wanted.length + 1);
+  let length = 0;
+  while (length < found.length) {
+    const count = readSync(fd, found, length, found.length - length, null);
+    if (count === 0) break;
+    length += count;
+  }
+  return found.subarray(0, length).equals(wanted);
+}
+
+/** Notes an open descriptor for the `finally` that closes it. */
+export function keep(opened: number[], fd: number): number {
+  opened.push(fd);
+  return fd;
+}
+
+function octal(stat: Stats): string {
+  return (stat.mode & 0o7777).toString(8).padStart(4, "0");
+}

@@ -1,0 +1,254 @@
+/** The authorized-keys file in sudo mode: written as the account's owner, looked at in a way he cannot interfere with. */
+
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { systemClock } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import {
+  closeDirectoryCommand,
+  directoriesOf,
+  installCommand,
+  makeDirectoryCommand,
+  openHomeCommand,
+  readCommand,
+  type SudoCommand,
+  viewCommand,
+} from "../execute/sudo-commands.ts";
+import { runSudo } from "../execute/sudo-run.ts";
+import { errorCode, type Mount, openTrusted } from "../walk.ts";
+import { requireNoMount } from "./key-file-check.ts";
+import type { KeyFile } from "./key-path.ts";
+
+const ATTEMPTS = 4;
+/** A hostile owner can make commands slow; a whole write takes no longer than this, in milliseconds. */
+const BUDGET = 4_000;
+/** For one command of these. */
+const COMMAND_TIMEOUT = 2_000;
+const TYPE = 0o170000;
+const DIRECTORY = 0o040000;
+const REGULAR = 0o100000;
+const LINK = 0o120000;
+/** Where the text is put for install(1) to read; the first that can be written. Names are gone before anything is in it. */
+const STAGES = ["/run/uam", "/var/lib/uam", "/tmp", "/dev/shm"] as const;
+
+/** What stat(1) said of one path. */
+export interface View {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+}
+
+/** A key file as it is: why it is not as it should be, and whether sshd could read a key from it. */
+interface Finding {
+  readonly difference: string | undefined;
+  readonly home: number;
+  readonly directories: readonly (View | undefined)[];
+  readonly filled: boolean;
+  /** The same of a file that could be the owner's; what root keeps behind a link is no key of his. */
+  readonly hisOwn: boolean;
+}
+
+/** What keeps the file from being as `writeKeysAsOwner` leaves it, as a clause; undefined if nothing does. */
+export async function keyFileDifference(
+  file: KeyFile,
+  text: string,
+  mounts: readonly Mount[],
+): Promise<string | undefined> {
+  const found = await look(file, text, { mounts, deadline: now() + BUDGET });
+  // Nothing better can be had where the owner's own link or file blocks the way, and no key is there to be read.
+  return text === "" && !found.hisOwn && obstacle(file, found) !== undefined ? undefined : found.difference;
+}
+
+/**
+ * Makes the file hold exactly `text`, mode 0600, in directories of mode 0700, and looks whether it does. Only commands that
+ * run as the owner touch the home, so nothing he sets up there reaches what is not his. Not atomic: between install's removal
+ * of the old file and the end of the new one the file is missing or incomplete. Throws `conflict` if a link or file of the
+ * owner's blocks the way and `internal` if he keeps changing it; an empty text is satisfied
+ * where sshd can read no key of his.
+ */
+export async function writeKeysAsOwner(file: KeyFile, text: string, mounts: readonly Mount[]): Promise<void> {
+  const deadline = now() + BUDGET;
+  let found = await look(file, text, { mounts, deadline });
+  for (let attempt = 0; found.difference !== undefined && attempt < ATTEMPTS && now() < deadline; attempt++) {
+    const run = (command: SudoCommand, input?: number) =>
+      runSudo(command, {
+        user: file.owner.name,
+        timeout: timeLeft(deadline),
+        ...(input === undefined ? {} : { input }),
+      });
+    if ((found.home & 0o700) !== 0o700) await run(openHomeCommand(file.owner.home));
+    for (const [index, path] of directoriesOf(file).entries()) {
+      const view = found.directories[index];
+      if (view === undefined) await run(makeDirectoryCommand(path));
+      if (view === undefined || (isDirectory(view) && (view.mode & 0o7777) !== 0o700)) {
+        await run(closeDirectoryCommand(path));
+      }
+    }
+    await withInput(text, (input) => run(installCommand(file.path), input));
+    found = await look(file, text, { mounts, deadline });
+  }
+  if (found.difference === undefined || (text === "" && !found.hisOwn)) return;
+  const why = obstacle(file, found);
+  const sentence = `Cannot write ${file.path} for ${file.owner.name}: ${why ?? found.difference}`;
+  throw new UamError(why === undefined ? "internal" : "conflict", sentence);
+}
+
+/** Empties a file that sshd would read besides ours, if it could read a key from it. True if it did. */
+export async function emptyAsOwner(file: KeyFile, mounts: readonly Mount[]): Promise<boolean> {
+  const deadline = now() + BUDGET;
+  for (let attempt = 0; attempt < ATTEMPTS && now() < deadline; attempt++) {
+    const found = await look(file, "", { mounts, deadline });
+    if (!found.filled) return attempt > 0;
+    const options = { user: file.owner.name, timeout: timeLeft(deadline) };
+    await withInput("", (input) => runSudo(installCommand(file.path), { ...options, input }));
+  }
+  const found = await look(file, "", { mounts, deadline: now() + COMMAND_TIMEOUT });
+  if (!found.filled) return true;
+  throw new UamError("internal", `Cannot empty ${file.path} of ${file.owner.name}: its owner keeps putting it back`);
+}
+
+/** True if sshd could read a key from the file. */
+export async function isFilled(file: KeyFile, mounts: readonly Mount[]): Promise<boolean> {
+  return (await look(file, "", { mounts, deadline: now() + BUDGET })).filled;
+}
+
+/** Parses what `viewCommand` prints: path to view. A path that is missing or closed to its owner is not in it. Pure. */
+export function parseViews(text: string): ReadonlyMap<string, View> {
+  const views = new Map<string, View>();
+  for (const line of text.split("\n")) {
+    const match = /^([0-9a-f]+)\/(\d+)\/(\d+)\/(\d+)(\/.*)$/.exec(line);
+    if (match === null) continue;
+    const [, mode = "", uid, gid, size, path = ""] = match;
+    views.set(path, { mode: Number.parseInt(mode, 16), uid: Number(uid), gid: Number(gid), size: Number(size) });
+  }
+  return views;
+}
+
+async function look(
+  file: KeyFile,
+  text: string,
+  how: { readonly mounts: readonly Mount[]; readonly deadline: number },
+): Promise<Finding> {
+  requireNoMount(file, how.mounts);
+  const home = requireHome(file);
+  const options = () => ({ user: file.owner.name, timeout: timeLeft(how.deadline) });
+  const result = await runSudo(viewCommand(file), options());
+  // stat(1) ends with 1 where a path is missing; anything else told us nothing.
+  if (result.exitCode !== 0 && result.exitCode !== 1) throw unanswered(file);
+  const views = parseViews(result.stdout);
+  const paths = directoriesOf(file);
+  const view = views.get(file.path);
+  const directories = paths.map((path) => views.get(path));
+  const finding = { home, directories, filled: canHoldKeys(view), hisOwn: canHoldKeys(view, file.owner.uid) };
+  const difference =
+    ((home & 0o700) === 0o700 ? undefined : `its home has mode ${octal(home)}`) ??
+    paths.map((path, index) => directoryDifference(path, directories[index], file.owner.uid)).find((it) => it) ??
+    fileDifference(file, view, text);
+  if (difference !== undefined) return { ...finding, difference };
+  const read = await runSudo(readCommand(file), options());
+  const differs = read.exitCode !== 0 || read.stdout !== text;
+  return { ...finding, difference: differs ? "its content differs" : undefined };
+}
+
+/** The home's mode, seen from outside: it and the way to it must be what they were made as. */
+function requireHome(file: KeyFile): number {
+  const { home, name, uid } = file.owner;
+  closeSync(openTrusted(file.trusted));
+  try {
+    const stat = lstatSync(home);
+    if (stat.isDirectory() && stat.uid === uid) return stat.mode & 0o7777;
+  } catch (error) {
+    if (errorCode(error) === "") throw error;
+  }
+  throw new UamError("conflict", `The home directory ${home} of ${name} is missing, or is not its own directory`);
+}
+
+function directoryDifference(path: string, view: View | undefined, uid: number): string | undefined {
+  if (view === undefined) return `${path} is missing`;
+  if (!isDirectory(view)) return `${path} is not a directory`;
+  if (view.uid !== uid) return `${path} belongs to uid ${view.uid}`;
+  return (view.mode & 0o7777) === 0o700 ? undefined : `${path} has mode ${octal(view.mode)}`;
+}
+
+function fileDifference(file: KeyFile, view: View | undefined, text: string): string | undefined {
+  if (view === undefined) return "it is missing";
+  if ((view.mode & TYPE) !== REGULAR) return "a link, a directory or a special file is in its place";
+  if (view.uid !== file.owner.uid || view.gid !== file.owner.gid) return `it belongs to ${view.uid}:${view.gid}`;
+  if ((view.mode & 0o7777) !== 0o600) return `it has mode ${octal(view.mode)}`;
+  return view.size === Buffer.byteLength(text) ? undefined : "its content differs";
+}
+
+/** sshd reads keys from regular files only (auth2-pubkeyfile.c), but through links. */
+function canHoldKeys(view: View | undefined, uid = view?.uid): boolean {
+  if (view === undefined) return false;
+  return (view.mode & TYPE) === LINK || ((view.mode & TYPE) === REGULAR && view.size > 0 && view.uid === uid);
+}
+
+/** What the owner put in the way that the commands we may use cannot remove; undefined if there is no such thing. */
+function obstacle(file: KeyFile, found: Finding): string | undefined {
+  const paths = directoriesOf(file);
+  const blocked = found.directories.findIndex((view) => view !== undefined && !isDirectory(view));
+  if (blocked >= 0) return `${paths[blocked]} is not a directory; its owner has to remove it`;
+  const foreign = found.directories.findIndex((view) => view !== undefined && view.uid !== file.owner.uid);
+  if (foreign >= 0) return `${paths[foreign]} belongs to another uid; remove it`;
+  return found.difference === "a link, a directory or a special file is in its place" && !found.filled
+    ? `${file.path} is not a file; its owner has to remove it`
+    : undefined;
+}
+
+/** Gives `work` an open file that holds the text and has no name; an empty text needs no room anywhere. */
+async function withInput(text: string, work: (fd: number) => Promise<unknown>): Promise<void> {
+  const fd = text === "" ? openSync("/dev/null", constants.O_RDONLY) : stage(text);
+  try {
+    await work(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function stage(text: string): number {
+  const bytes = Buffer.from(text);
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  let cause: unknown;
+  for (const directory of STAGES) {
+    const path = `${directory}/.uam.${randomBytes(16).toString("hex")}`;
+    let fd: number | undefined;
+    try {
+      fd = openSync(path, flags, 0o600);
+      unlinkSync(path);
+      for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset, bytes.length - offset);
+      // The owner can take the descriptor from install(1), which opens it anew as him; public keys are no secret, and nobody else can name the file.
+      fchmodSync(fd, 0o644);
+      const readOnly = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY);
+      closeSync(fd);
+      return readOnly;
+    } catch (error) {
+      if (fd !== undefined) closeSync(fd);
+      if (errorCode(error) === "") throw error;
+      cause = error;
+    }
+  }
+  throw new UamError("internal", `No room to prepare a key file in any of ${STAGES.join(", ")}`, { cause });
+}
+
+function unanswered(file: KeyFile): UamError {
+  return new UamError("internal", `Cannot look at ${file.path} of ${file.owner.name}: stat did not answer`);
+}
+
+/** At least a moment, so that a look at the end of the time can still succeed. */
+function timeLeft(deadline: number): number {
+  return Math.max(200, Math.min(COMMAND_TIMEOUT, deadline - now()));
+}
+
+function isDirectory(view: View): boolean {
+  return (view.mode & TYPE) === DIRECTORY;
+}
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+function now(): number {
+  return systemClock.now().getTime();
+}

@@ -1,0 +1,242 @@
+/** What is wanted, turned into a list of changes as data. Pure: nothing here looks at the host or at the clock. */
+
+import type { Account, AccountRef } from "../../protocol/host.ts";
+import { DAY } from "../../shared/clock.ts";
+import { type KeyFile, keyFileOf, type Owner } from "../key-file/key-path.ts";
+import type { Process } from "../processes/processes.ts";
+import type { Layout } from "../settings.ts";
+
+export type Change =
+  /** A shadow-utils command, run while no other of ours runs. */
+  | { readonly kind: "account-command"; readonly argv: readonly string[]; readonly accept: readonly number[] }
+  /** A command that makes sense only where systemd runs, and whose failure changes nothing that must hold. */
+  | { readonly kind: "systemd-command"; readonly argv: readonly string[] }
+  /** Ends all processes of the account, and sshd's own for connections that are just logging in as it; see `endProcesses`. */
+  | {
+      readonly kind: "end-processes";
+      readonly account: AccountRef;
+      /** Kill what a look at the processes finds. */
+      readonly commands: readonly (readonly string[])[];
+      /** Kills all there is at one moment, also what no look would find; does so if its exit code is 0. */
+      readonly sweep: readonly string[];
+    }
+  /** Kills just these processes, by appending the numbers of those that are still the same ones. */
+  | { readonly kind: "kill"; readonly processes: readonly Process[]; readonly command: readonly string[] }
+  /** Makes the file hold exactly the text; see `writeKeyFile`. */
+  | { readonly kind: "write-keys"; readonly file: KeyFile; readonly text: string }
+  /** Makes sure that the file, which sshd would read besides ours, holds no key; see `retireKeyFile`. */
+  | { readonly kind: "retire-keys"; readonly file: KeyFile }
+  /** Removes a file (not a directory) from a directory of the system's; it may be missing. */
+  | { readonly kind: "remove-file"; readonly path: string }
+  /** Removes the files in a spool directory that belong to the uid. */
+  | { readonly kind: "remove-owned-files"; readonly directory: string; readonly uid: number }
+  /** Detaches FUSE mounts of the uid's own at or below the path; their server has ended, but they would stay. */
+  | { readonly kind: "detach-fuse"; readonly path: string; readonly uid: number }
+  /** Renames what is at `<base>/<path…>` into the root-only trash of `base`; it may be missing. */
+  | { readonly kind: "set-aside"; readonly base: string; readonly path: readonly string[]; readonly uid: number }
+  /** Deletes what is in the trash of `base`. */
+  | { readonly kind: "empty-trash"; readonly base: string };
+
+/** Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so no process has it: `kill -1` would reach it. */
+const NOBODYS_UID = 65_533;
+
+/** What an account's shadow entry should say. */
+export interface WantedShadow {
+  readonly password: string | undefined;
+  readonly expires: number;
+}
+
+/** Any day long past, and not 0, which pam_unix(8) and shadow(5) read differently. */
+export const SHUT_DAY = 1;
+/** A password that never matches, but does not count as locked where PAM is off, as `!` would. */
+export const NO_PASSWORD = "*";
+
+/**
+ * The account's expiry day: PAM refuses from the beginning (UTC) of that day on, so it is the day after `expireAt`: a backstop
+ * that is never earlier than the time itself. Shadow days are UTC whatever the host's zone, so a number is given, not a date.
+ */
+export function expiryDay(expireAt: Date): number {
+  return Math.floor(expireAt.getTime() / DAY) + 1;
+}
+
+/** What the shadow entry of the account should hold. */
+export function wantedShadow(account: Account): WantedShadow {
+  return account.open
+    ? { password: NO_PASSWORD, expires: expiryDay(account.expireAt) }
+    : { password: undefined, expires: SHUT_DAY };
+}
+
+/** The home of an account that is made now. */
+export function homeOf(layout: Layout, name: string): string {
+  return `${layout.homeBase}/${name}`;
+}
+
+/** The account as it will be in /etc/passwd if nobody took its uid as a gid; for plans before it exists. */
+export function expectedOwner(layout: Layout, account: AccountRef): Owner {
+  return { name: account.name, uid: account.uid, gid: account.uid, home: homeOf(layout, account.name) };
+}
+
+/** Makes the marker group; 9 is groupadd's word that somebody just did. */
+export function planMarkerGroup(layout: Layout): readonly Change[] {
+  return [accountCommand(["/usr/sbin/groupadd", "--system", "--", layout.markerGroup], [0, 9])];
+}
+
+/** Makes the account, its own group and its home; nothing the skeleton has in `.ssh` stays. */
+export function planCreate(layout: Layout, account: Account): readonly Change[] {
+  const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"];
+  const ageing = ["PASS_MAX_DAYS=-1", "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"];
+  const home = homeOf(layout, account.name);
+  return [
+    accountCommand([
+      ...["/usr/sbin/useradd", "-m", "-d", home, "-U", "-u", String(account.uid), "-s", layout.shell],
+      ...["-p", NO_PASSWORD, "-e", String(expiryDay(account.expireAt)), "-f", "-1"],
+      ...[...settings, ...ageing].flatMap((setting) => ["-K", setting]),
+      ...["-G", [layout.markerGroup, ...layout.groups].join(","), "--", account.name],
+    ]),
+    { kind: "set-aside", base: layout.homeBase, path: [account.name, ".ssh"], uid: account.uid },
+    { kind: "empty-trash", base: layout.homeBase },
+  ];
+}
+
+/** Takes back what a crash in the middle of `planCreate` left; the home there can only be a copy of the skeleton. */
+export function planDiscardHalfCreated(layout: Layout, account: AccountRef): readonly Change[] {
+  return [
+    accountCommand(["/usr/sbin/userdel", "--", account.name], [0, 6]),
+    { kind: "set-aside", base: layout.homeBase, path: [account.name], uid: account.uid },
+  ];
+}
+
+/** Writes the authorized-keys file. */
+export function planKeys(layout: Layout, owner: Owner, text: string): readonly Change[] {
+  return [{ kind: "write-keys", file: keyFileOf(layout.authorizedKeysFile, owner), text }];
+}
+
+/** Moves away other files in the home that sshd would read keys from; one elsewhere is an administrator's. */
+export function planRetireKeys(files: readonly KeyFile[]): readonly Change[] {
+  return files.filter((file) => file.inHome).map((file): Change => ({ kind: "retire-keys", file }));
+}
+
+/** Sets expiry day and password, open or shut. */
+export function planShadow(account: Account): readonly Change[] {
+  const wanted = wantedShadow(account);
+  const password = wanted.password === undefined ? [] : ["-p", wanted.password];
+  return [accountCommand(["/usr/sbin/usermod", "-e", String(wanted.expires), ...password, "--", account.name])];
+}
+
+/** Switches password ageing off; ageing refuses key logins too. */
+export function planNoAgeing(account: AccountRef): readonly Change[] {
+  return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
+}
+
+/**
+ * Shuts the account: no new login first, then nothing left running, then nothing scheduled and no key, then what slipped in
+ * between. What still runs would schedule itself again.
+ */
+export function planShut(layout: Layout, account: Account, owner: Owner): readonly Change[] {
+  const end = planEndProcesses(account);
+  const detach: Change = { kind: "detach-fuse", path: owner.home, uid: account.uid };
+  return [...planShadow(account), ...end, ...planNoJobs(account), detach, ...planKeys(layout, owner, ""), ...end];
+}
+
+/** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be set right. */
+export function planOpen(account: Account, keyChanges: readonly Change[]): readonly Change[] {
+  return [...keyChanges, ...planShadow(account)];
+}
+
+/** Removes everything that would start a process of the account by itself. Paths of Debian, Red Hat and SUSE. */
+export function planNoJobs(account: AccountRef): readonly Change[] {
+  const crontabs = ["/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron"];
+  return [
+    { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name] },
+    { kind: "remove-file", path: `/var/lib/systemd/linger/${account.name}` },
+    ...crontabs.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
+    // With what a crontab(1) that was killed leaves beside them.
+    ...[...crontabs, "/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at"].map(
+      (directory): Change => ({ kind: "remove-owned-files", directory, uid: account.uid }),
+    ),
+  ];
+}
+
+/**
+ * Ends the account's processes. With the account's effective uid `kill -1` reaches all of them in one call (kill(2)): fork bombs,
+ * and what is under another number before anybody has looked. Its real uid is nobody's, so that the account can stop or
+ * kill it, but not trace it and have it end well without having killed (ptrace(2), access mode checks).
+ */
+export function planEndProcesses(account: AccountRef): readonly Change[] {
+  const uid = String(account.uid);
+  const as = ["--ruid", String(NOBODYS_UID), "--euid", uid, "--regid", uid, "--clear-groups"];
+  const sweep = ["/usr/bin/setpriv", ...as, "--", "/usr/bin/kill", "-KILL", "--", "-1"];
+  // Root's: the account can do nothing to these.
+  const commands = ["-u", "-U"].map((which) => ["/usr/bin/pkill", "-KILL", which, uid]);
+  return [
+    { kind: "systemd-command", argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", `user-${uid}.slice`] },
+    { kind: "end-processes", account: { name: account.name, uid: account.uid }, commands, sweep },
+  ];
+}
+
+/** Kills sshd's processes of connections, and the account's own as the account: should a number have gone to somebody
+ *  else's process meanwhile, the kernel refuses. */
+export function planKillSessions(
+  account: AccountRef,
+  connections: readonly Process[],
+  processes: readonly Process[],
+): readonly Change[] {
+  const kill = ["/usr/bin/kill", "-KILL", "--"];
+  return [
+    { kind: "kill", processes: connections, command: kill },
+    { kind: "kill", processes, command: [...asOwner(account), ...kill] },
+  ];
+}
+
+/** Before the account's entry goes: shut, nothing scheduled, nothing running, home out of the way. */
+export function planBeforeRemoval(layout: Layout, account: AccountRef, owner: Owner): readonly Change[] {
+  const { base, name } = splitHome(owner.home);
+  const keys = keyFileOf(layout.authorizedKeysFile, owner);
+  const spools = ["/var/mail", "/var/spool/mail"];
+  return [
+    ...planEndProcesses(account),
+    ...planNoJobs(account),
+    ...planEndProcesses(account),
+    { kind: "detach-fuse", path: owner.home, uid: account.uid },
+    ...(keys.inHome ? [] : [setAsideKeys(keys)]),
+    ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
+    { kind: "set-aside", base, path: [name], uid: account.uid },
+  ];
+}
+
+/** Shuts an account that is about to be removed. */
+export function planShutForRemoval(account: AccountRef): readonly Change[] {
+  return [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", account.name])];
+}
+
+/** Removes the account's entry, never its files: userdel -r follows what the owner set up in the home. */
+export function planRemoveEntry(account: AccountRef): readonly Change[] {
+  return [accountCommand(["/usr/sbin/userdel", "--", account.name], [0, 6])];
+}
+
+/** Deletes what was set aside. */
+export function planEmptyTrash(layout: Layout, owner: Owner): readonly Change[] {
+  const keys = keyFileOf(layout.authorizedKeysFile, owner);
+  const bases = new Set([splitHome(owner.home).base, ...(keys.inHome ? [] : [keys.trusted])]);
+  return [...bases].map((base): Change => ({ kind: "empty-trash", base }));
+}
+
+/** The directory a home is in, and its name there. */
+export function splitHome(home: string): { readonly base: string; readonly name: string } {
+  const cut = home.lastIndexOf("/");
+  return { base: home.slice(0, cut) || "/", name: home.slice(cut + 1) };
+}
+
+function asOwner(account: AccountRef): readonly string[] {
+  const uid = String(account.uid);
+  return ["/usr/bin/setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--"];
+}
+
+function setAsideKeys(file: KeyFile): Change {
+  const first = file.owned[0] ?? file.file;
+  return { kind: "set-aside", base: file.trusted, path: [first], uid: file.owner.uid };
+}
+
+function accountCommand(argv: readonly string[], accept: readonly number[] = [0]): Change {
+  return { kind: "account-command", argv, accept };
+}

@@ -1,0 +1,186 @@
+/** The host's processes, read from /proc, and the ending of all that belong to an account. */
+
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UamError } from "../../shared/errors.ts";
+import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
+import type { Change } from "../plan/plan.ts";
+import { errorCode } from "../walk.ts";
+
+/** Milliseconds until processes that keep coming are given up on; reconciliation goes on about them. */
+const PATIENCE = 15_000;
+const PAUSE = 50;
+const COMMAND_TIMEOUT = 2_000;
+const KILL = ["/usr/bin/kill", "-KILL", "--"] as const;
+
+/** A process as a listing shows it. */
+export interface ListedProcess {
+  readonly pid: number;
+  readonly parent: number;
+  /** Real, effective, saved and file system uid; a process belongs to an account if any of them is its. */
+  readonly uids: readonly number[];
+}
+
+export interface Process extends ListedProcess {
+  /** Clock ticks since boot; with the pid it names a process for good. */
+  readonly started: number;
+}
+
+/** All processes but zombies. One that ends while it is read is left out: some may live shorter than it takes to look. */
+export function readProcesses(): readonly ListedProcess[] {
+  const processes: ListedProcess[] = [];
+  // The youngest first: what forks and ends all the time is caught more often than not.
+  for (const name of readdirSync("/proc").reverse()) {
+    if (!/^\d+$/.test(name)) continue;
+    const found = readListed(Number(name));
+    if (found) processes.push(found);
+  }
+  return processes;
+}
+
+/** The process of that number; undefined if there is none or it is a zombie, which is one only when all its threads ended. */
+export function readProcess(pid: number): Process | undefined {
+  const listed = readListed(pid);
+  const stat = listed === undefined ? undefined : readProc(`/proc/${pid}/stat`);
+  if (listed === undefined || stat === undefined) return undefined;
+  const [state = "", , ...rest] = fieldsAfterName(stat);
+  return isOver(pid, state) ? undefined : { ...listed, started: Number(rest[17]) };
+}
+
+/** Those of the processes that run as the uid in any way. */
+export function listedOf(processes: readonly ListedProcess[], uid: number): readonly ListedProcess[] {
+  return processes.filter((process) => process.uids.includes(uid));
+}
+
+/** The same, looked at once more, without those that ended since. */
+export function processesOf(processes: readonly ListedProcess[], uid: number): readonly Process[] {
+  return lookAgain(processes, (process) => process.uids.includes(uid));
+}
+
+/**
+ * sshd's own root processes for connections of that account, those that are just logging in included. Their title is
+ * sshd's to set (`sshd: NAME [priv]`, `sshd-session: …` from OpenSSH 9.8 on); root's process and program prove it.
+ */
+export function connectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
+  return titledConnectionsOf(processes, name).filter((process) =>
+    /\/sshd(?:-session)?(?: \(deleted\))?$/.test(programOf(process.pid) ?? ""),
+  );
+}
+
+/** The same by title alone, for who may not ask for root's programs; good enough to end them, proof of nothing. */
+export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
+  return lookAgain(processes, (process) => {
+    if (process.uids.some((uid) => uid !== 0)) return false;
+    const title = readProc(`/proc/${process.pid}/cmdline`)?.replace(/\0+/g, " ").trim();
+    return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
+  });
+}
+
+/** How a mode runs what ends processes. */
+export interface ProcessEnder {
+  /** Runs a command; one that an owner keeps from ending must not keep this from ending. */
+  readonly run: (argv: readonly string[], timeout: number) => Promise<CommandResult>;
+  /** Ends sshd's own processes, of those given, for connections of the account. */
+  readonly endConnections: (processes: readonly ListedProcess[], name: string) => Promise<void>;
+}
+
+const DIRECT: ProcessEnder = {
+  run: runCommand,
+  endConnections: (processes, name) => killProcesses(connectionsOf(processes, name), KILL),
+};
+
+/**
+ * Ends every process of the account, and sshd's processes of connections that are logging in as it. Done when the sweep ended
+ * well and no process is seen after it: to see none is not enough. Throws `internal` if that does not come to be in 15 s.
+ */
+export async function endProcesses(
+  { account, commands, sweep }: Extract<Change, { kind: "end-processes" }>,
+  { run, endConnections }: ProcessEnder = DIRECT,
+): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (let swept = false; ; ) {
+    const processes = readProcesses();
+    await endConnections(processes, account.name);
+    const left = listedOf(processes, account.uid);
+    if (swept && left.length === 0) return;
+    if (performance.now() > end)
+      throw new UamError("internal", `Processes of ${account.name} did not end: ${named(left)}`);
+    if (swept) await sleep(PAUSE);
+    for (const command of left.length === 0 ? [] : commands) {
+      if (findCommand(command[0] ?? "") !== undefined) await run(command, COMMAND_TIMEOUT);
+    }
+    swept = (await run(sweep, COMMAND_TIMEOUT)).exitCode === 0;
+  }
+}
+
+function named(processes: readonly ListedProcess[]): string {
+  if (processes.length === 0) return "they change too fast to be named";
+  return processes.map((process) => process.pid).join(", ");
+}
+
+/** Runs `command` with the numbers of those of the processes that are still the same ones. */
+export async function killProcesses(processes: readonly Process[], command: readonly string[]): Promise<void> {
+  const same = processes.filter((process) => readProcess(process.pid)?.started === process.started);
+  if (same.length === 0) return;
+  await runCommand([...command, ...same.map((process) => String(process.pid))], COMMAND_TIMEOUT);
+}
+
+/** The program a process runs, as the kernel knows it; undefined if it ended or may not be read. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch (error) {
+    if (errorCode(error) === "") throw error;
+    return undefined;
+  }
+}
+
+/** Those that `isMeant` says, as they are now; most of a host's processes need no second look. */
+function lookAgain(
+  processes: readonly ListedProcess[],
+  isMeant: (process: ListedProcess) => boolean,
+): readonly Process[] {
+  return processes.filter(isMeant).flatMap(({ pid }) => {
+    const found = readProcess(pid);
+    return found !== undefined && isMeant(found) ? [found] : [];
+  });
+}
+
+function readListed(pid: number): ListedProcess | undefined {
+  const status = readProc(`/proc/${pid}/status`);
+  if (status === undefined) return undefined;
+  const [, state = "", parent] = /^State:\t(\w).*\n(?:.*\n)*?PPid:\t(\d+)$/m.exec(status) ?? [];
+  const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
+  return uids === undefined || isOver(pid, state) ? undefined : { pid, parent: Number(parent), uids };
+}
+
+/** A process whose first thread ended reads as a zombie, too, and runs on in the others (pthread_exit(3)). */
+function isOver(pid: number, state: string): boolean {
+  if (state !== "Z") return state === "X";
+  const stat = readProc(`/proc/${pid}/stat`);
+  return stat === undefined || Number(fieldsAfterName(stat)[17]) <= 1;
+}
+
+/** From the third field of /proc/PID/stat on. The name in parentheses is the owner's to choose; what follows is the kernel's. */
+function fieldsAfterName(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Long enough for what is asked for: the numbers come first in a status, and a longer command line is no title of sshd's. */
+const buffer = Buffer.alloc(4096);
+
+/** The beginning of a file in /proc. One buffer for all: readFileSync takes a new one of 256 KiB for each. */
+function readProc(path: string): string | undefined {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, null));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    // ENOENT and ESRCH: it ended meanwhile; EACCES: hidden from an unprivileged reader.
+    if (errorCode(error) === "") throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+/** Which of an account's processes belong to a connection that sshd's own log proves another key opened. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Account } from "../../protocol/host.ts";
+import { findCommand, runCommand } from "../execute/command.ts";
+import { applyInOrder, type Executor } from "../execute/executor.ts";
+import { planKillSessions } from "../plan/plan.ts";
+import {
+  connectionsOf,
+  type ListedProcess,
+  listedOf,
+  type Process,
+  processesOf,
+  readProcess,
+  readProcesses,
+} from "./processes.ts";
+
+const ROUNDS = 20;
+const PAUSE = 50;
+/** Of which each sees a chain of forks with some luck. */
+const LOOKS = 20;
+/** Ticks of /proc/<pid>/stat; the kernel reports 100 a second to programs on every architecture Linux has now. */
+const MICROSECONDS_PER_TICK = 10_000;
+
+/** A line of the journal, with the fields that journald takes from the kernel and no sender can choose. */
+export interface JournalEntry {
+  readonly pid: number;
+  readonly uid: number;
+  /** Microseconds since boot. */
+  readonly monotonic: number;
+  readonly message: string;
+}
+
+/**
+ * Ends what a revoked key may have opened: all processes of the account but those below a connection that another active
+ * key is proven to have opened. Returns false, and stops, if there is none to spare, or if they keep coming: then
+ * everything has to end, by a sweep that misses nothing, as looking may.
+ *
+ * Evidence is the journal only: its `_UID` and `_PID` are the kernel's word. A line in /var/log/auth.log proves nothing,
+ * since any user can write one with `logger -t sshd --id=…`; on a host without a journal everything ends.
+ */
+export async function endUnprovenSessions(
+  account: Account,
+  fingerprint: string,
+  how: { readonly executor: Executor; readonly journalctl: string },
+): Promise<boolean> {
+  const keys = new Set(account.keys.map((key) => key.fingerprint).filter((key) => key !== fingerprint));
+  if (keys.size === 0) return false;
+  for (let round = 0; round < ROUNDS; round++) {
+    const processes = readProcesses();
+    const connections = connectionsOf(processes, account.name);
+    const own = processesOf(processes, account.uid);
+    const journal = await readJournal(connections, how.journalctl);
+    // A number that went to another connection while the journal was read would lend it that one's evidence.
+    const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
+    const proven = provenConnections(account.name, same, journal, keys);
+    if (proven.length === 0) return false;
+    const spared = descendantsOf(processes, new Set(proven.map((process) => process.pid)));
+    const unproven = own.filter((process) => !spared.has(process.pid));
+    const pending = connections.filter((process) => !spared.has(process.pid));
+    if (unproven.length === 0 && pending.length === 0) {
+      if (await staysQuiet(account, proven)) return true;
+      continue;
+    }
+    await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
+    await sleep(PAUSE);
+  }
+  return false;
+}
+
+/** False if what forks all the time, under another number whenever it is looked for, is seen besides those connections. */
+async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise<boolean> {
+  const roots = new Set(proven.map((process) => process.pid));
+  for (let look = 0; look < LOOKS; look++) {
+    const processes = readProcesses();
+    const spared = descendantsOf(processes, roots);
+    // Without a second look, which would find it gone.
+    if (listedOf(processes, uid).some((process) => !spared.has(process.pid))) return false;
+    await sleep(1);
+  }
+  return true;
+}
+
+/**
+ * The connections for which the journal has exactly one fingerprint, an accepted one, in a line that this very process
+ * wrote: root's, with its pid, and not before it started (an earlier process may have had the number). Pure.
+ */
+export function provenConnections(
+  name: string,
+  connections: readonly Process[],
+  journal: readonly JournalEntry[],
+  keys: ReadonlySet<string>,
+): readonly Process[] {
+  const accepted = new RegExp(
+    `^Accepted publickey for ${name} from \\S+ port \\d+ ssh2: [A-Z0-9-]+ (SHA256:[A-Za-z0-9+/]{43})$`,
+  );
+  return connections.filter((connection) => {
+    const own = journal.filter(
+      (entry) =>
+        entry.pid === connection.pid &&
+        entry.uid === 0 &&
+        entry.monotonic >= connection.started * MICROSECONDS_PER_TICK &&
+        entry.message.startsWith("Accepted "),
+    );
+    const found = own.map((entry) => accepted.exec(entry.message)?.[1]);
+    const [first] = found;
+    return first !== undefined && keys.has(first) && found.every((other) => other === first);
+  });
+}
+
+/** The roots and everything below them, by pid. What left the tree (daemons, cron, at, systemd --user) is not in it. Pure. */
+export function descendantsOf(processes: readonly ListedProcess[], roots: ReadonlySet<number>): ReadonlySet<number> {
+  const children = new Map<number, number[]>();
+  for (const process of processes) children.set(process.parent, [...(children.get(process.parent) ?? []), process.pid]);
+  const found = new Set<number>();
+  const waiting = [...roots];
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    if (found.has(pid)) continue;
+    found.add(pid);
+    waiting.push(...(children.get(pid) ?? []));
+  }
+  return found;
+}
+
+/** Parses `journalctl --output=json`; lines without the trusted fields, and messages that are not text, are dropped. Pure. */
+export function parseJournal(text: string): readonly JournalEntry[] {
+  return text.split("\n").flatMap((line) => {
+    const entry = parseObject(line);
+    const pid = Number(entry._PID ?? Number.NaN);
+    const uid = Number(entry._UID ?? Number.NaN);
+    const monotonic = Number(entry.__MONOTONIC_TIMESTAMP ?? Number.NaN);
+    const message = entry.MESSAGE;
+    const whole = [pid, uid, monotonic].every((number) => Number.isSafeInteger(number));
+    return whole && typeof message === "string" ? [{ pid, uid, monotonic, message }] : [];
+  });
+}
+
+async function readJournal(connections: readonly Process[], journalctl: string): Promise<readonly JournalEntry[]> {
+  if (connections.length === 0 || findCommand(journalctl) === undefined) return [];
+  const fields = "--output-fields=MESSAGE,_PID,_UID";
+  const matches = connections.map((connection) => `_PID=${connection.pid}`);
+  const argv = [journalctl, "--boot", "--quiet", "--no-pager", "--output=json", fields, "_UID=0", ...matches];
+  const result = await runCommand(argv, 10_000);
+  return result.exitCode === 0 ? parseJournal(result.stdout) : [];
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  if (line === "") return {};
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,204 @@
+/** /auth: logging in and out. */
+
+import { Elysia } from "elysia";
+import { loginAdmin } from "../../domain/auth/admin.ts";
+import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
+import { issueCaptcha } from "../../domain/auth/challenges.ts";
+import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
+import { logout, type NewSession } from "../../domain/auth/sessions.ts";
+import { UamError } from "../../shared/errors.ts";
+import { principalRecord } from "../records.ts";
+import { SESSION_COOKIE, tokenOf } from "./request.ts";
+import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import { data, responses, statusOf } from "./schemas.ts";
+import { anonymous, anonymousBody, requireSession, type Web } from "./web.ts";
+
+const Sent = statusOf("sent");
+
+/** The part of Elysia's cookie that is used here. */
+type CookieJar = Record<string, { set(options: Record<string, unknown>): unknown }>;
+
+export function authRoutes(web: Web) {
+  return new Elysia({ prefix: "/auth" })
+    .use(captchaRoutes(web))
+    .use(codeRoutes(web))
+    .use(loginRoutes(web))
+    .use(forgotRoutes(web))
+    .use(sessionRoutes(web));
+}
+
+function captchaRoutes(web: Web) {
+  return new Elysia().use(anonymous(web, "captcha")).get(
+    "/captcha",
+    async ({ context }) => {
+      const { captchaId, png } = await issueCaptcha(context);
+      const image = `data:image/png;base64,${Buffer.from(png).toString("base64")}`;
+      return { data: { captcha_id: captchaId, image } };
+    },
+    {
+      response: responses(data(Captcha), 429),
+      detail: {
+        operationId: "getCaptcha",
+        summary: "Get a captcha",
+        description: "An image whose text goes with the request for a one-time code.",
+      },
+    },
+  );
+}
+
+function codeRoutes(web: Web) {
+  return new Elysia().use(anonymous(web, "code")).post(
+    "/otp/send",
+    async ({ context, body }) => {
+      await sendCode(context, body.username, { captchaId: body.captcha_id, answer: body.captcha_code });
+      return { data: { status: "sent" as const } };
+    },
+    {
+      parse: anonymousBody(web, "code"),
+      body: OtpSend,
+      response: responses(Sent, 400, 429),
+      detail: {
+        operationId: "sendCode",
+        summary: "Send a one-time code by e-mail",
+        description:
+          "Uses the captcha up. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
+      },
+    },
+  );
+}
+
+function forgotRoutes(web: Web) {
+  return new Elysia().use(anonymous(web, "forgot")).post(
+    "/admin/forgot",
+    async ({ context, body }) => {
+      await forgotPassword(context, body.username);
+      return { data: { status: "sent" as const } };
+    },
+    {
+      parse: anonymousBody(web, "forgot"),
+      body: AdminForgot,
+      response: responses(Sent, 400, 429),
+      detail: {
+        operationId: "forgotPassword",
+        summary: "Send an administrator a reset token by e-mail",
+        description:
+          "The answer is the same for unknown names. One mail a minute for a username; a new token voids the one before.",
+      },
+    },
+  );
+}
+
+function loginRoutes(web: Web) {
+  const parse = anonymousBody(web, "login");
+  const response = responses(data(PrincipalRecord), 400, 401, 429);
+  return new Elysia()
+    .use(anonymous(web, "login"))
+    .post(
+      "/admin/login",
+      async ({ context, body, request, cookie }) => {
+        const session = await loginAdmin(context, body.username, body.password, tokenOf(request));
+        setCookie(web, cookie, session);
+        return { data: principalRecord(session.principal) };
+      },
+      {
+        parse,
+        body: AdminLogin,
+        response,
+        detail: {
+          operationId: "loginAdmin",
+          summary: "Log in as an administrator",
+          description: "Replaces the session that the request came with. Repeated failures lock the login for a while.",
+          responses: cookieSet,
+        },
+      },
+    )
+    .post(
+      "/otp/login",
+      async ({ context, body, request, cookie }) => {
+        const session = await loginWithCode(context, body.username, body.code, tokenOf(request));
+        setCookie(web, cookie, session);
+        return { data: principalRecord(session.principal) };
+      },
+      {
+        parse,
+        body: OtpLogin,
+        response,
+        detail: {
+          operationId: "loginWithCode",
+          summary: "Log in as an external user with a one-time code",
+          description: "Replaces the session that the request came with. The code is valid once.",
+          responses: cookieSet,
+        },
+      },
+    )
+    .post(
+      "/admin/reset",
+      async ({ context, body }) => {
+        await resetPassword(context, body.token, body.new_password);
+        return { data: { status: "reset" as const } };
+      },
+      {
+        parse,
+        body: AdminReset,
+        response: responses(statusOf("reset"), 400, 429),
+        detail: {
+          operationId: "resetPassword",
+          summary: "Set a new administrator password with a mailed token",
+          description: "Ends all sessions of that administrator, and lifts a lock of the login.",
+        },
+      },
+    );
+}
+
+function sessionRoutes(web: Web) {
+  return new Elysia()
+    .use(requireSession(web, "session"))
+    .post(
+      "/logout",
+      async ({ context, session, cookie }) => {
+        await logout(context, session.principal, session.token);
+        (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes(web), value: "", maxAge: 0 });
+        return { data: { status: "logged_out" as const } };
+      },
+      {
+        response: responses(statusOf("logged_out"), 401),
+        detail: {
+          operationId: "logout",
+          summary: "End the session",
+          description: "The session ends in the database, and the cookie is cleared.",
+          responses: cookieSet,
+        },
+      },
+    )
+    .get(
+      "/me",
+      ({ session }) => {
+        if (session.principal.email === undefined)
+          throw new UamError("unauthorized", "The user of this session was deleted");
+        return { data: principalRecord(session.principal) };
+      },
+      {
+        response: responses(data(PrincipalRecord), 401),
+        detail: {
+          operationId: "getPrincipal",
+          summary: "Who is logged in",
+          description: "Whose session the cookie is.",
+        },
+      },
+    );
+}
+
+/** For the document: the session cookie is set, or cleared. */
+const cookieSet = {
+  200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
+};
+
+function setCookie(web: Web, cookie: CookieJar, session: NewSession): void {
+  const maxAge = Math.ceil((session.expiresAt.getTime() - web.services.clock.now().getTime()) / 1000);
+  cookie[SESSION_COOKIE]?.set({ ...attributes(web), value: session.token, maxAge });
+}
+
+function attributes(web: Web) {
+  const sameSite = web.options.cookieSameSite.toLowerCase();
+  return { path: "/", httpOnly: true, secure: true, sameSite };
+}

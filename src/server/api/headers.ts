@@ -1,0 +1,56 @@
+/** Origin checks on the way in, and the headers that every response carries. */
+
+import { UamError } from "../../shared/errors.ts";
+import { infoOf } from "./request.ts";
+import type { WebOptions } from "./web.ts";
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Throws `forbidden` for a state-changing request that another site made a browser send: one whose Origin is neither the
+ * service's own nor listed, or that says it is cross-site without being from a listed origin. SameSite is only one layer.
+ */
+export function checkOrigin(options: WebOptions, request: Request): void {
+  if (SAFE_METHODS.has(request.method)) return;
+  const origin = request.headers.get("origin");
+  const listed = origin !== null && options.corsOrigins.includes(origin);
+  if (listed) return;
+  const foreign = origin !== null && origin !== options.baseUrl;
+  if (foreign || request.headers.get("sec-fetch-site") === "cross-site") {
+    throw new UamError("forbidden", "Requests from another origin are refused; see UAM_BASE_URL and UAM_CORS_ORIGINS");
+  }
+}
+
+/** Gives the response the headers that every response carries. */
+export function completeHeaders(options: WebOptions, request: Request, { headers }: Response): void {
+  for (const [name, value] of HARDENING) headers.set(name, value);
+  headers.set("x-request-id", infoOf(request).id);
+  if (!isCacheable(request)) headers.set("cache-control", "no-store");
+  if (options.baseUrl.startsWith("https:"))
+    headers.set("strict-transport-security", "max-age=31536000; includeSubDomains");
+  const origin = request.headers.get("origin");
+  if (options.corsOrigins.length > 0) {
+    headers.set("vary", "Origin");
+    if (origin !== null && options.corsOrigins.includes(origin)) {
+      headers.set("access-control-allow-origin", origin);
+      headers.set("access-control-allow-credentials", "true");
+      headers.set("access-control-expose-headers", "X-Request-Id, Retry-After, Content-Disposition");
+      headers.set("cross-origin-resource-policy", "cross-origin");
+    }
+  }
+  // Bun adds a charset and Deno does not; JSON has none (RFC 8259, section 11).
+  if (headers.get("content-type")?.startsWith("application/json")) headers.set("content-type", "application/json");
+}
+
+const HARDENING: readonly [string, string][] = [
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  ["content-security-policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"],
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-resource-policy", "same-origin"],
+  ["cross-origin-opener-policy", "same-origin"],
+];
+
+function isCacheable(request: Request): boolean {
+  return /\/(healthz|openapi\.json)\/?$/.test(new URL(request.url).pathname);
+}

@@ -1,0 +1,97 @@
+/** /me: what external users do with their own keys, and their own audit trail. */
+
+import { Elysia } from "elysia";
+import { listOwnAudit } from "../../domain/audit/audit.ts";
+import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
+import { auditRecord, keyRecord } from "../records.ts";
+import { AuditRecord } from "./schemas/audit.ts";
+import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
+import { jsonBody, requireSession, type Web } from "./web.ts";
+
+export function meRoutes(web: Web) {
+  const parse = jsonBody(web, "user");
+  return new Elysia({ prefix: "/me" })
+    .use(requireSession(web, "user"))
+    .get(
+      "/keys",
+      async ({ context, session }) => ({
+        data: { items: (await listKeys(context, session.principal.id)).map(keyRecord) },
+      }),
+      {
+        response: responses(KeyList, 401, 403, 404),
+        detail: {
+          operationId: "listOwnKeys",
+          summary: "List one's own active keys",
+          description: "Oldest first, and not paged.",
+        },
+      },
+    )
+    .post(
+      "/keys",
+      async ({ context, session, body, status }) => {
+        const key = await uploadKey(context, session.principal.id, { name: body.name, publicKey: body.public_key });
+        return status(201, { data: keyRecord(key) });
+      },
+      {
+        parse,
+        body: NewKey,
+        response: created(data(KeyRecord), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "uploadKey",
+          summary: "Upload a public key",
+          description: "On return the host's authorized-keys file holds the key. Only active users may upload.",
+        },
+      },
+    )
+    .patch(
+      "/keys/:id",
+      async ({ context, session, params, body }) => ({
+        data: keyRecord(await renameKey(context, session.principal.id, params.id, body.name)),
+      }),
+      {
+        parse,
+        params: IdParams,
+        body: KeyName,
+        response: responses(data(KeyRecord), 400, 401, 403, 404),
+        detail: {
+          operationId: "renameKey",
+          summary: "Rename a key",
+          description: "Only the display name changes; the host is not touched.",
+        },
+      },
+    )
+    .delete(
+      "/keys/:id",
+      async ({ context, session, params }) => ({
+        data: keyRecord(await revokeKey(context, session.principal.id, params.id)),
+      }),
+      {
+        params: IdParams,
+        response: responses(data(KeyRecord), 400, 401, 403, 404),
+        detail: {
+          operationId: "revokeKey",
+          summary: "Revoke a key at once",
+          description:
+            "On return the host's authorized-keys file no longer holds the key, and the sessions it opened have ended.",
+        },
+      },
+    )
+    .get(
+      "/audit",
+      async ({ context, session, query }) => {
+        const page = { page: query.page, pageSize: query.page_size };
+        const { total, items } = await listOwnAudit(context, session.principal.id, page);
+        return { data: { total, items: items.map(auditRecord) } };
+      },
+      {
+        query: PageQuery,
+        response: responses(paged(AuditRecord), 400, 401, 403),
+        detail: {
+          operationId: "listOwnAudit",
+          summary: "Read one's own audit trail",
+          description: "Newest first: what the caller did, and what was done to the caller or the caller's keys.",
+        },
+      },
+    );
+}

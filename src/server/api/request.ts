@@ -1,0 +1,86 @@
+/** What is known of a request besides what it says: its id, where it came from, and whose session it has. */
+
+import { randomUUID } from "node:crypto";
+import type { Principal, SessionFinder, UserType } from "../../domain/auth/sessions.ts";
+import type { Actor, Context, Services } from "../../domain/operation/context.ts";
+import { UNIX_PEER } from "../../shared/client-address.ts";
+import { UamError } from "../../shared/errors.ts";
+
+/** Who may call a route; `session` is either kind of session. */
+export type Permission = "public" | "session" | UserType;
+
+export const SESSION_COOKIE = "__Host-uam_session";
+
+const COOKIE = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=([A-Za-z0-9_-]{43})(?:;|$)`);
+
+export interface RequestInfo {
+  readonly id: string;
+  /** The client's address, or `UNIX_PEER` for one on a unix socket that no trusted proxy speaks for. */
+  readonly address: string;
+}
+
+/** A live session and the token it was found by. */
+export interface LiveSession {
+  readonly principal: Principal;
+  readonly token: string;
+}
+
+const infos = new WeakMap<Request, RequestInfo>();
+const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
+
+/** Remembers what is known of a request; to be called once, before any route sees it. */
+export function noteRequest(request: Request, address: string): RequestInfo {
+  const info = { id: randomUUID(), address };
+  infos.set(request, info);
+  return info;
+}
+
+export function infoOf(request: Request): RequestInfo {
+  return infos.get(request) ?? noteRequest(request, UNIX_PEER);
+}
+
+/** The session token that the request carries, or undefined. */
+export function tokenOf(request: Request): string | undefined {
+  return COOKIE.exec(request.headers.get("cookie") ?? "")?.[1];
+}
+
+/**
+ * The live session of the request if it is of the kind that `permission` asks for. Throws `unauthorized` without a
+ * session, `forbidden` with one of the other kind. Looked up once a request.
+ */
+export async function authorize(
+  find: SessionFinder,
+  request: Request,
+  permission: Exclude<Permission, "public">,
+): Promise<LiveSession> {
+  let pending = found.get(request);
+  if (pending === undefined) {
+    pending = lookUp(find, request);
+    found.set(request, pending);
+  }
+  const session = await pending;
+  if (session === undefined) throw new UamError("unauthorized", "Log in first: this needs a session");
+  if (permission !== "session" && session.principal.userType !== permission) {
+    const needed = permission === "admin" ? "an administrator" : "an external user";
+    throw new UamError("forbidden", `This needs the session of ${needed}`);
+  }
+  return session;
+}
+
+/** The services on behalf of whoever sent the request. */
+export function contextOf(services: Services, request: Request, principal?: Principal): Context {
+  const { id, address } = infoOf(request);
+  const ip = address === UNIX_PEER ? "" : address;
+  const actor: Actor =
+    principal === undefined
+      ? { type: "anonymous", name: "anonymous", ip }
+      : { type: principal.userType, name: principal.username, ip };
+  return { ...services, actor, requestId: id };
+}
+
+async function lookUp(find: SessionFinder, request: Request): Promise<LiveSession | undefined> {
+  const token = tokenOf(request);
+  if (token === undefined) return undefined;
+  const principal = await find(token);
+  return principal === undefined ? undefined : { principal, token };
+}

@@ -1,0 +1,85 @@
+/** What the registered routes say of a path: which methods it knows, and so 404, 405 and the answer to a preflight. */
+
+import { UamError } from "../../shared/errors.ts";
+import { HttpRefusal } from "./errors.ts";
+import type { WebOptions } from "./web.ts";
+
+/** A route as registered, e.g. `GET /api/v1/users/:id`. */
+export interface RouteName {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** A name or an address, and perhaps a port (RFC 9110, section 7.2); empty where the target has no host. */
+const HOST = /^(?:[^\s/?#@\\[\]]*|\[[0-9a-f:.]+\](?::\d+)?)$/i;
+
+/**
+ * Throws `invalid` for a target with a fragment, which is none and which runtimes hand on as a part of the path, and for a
+ * Host that is none (RFC 9112, section 3.2).
+ */
+export function checkTarget(request: Request): void {
+  if (request.url.includes("#")) throw new UamError("invalid", "The address of a request must not contain #");
+  if (!HOST.test(request.headers.get("host") ?? ""))
+    throw new UamError("invalid", "The Host header does not name a host");
+}
+
+/** 405 with what is allowed where the path exists, else 404. */
+export function unknownRoute(routes: readonly RouteName[], request: Request): Error {
+  const allowed = allowedMethods(routes, request);
+  if (allowed.length === 0) return new UamError("not_found", "There is nothing at this path");
+  const list = allowed.join(", ");
+  return new HttpRefusal(405, `This path does not know the method ${request.method}; it knows ${list}`, list);
+}
+
+/**
+ * The answer to a browser that asks on behalf of a listed origin whether it may call (CORS preflight); undefined for any
+ * other request, which is then treated as usual. The headers that name the origin are on every response.
+ */
+export function preflight(options: WebOptions, routes: readonly RouteName[], request: Request): Response | undefined {
+  const { headers } = request;
+  if (request.method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
+  if (!options.corsOrigins.includes(headers.get("origin") ?? "")) return undefined;
+  const allowed = allowedMethods(routes, request);
+  if (allowed.length === 0) return undefined;
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": allowed.join(", "),
+      "access-control-allow-headers": "Content-Type",
+      "access-control-max-age": "600",
+    },
+  });
+}
+
+/** The path without a slash at its end, which routes do not mind. */
+export function trimPath(path: string): string {
+  return path.replace(/(.)\/$/, "$1");
+}
+
+/** The path of the route that answers the request, as registered; "other" if none does. */
+export function routeOf(routes: readonly RouteName[], request: Request): string {
+  const path = trimPath(new URL(request.url).pathname);
+  const known = routes.map((route) => trimPath(route.path)).filter((pattern) => matches(pattern, path));
+  // A route without parameters wins over one with them.
+  return known.find((pattern) => pattern === path) ?? known[0] ?? "other";
+}
+
+function allowedMethods(routes: readonly RouteName[], request: Request): readonly string[] {
+  const path = trimPath(new URL(request.url).pathname);
+  const allowed = new Set<string>();
+  for (const route of routes) {
+    if (!matches(trimPath(route.path), path)) continue;
+    allowed.add(route.method);
+    if (route.method === "GET") allowed.add("HEAD");
+  }
+  return [...allowed].sort();
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, index) => (part.startsWith(":") ? given[index] !== "" : part === given[index]))
+  );
+}

@@ -1,0 +1,130 @@
+/** What the schemas of all routes are made of. They validate, and the OpenAPI document is made from them. */
+
+import * as v from "valibot";
+import { MAX_PURPOSE, MAX_SUPERVISOR, USERNAME } from "../../domain/users/username.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A text of an answer, and what the document says of it; `rules` are those that a feature keeps. */
+export function described(example: string, description?: string, rules: Facts = {}) {
+  return v.pipe(v.string(), v.metadata(facts(example, description, rules)));
+}
+
+/** A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. */
+export function text(example: string, description?: string, rules: Facts = {}) {
+  const noNul = v.regex(/^[^\0]*$/, "must not contain NUL characters");
+  return v.pipe(v.string(), noNul, v.metadata(facts(example, description, rules)));
+}
+
+/** A number that a feature checks to be whole and within these bounds. */
+export function wholeNumber(minimum: number, maximum: number, description: string) {
+  return v.pipe(v.number(), v.metadata({ type: "integer", minimum, maximum, description, examples: [30] }));
+}
+
+function facts(example: string, description: string | undefined, rules: Facts) {
+  return { ...(description === undefined ? {} : { description }), ...rules, examples: [example] };
+}
+
+export const id = v.pipe(v.number(), v.integer(), v.minValue(1), v.examples([7]));
+export const timestamp = timestampLike("2026-11-20T08:00:00.000Z");
+/** When a user expires. */
+export const expiry = timestampLike("2027-02-18T08:00:00.000Z");
+
+/** What a user and an application say of a person, in answers. */
+export const person = {
+  username: described("alice", "Without the prefix `ext_`"),
+  email: described("alice@example.org"),
+  supervisor: described("Bo Lindqvist"),
+  purpose: described("Maintenance of the build servers"),
+};
+
+/** The same in requests; the features check it. */
+export const newPerson = {
+  username: text("alice", "Without the prefix `ext_`", { pattern: USERNAME.source }),
+  email: text("alice@example.org", "One address", { format: "email", maxLength: 254 }),
+  supervisor: v.optional(text("Bo Lindqvist", undefined, { maxLength: MAX_SUPERVISOR })),
+  purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
+};
+
+export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0 means the default"));
+
+function timestampLike(example: string) {
+  return v.pipe(
+    v.string(),
+    v.isoTimestamp(),
+    v.metadata({ description: "UTC, RFC 3339 with milliseconds", examples: [example] }),
+  );
+}
+
+/** The body of every failure. */
+export const Failure = v.pipe(
+  v.object({ error: v.pipe(v.string(), v.description("A sentence a person can act on")) }),
+  v.title("Error"),
+);
+
+/** The body of every success. */
+export function data<S extends v.GenericSchema>(payload: S) {
+  return v.object({ data: payload });
+}
+
+/** The body of a success that says no more than how things stand now. */
+export function statusOf<const T extends string>(status: T) {
+  return data(v.object({ status: v.literal(status) }));
+}
+
+/** One page of a list. */
+export function paged<S extends v.GenericSchema>(item: S) {
+  return data(
+    v.object({ total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])), items: v.array(item) }),
+  );
+}
+
+/** Response schemas by status: the success and the failures a route can answer with. */
+export function responses<S extends v.GenericSchema>(success: S, ...failures: readonly FailureStatus[]) {
+  const map = { 200: success } as Record<number, v.GenericSchema> & { 200: S };
+  for (const status of [...failures, 500]) map[status] = Failure;
+  return map;
+}
+
+/** The same for a route that creates something. */
+export function created<S extends v.GenericSchema>(success: S, ...failures: readonly FailureStatus[]) {
+  const map = { 201: success } as Record<number, v.GenericSchema> & { 201: S };
+  for (const status of [...failures, 500]) map[status] = Failure;
+  return map;
+}
+
+export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429;
+
+/** `:id`: digits only. One too large for the database becomes 0, which no row has. */
+export const IdParams = v.object({
+  id: v.pipe(
+    v.string(),
+    v.regex(/^\d+$/, "must be an unsigned integer"),
+    v.metadata({ type: "integer", minimum: 0, examples: [7] }),
+    v.transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0)),
+  ),
+});
+
+function pageNumber(fallback: number, maximum: number, description: string) {
+  const message = `must be a whole number from 1 to ${maximum}`;
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,9}$/, message),
+      v.metadata({ type: "integer", minimum: 1, maximum, description }),
+      v.transform(Number),
+      v.minValue(1, message),
+      v.maxValue(maximum, message),
+    ),
+    String(fallback),
+  );
+}
+
+/** Which page of a list, as query parameters. */
+export const pageFields = {
+  page: pageNumber(1, 999_999_999, "Which page; one past the end is empty"),
+  page_size: pageNumber(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Items on a page"),
+};
+
+export const PageQuery = v.object(pageFields);

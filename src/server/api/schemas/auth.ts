@@ -1,0 +1,87 @@
+/** Logging in and out, in requests and answers. */
+
+import * as v from "valibot";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
+import { described, id, person, text } from "../schemas.ts";
+
+const PASSWORD = "seven lanterns over cold water";
+/** A captcha's id and a reset token are sealed or random; these have the looks and open nothing. */
+const CAPTCHA_ID = "Zk1qS0xXc2JmR3l0TnBPdQ";
+const TOKEN = "bm90IGEgdG9rZW4sIGp1c3QgYW4gZXhhbXBsZSBvZjE";
+
+const username = bounded("alice", 128);
+const adminName = bounded("root-admin", 128);
+
+/** A text whose length is bounded here, since no feature looks at it before work is done. */
+function bounded(example: string, most: number, facts: Readonly<Record<string, unknown>> = {}) {
+  return v.pipe(text(example), v.maxLength(most, "is too long"), v.metadata(facts));
+}
+
+export const PrincipalRecord = v.pipe(
+  v.object({
+    user_type: v.picklist(["admin", "user"]),
+    id,
+    username: described("root-admin", "A user's is without the prefix `ext_`"),
+    email: person.email,
+  }),
+  v.title("Principal"),
+);
+
+export const Captcha = v.pipe(
+  v.object({
+    captcha_id: described(CAPTCHA_ID, "To be sent with the answer; good for one, right or wrong, within 5 minutes"),
+    image: v.pipe(
+      v.string(),
+      v.regex(/^data:image\/png;base64,/),
+      v.metadata({ description: "A PNG as a base64 data URI", examples: ["data:image/png;base64,iVBORw0KGgo="] }),
+    ),
+  }),
+  v.title("Captcha"),
+);
+
+export const OtpSend = v.pipe(
+  v.object({
+    username,
+    captcha_id: described(CAPTCHA_ID, "From `/auth/captcha`"),
+    captcha_code: described("K7RWX", "What the image shows; case does not matter"),
+  }),
+  v.title("CodeRequest"),
+);
+
+export const OtpLogin = v.pipe(
+  v.object({
+    username,
+    code: v.pipe(
+      v.string(),
+      v.maxLength(64, "is too long"),
+      v.metadata({ description: "8 digits", examples: ["40917352"] }),
+    ),
+  }),
+  v.title("CodeLogin"),
+);
+
+export const AdminLogin = v.pipe(
+  v.object({
+    username: adminName,
+    password: v.pipe(
+      v.string(),
+      v.maxLength(1024, "is too long"),
+      v.metadata({ format: "password", examples: [PASSWORD] }),
+    ),
+  }),
+  v.title("AdminLogin"),
+);
+
+export const AdminForgot = v.pipe(v.object({ username: adminName }), v.title("ForgottenPassword"));
+
+export const AdminReset = v.pipe(
+  v.object({
+    token: described(TOKEN, "From the mail; good once, for 30 minutes"),
+    new_password: described(PASSWORD, "Not a common one, and without the username in it", {
+      format: "password",
+      minLength: PASSWORD_MIN,
+      maxLength: PASSWORD_MAX,
+    }),
+  }),
+  v.title("PasswordReset"),
+);

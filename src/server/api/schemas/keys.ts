@@ -1,0 +1,36 @@
+/** SSH public keys, in requests and answers. */
+
+import * as v from "valibot";
+import { KEY_STATUSES } from "../../../shared/statuses.ts";
+import { data, described, id, text, timestamp } from "../schemas.ts";
+
+const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
+
+export const KeyRecord = v.pipe(
+  v.object({
+    id,
+    name: described("laptop"),
+    type: described("ssh-ed25519"),
+    bits: v.pipe(v.number(), v.integer(), v.examples([256])),
+    fingerprint: described("SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA", "As `ssh-keygen -l` prints it"),
+    public_key: described(PUBLIC_KEY, "Type and key, without a comment"),
+    status: v.picklist(KEY_STATUSES),
+    created_at: timestamp,
+    revoked_at: v.nullable(timestamp),
+  }),
+  v.title("SshKey"),
+);
+
+export const KeyList = data(v.object({ items: v.array(KeyRecord) }));
+
+const newName = text("laptop", "1 to 64 characters after trimming; never reaches the host", { minLength: 1 });
+
+export const NewKey = v.pipe(
+  v.object({
+    name: newName,
+    public_key: text(`${PUBLIC_KEY} alice@laptop`, "One line as in `id_ed25519.pub`; the comment is not kept"),
+  }),
+  v.title("NewSshKey"),
+);
+
+export const KeyName = v.pipe(v.object({ name: newName }), v.title("SshKeyName"));

@@ -1,0 +1,67 @@
+/** External users, in requests and answers. */
+
+import * as v from "valibot";
+import { USER_STATUSES } from "../../../shared/statuses.ts";
+import {
+  described,
+  expiry,
+  id,
+  newPerson,
+  pageFields,
+  person,
+  text,
+  timestamp,
+  ttlDays,
+  wholeNumber,
+} from "../schemas.ts";
+
+export const UserQuery = v.object({
+  ...pageFields,
+  status: v.optional(v.picklist(USER_STATUSES)),
+  supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
+});
+
+export const UserRecord = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    host_account: described("ext_alice", "The account on the host"),
+    email: person.email,
+    supervisor: person.supervisor,
+    purpose: person.purpose,
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+    disabled_at: v.nullable(timestamp),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+  v.title("User"),
+);
+
+export const CreatedUser = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+  }),
+  v.title("CreatedUser"),
+);
+
+export const NewUser = v.pipe(v.object({ ...newPerson, ttl_days: ttlDays }), v.title("NewUser"));
+
+export const UserChanges = v.pipe(
+  v.object({
+    email: v.optional(newPerson.email),
+    supervisor: newPerson.supervisor,
+    purpose: newPerson.purpose,
+  }),
+  v.title("UserChanges"),
+);
+
+export const Extension = v.pipe(
+  v.object({
+    days: v.optional(wholeNumber(0, 3650, "Counted from the later of now and the expiry; 0 means the default"), 0),
+  }),
+  v.title("Extension"),
+);

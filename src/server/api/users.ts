@@ -1,0 +1,170 @@
+/** /users: what administrators do with external users. */
+
+import { Elysia } from "elysia";
+import * as v from "valibot";
+import { listKeys } from "../../domain/keys/keys.ts";
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  extendUser,
+  getUser,
+  listUsers,
+  updateUser,
+} from "../../domain/users/users.ts";
+import { keyRecord, userRecord } from "../records.ts";
+import { failAs } from "./errors.ts";
+import { KeyList } from "./schemas/keys.ts";
+import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
+import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
+import { jsonBody, requireSession, type Web } from "./web.ts";
+
+export function userRoutes(web: Web) {
+  const parse = jsonBody(web, "admin");
+  return new Elysia({ prefix: "/users" })
+    .use(requireSession(web, "admin"))
+    .get(
+      "/",
+      async ({ context, query }) => {
+        const page = { page: query.page, pageSize: query.page_size };
+        const { total, items } = await listUsers(context, query, page);
+        return { data: { total, items: items.map(userRecord) } };
+      },
+      {
+        query: UserQuery,
+        response: responses(paged(UserRecord), 400, 401, 403),
+        detail: {
+          operationId: "listUsers",
+          summary: "List external users",
+          description: "Newest first. All given filters must match.",
+        },
+      },
+    )
+    .post(
+      "/",
+      async ({ context, body, status }) => {
+        const input = { ...body, ttlDays: body.ttl_days };
+        const user = userRecord(await failAs("invalid", ["conflict"], createUser(context, input)));
+        return status(201, {
+          data: { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at },
+        });
+      },
+      {
+        parse,
+        body: NewUser,
+        response: created(data(CreatedUser), 400, 401, 403, 409),
+        detail: {
+          operationId: "createUser",
+          summary: "Create an external user and the host account",
+          description: "A username that is stored, or an account of that name on the host, is a conflict.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async ({ context, params }) => ({ data: userRecord(await failAs("not_found", [], getUser(context, params.id))) }),
+      {
+        params: IdParams,
+        response: responses(data(UserRecord), 400, 401, 403, 404),
+        detail: {
+          operationId: "getUser",
+          summary: "Read an external user",
+          description: "Expired users are there until they are recycled.",
+        },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ context, params, body }) => ({
+        data: userRecord(await failAs("invalid", ["not_found"], updateUser(context, params.id, body))),
+      }),
+      {
+        parse,
+        params: IdParams,
+        body: UserChanges,
+        response: responses(data(UserRecord), 400, 401, 403, 404),
+        detail: {
+          operationId: "updateUser",
+          summary: "Change e-mail, supervisor or purpose",
+          description: "Only the fields that are sent change; an empty text clears supervisor or purpose.",
+        },
+      },
+    )
+    .post(
+      "/:id/disable",
+      async ({ context, params }) => ({ data: { status: (await disableUser(context, params.id)).status } }),
+      {
+        params: IdParams,
+        response: responses(statusOf("disabled"), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "disableUser",
+          summary: "End a user's access at once",
+          description: "Empties the authorized-keys file and shuts the account; its processes and sessions end.",
+        },
+      },
+    )
+    .post(
+      "/:id/enable",
+      async ({ context, params }) => ({ data: { status: (await enableUser(context, params.id)).status } }),
+      {
+        params: IdParams,
+        response: responses(statusOf("active"), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "enableUser",
+          summary: "Give a disabled user access again",
+          description: "Restores the authorized-keys file from the stored keys.",
+        },
+      },
+    )
+    .post(
+      "/:id/extend",
+      async ({ context, params, body }) => ({
+        data: {
+          expire_at: userRecord(
+            await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days)),
+          ).expire_at,
+        },
+      }),
+      {
+        parse,
+        params: IdParams,
+        body: Extension,
+        response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404),
+        detail: {
+          operationId: "extendUser",
+          summary: "Move a user's expiry",
+          description: "An expired user returns while the recycle period lasts.",
+        },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ context, params }) => {
+        await deleteUser(context, params.id);
+        return { data: { status: "deleted" as const } };
+      },
+      {
+        params: IdParams,
+        response: responses(statusOf("deleted"), 400, 401, 403, 404),
+        detail: {
+          operationId: "deleteUser",
+          summary: "Delete a user, the host account, the home directory and the keys",
+          description: "The audit records stay.",
+        },
+      },
+    )
+    .get(
+      "/:id/keys",
+      async ({ context, params }) => ({ data: { items: (await listKeys(context, params.id)).map(keyRecord) } }),
+      {
+        params: IdParams,
+        response: responses(KeyList, 400, 401, 403, 404),
+        detail: {
+          operationId: "listUserKeys",
+          summary: "List a user's active keys",
+          description: "Oldest first, and not paged.",
+        },
+      },
+    );
+}

@@ -1,0 +1,124 @@
+/** Backup and restore of an installation: its database, the key of its audit log, and the uids its host has seen. */
+
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
+import { systemClock } from "../shared/clock.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { VERSION } from "../shared/version.ts";
+import { type BackupSummary, writeBackup } from "../store/backup/backup.ts";
+import { writeFileWhole } from "../store/backup/backup-file.ts";
+import { verifyBackup } from "../store/backup/backup-reader.ts";
+import { examineTarget, type RestoreSummary, requireKnownVersion, restoreBackup } from "../store/backup/restore.ts";
+import { roleOf } from "../store/backup/restore-target.ts";
+import type { ConnectionOptions } from "../store/client.ts";
+import { openHost, openServer } from "./compose.ts";
+
+/** Instead of a file: standard output. */
+export const STANDARD_OUTPUT = "-";
+const STDOUT = 1;
+
+/** What both directions need. */
+export interface TransferOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** A path, or STANDARD_OUTPUT for a backup. */
+  readonly file: string;
+  /** Replace the file, or what is in the database. */
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What a restore did, and what it put aside. */
+export interface RestoreReport extends RestoreSummary {
+  /** Backup of what was in the database before; undefined if that was nothing. */
+  readonly savedAs: string | undefined;
+  /** Where the key that sealed the log in the database before is now. */
+  readonly keyKeptAs: string | undefined;
+}
+
+/** Writes a backup of everything stored, as it is at one moment; the service may go on. */
+export async function backUp({ config, log, file, force, signal }: TransferOptions): Promise<BackupSummary> {
+  const server = await openServer(config, log, "command");
+  try {
+    const connection = server.owner ?? server.connection;
+    if (file !== STANDARD_OUTPUT) return await save(config, connection, file, { force, signal });
+    const sink = createWriteStream("", { fd: STDOUT, autoClose: false });
+    return await writeBackup({ ...sourceOf(config), connection, signal }, sink).catch((cause: unknown) => {
+      throw cause instanceof Error && cause === sink.errored ? unwritten(cause) : cause;
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+/**
+ * Makes the installation what the backup says. The service must not run. What was in the database is saved to the data
+ * directory first. Throws without having changed anything.
+ */
+export async function restore({ config, log, file, force, signal }: TransferOptions): Promise<RestoreReport> {
+  const host = await openHost(config, log);
+  const { first, last } = config.uidRange;
+  const onHost = await host.highestUid(first, last);
+  const verified = await verifyBackup(file, signal);
+  requireKnownVersion(verified.header);
+  const server = await openServer(config, log, "command");
+  let key: KeyChange | undefined;
+  try {
+    const connection = server.owner ?? server.connection;
+    const replaced = (await examineTarget(connection, signal)) && force;
+    const savedAs = replaced ? join(config.dataDir, `before-restore-${timeForName()}.uam-backup`) : undefined;
+    if (savedAs !== undefined) await save(config, connection, savedAs, { force: false, signal });
+    const summary = await restoreBackup(file, {
+      connection,
+      serviceRole: server.owner === undefined ? undefined : await roleOf(server.connection, signal),
+      force,
+      uids: { first, last, onHost },
+      signal,
+      verified,
+      beforeCommit: async ({ auditKey }, db) => {
+        key = await adoptKey(db, config, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
+      },
+    });
+    return { ...summary, savedAs, keyKeptAs: key?.keptAs };
+  } catch (error) {
+    key?.undo();
+    throw error;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** What is in the backup; throws `invalid` if it is damaged, or of another version of the program. Opens nothing else. */
+export async function check(file: string, signal: AbortSignal): Promise<BackupSummary> {
+  const summary = await verifyBackup(file, signal);
+  requireKnownVersion(summary.header);
+  return summary;
+}
+
+async function save(
+  config: Config,
+  connection: ConnectionOptions,
+  file: string,
+  { force, signal }: { readonly force: boolean; readonly signal: AbortSignal },
+): Promise<BackupSummary> {
+  return await writeFileWhole(file, force, (sink) => writeBackup({ ...sourceOf(config), connection, signal }, sink));
+}
+
+function sourceOf(config: Config) {
+  return { program: VERSION, createdAt: systemClock.now(), auditKey: keyToCarry(config) };
+}
+
+function timeForName(): string {
+  return systemClock.now().toISOString().replaceAll(/[-:.]/g, "");
+}
+
+function unwritten(cause: Error): UamError {
+  const why =
+    "code" in cause && cause.code === "EPIPE"
+      ? "Whoever reads the standard output left before the end"
+      : `The standard output cannot be written: ${cause.message}`;
+  return new UamError("conflict", `${why}; what was written is no backup.`, { cause });
+}

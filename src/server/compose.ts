@@ -1,0 +1,141 @@
+/** Composition root: configuration -> database, host, hasher, clock -> services. */
+
+import { mkdirSync } from "node:fs";
+import { hostname as systemHostname } from "node:os";
+import type { Config } from "../config/config.ts";
+import { findSeal, openSeal } from "../domain/audit/key.ts";
+import { createPasswordHasher } from "../domain/auth/passwords.ts";
+import type { Policy, Seal, Services } from "../domain/operation/context.ts";
+import { createHost } from "../host/create-host.ts";
+import { readAuthorizedKeys, renderAuthorizedKeys } from "../host/key-file/authorized-keys.ts";
+import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
+import type { Host } from "../protocol/host.ts";
+import { systemClock } from "../shared/clock.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "../store/client.ts";
+import { pendingMigrations } from "../store/migrate.ts";
+import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
+import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
+import { prepareDatabase } from "../store/prepare.ts";
+
+/** The services, and how to let go of what they hold. */
+export interface ServicesHandle {
+  readonly services: Services;
+  close(): Promise<void>;
+}
+
+/** A service keeps its database server alive and going; a command leaves it to whoever else uses it. */
+export type Lifetime = "service" | "command";
+
+/** Connections for operations; each holds one for as long as its transaction takes, and each of the jobs one more. */
+const OPERATION_CONNECTIONS = 12;
+/** Connections for single statements beside them; see `Services.side`. */
+const SIDE_CONNECTIONS = 2;
+
+/** Opens everything; on return the database is reachable and its schema is this program's. */
+export async function openServices(config: Config, log: Log, lifetime: Lifetime): Promise<ServicesHandle> {
+  return await openParts(config, log, lifetime, async (db, owner) => {
+    await prepareDatabase(db, owner, log);
+    return await openSeal(db, config);
+  });
+}
+
+/**
+ * Opens everything for a look: nothing is made and nothing stored is changed. Throws `conflict` where there is no database
+ * yet, or one that has to be brought up to date first.
+ */
+export async function openToLook(config: Config, log: Log): Promise<ServicesHandle> {
+  if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
+    throw new UamError("conflict", `There is no database in ${config.dataDir} yet: uam serve or uam migrate makes it.`);
+  }
+  return await openParts(config, log, "command", async (db) => {
+    const { length } = await pendingMigrations(db);
+    if (length === 0) return await findSeal(db, config);
+    throw new UamError(
+      "conflict",
+      `The database is older than this program: uam migrate, or a start of the service, applies what it lacks (${length}).`,
+    );
+  });
+}
+
+/** Opens the database and, once `prepare` has seen to it and given the seal of its log, the rest. */
+async function openParts(
+  config: Config,
+  log: Log,
+  lifetime: Lifetime,
+  prepare: (db: Database, owner: ConnectionOptions | undefined) => Promise<Seal>,
+): Promise<ServicesHandle> {
+  const { connection, owner, stop } = await openServer(config, log, lifetime);
+  const main = openDatabase(connection, OPERATION_CONNECTIONS);
+  const side = openDatabase(connection, SIDE_CONNECTIONS);
+  async function close(): Promise<void> {
+    await Promise.all([main.close(), side.close()]);
+    await stop();
+  }
+  // The host is looked at meanwhile; a failure counts where it is awaited.
+  const host = openHost(config, log);
+  host.catch(() => {});
+  try {
+    const seal = await prepare(main.db, owner);
+    const services = {
+      db: main.db,
+      side: side.db,
+      host: await host,
+      clock: systemClock,
+      log,
+      hasher: createPasswordHasher(),
+      seal,
+      policy: policyOf(config),
+    };
+    return { services, close };
+  } catch (error) {
+    await close();
+    const reason = connectionFailure(error);
+    if (reason === undefined) throw error;
+    throw new UamError("internal", `The database cannot be reached: ${reason}`, { cause: error });
+  }
+}
+
+/** What operations follow, out of the configuration. */
+export function policyOf(config: Config): Policy {
+  const { hostname } = new URL(config.baseUrl);
+  const host = /^(localhost|127\.|\[)/.test(hostname) ? systemHostname() : hostname;
+  return { ...config, site: { baseUrl: config.baseUrl, host } };
+}
+
+/** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */
+export async function openServer(
+  config: Config,
+  log: Log,
+  lifetime: Lifetime,
+): Promise<{ connection: ConnectionOptions; owner: ConnectionOptions | undefined; stop(): Promise<void> }> {
+  if (config.databaseUrl !== undefined) {
+    const owner = config.databaseOwnerUrl === undefined ? undefined : { url: config.databaseOwnerUrl };
+    return { connection: { url: config.databaseUrl }, owner, stop: async () => {} };
+  }
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  const { connection, stop } = await openEmbeddedPostgres({ dataDir: config.dataDir, log, lifetime });
+  return { connection, owner: { ...connection, username: SUPERUSER }, stop };
+}
+
+/** The host alone, for what must work without the database. */
+export function openHost(config: Config, log: Log): Promise<Host> {
+  return createHost(hostSettingsOf(config), log);
+}
+
+/** What the host is told, out of the configuration. */
+export function hostSettingsOf(config: Config): HostSettings {
+  return {
+    mode: config.hostMode,
+    homeBase: config.homeBase,
+    shell: config.shell,
+    groups: config.groups,
+    authorizedKeysFile: config.authorizedKeysFile,
+    revokeEnds: config.revokeEnds,
+    uidRange: config.uidRange,
+    markerGroup: MARKER_GROUP,
+    keysIn: readAuthorizedKeys,
+    render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
+  };
+}

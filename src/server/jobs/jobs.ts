@@ -1,0 +1,127 @@
+/** What the service does by itself, and when. */
+
+import { Cron } from "croner";
+import { createHeadReporter } from "../../domain/audit/head.ts";
+import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
+import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
+import { beat } from "../../domain/lifecycle/heartbeat.ts";
+import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
+import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
+import { type Services, systemContext } from "../../domain/operation/context.ts";
+import type { Drift } from "../../protocol/host.ts";
+import { withJobLock } from "../../store/job-lock.ts";
+import { startDelivery } from "../mail/delivery.ts";
+import type { MailTransport } from "../mail/mail.ts";
+
+/** What the jobs need besides the services. */
+export interface JobParts {
+  readonly transport: MailTransport;
+  /** Sets the host right and returns what differed. */
+  readonly reconcile: () => Promise<readonly Drift[]>;
+}
+
+/** A piece of work that repeats itself. */
+export interface Job {
+  readonly name: string;
+  /** When, as in crontab(5), in UTC. */
+  readonly schedule: string;
+  /** Ends early, without leaving anything half done, when `signal` says so. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The jobs of a running service. */
+export interface RunningJobs {
+  /** Resolves when what had become due while the service was stopped is done, or the jobs were stopped. */
+  readonly caughtUp: Promise<void>;
+  /** Begins nothing more, and waits for what runs: for the user that is being dealt with and the mail that is being sent. */
+  stop(): Promise<void>;
+}
+
+/** All jobs, in the order in which they catch up at the start. */
+export function jobsOf(services: Services, { reconcile }: JobParts): readonly Job[] {
+  const context = systemContext(services);
+  const logDrifts = createDriftLog(services);
+  return [
+    {
+      name: "expire",
+      schedule: "* * * * *",
+      run: async (signal) => {
+        const time = await beat(services);
+        await expireDue(context, time, signal);
+        await remindExpiring(services, time.now, signal);
+      },
+    },
+    {
+      // Apart from expiring, which must not wait until a large home directory is removed.
+      name: "recycle",
+      schedule: "* * * * *",
+      run: async (signal) => void (await recycleDue(context, await beat(services), signal)),
+    },
+    { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
+    {
+      name: "clean-up",
+      schedule: "17 * * * *",
+      run: async () => {
+        await purgeDue(services, await beat(services));
+        await cleanUp(services);
+      },
+    },
+    { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
+    { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
+  ];
+}
+
+/**
+ * Starts sending mail, does in the background what has become due, and then each job when its time comes. A job never
+ * overlaps itself, on this instance or another one on the same database; one that fails is logged and runs again next time.
+ */
+export function startJobs(services: Services, parts: JobParts): RunningJobs {
+  const stopping = new AbortController();
+  const running = new Map<string, Promise<void>>();
+  const start = (job: Job): Promise<void> => {
+    const current = running.get(job.name);
+    if (current !== undefined || stopping.signal.aborted) return current ?? Promise.resolve();
+    const run = runJob(services, job, stopping.signal).finally(() => running.delete(job.name));
+    running.set(job.name, run);
+    return run;
+  };
+  const jobs = jobsOf(services, parts);
+  const delivery = startDelivery(services, parts.transport);
+  async function catchUp(): Promise<void> {
+    for (const job of jobs) await start(job);
+  }
+  const caughtUp = catchUp();
+  const crons = jobs.map((job) => new Cron(job.schedule, { timezone: "UTC" }, () => start(job)));
+  return {
+    caughtUp,
+    async stop() {
+      for (const cron of crons) cron.stop();
+      stopping.abort();
+      await Promise.all([caughtUp, ...running.values(), delivery.stop()]);
+      await parts.transport.close();
+    },
+  };
+}
+
+/** Runs the job unless another instance is at it; never throws. */
+async function runJob({ db, log }: Services, job: Job, signal: AbortSignal): Promise<void> {
+  try {
+    const ran = await withJobLock(db, job.name, () => job.run(signal));
+    if (!ran) log.debug("another instance is at the job", { job: job.name });
+  } catch (error) {
+    log.error("a job failed; it will run again", { job: job.name, error });
+  }
+}
+
+/** Logs what was repaired, and what could not be when it is first seen: it would be there every minute. */
+function createDriftLog({ log }: Services): (drifts: readonly Drift[]) => void {
+  let known: ReadonlySet<string> = new Set();
+  return (drifts) => {
+    const standing = drifts.filter((drift) => !drift.repaired);
+    const keyOf = (drift: Drift): string => JSON.stringify([drift.account, drift.problem]);
+    for (const drift of drifts) {
+      if (drift.repaired || !known.has(keyOf(drift))) log.warn("the host differed from what is stored", { ...drift });
+    }
+    known = new Set(standing.map(keyOf));
+  };
+}

@@ -1,0 +1,167 @@
+/** Sending what is queued: claimed, handed to the transport, and finished or put off. */
+
+import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
+import type { Services } from "../../domain/operation/context.ts";
+import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
+import { listen } from "../../store/notify.ts";
+import { type OutboxRow, outbox } from "../../store/schema.ts";
+import { type MailTransport, SEND_TIMEOUT, type SendResult } from "./mail.ts";
+
+/** As many as the SMTP transport has connections: one more would spend its time in that queue. */
+const LANES = 2;
+/** Whoever claimed a mail and was not heard of for so long has crashed; longer than a transport takes to give up. */
+const LEASE = SEND_TIMEOUT + 2 * MINUTE;
+/** The wait after the first failure; it doubles with each, up to `LONGEST_WAIT`. */
+const FIRST_WAIT = 5 * SECOND;
+const LONGEST_WAIT = HOUR;
+/** With these waits about three days. */
+export const MAX_ATTEMPTS = 80;
+/** How often a delivery looks for mail that it was not told of: retries, and what a lost connection missed. */
+const POLL = 5 * SECOND;
+
+type Parts = Pick<Services, "db" | "clock" | "log">;
+
+/** A delivery under way. */
+export interface Delivery {
+  /** Lets the mails under way finish and begins no other. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Sends queued mail from now on: at once after the commit that queued it, and again later where that fails. It never
+ * throws, and nobody waits for it; several instances on one database share the work.
+ */
+export function startDelivery(services: Parts, transport: MailTransport): Delivery {
+  const { db, log } = services;
+  const stopping = new AbortController();
+  const bell = createBell();
+  const listening = listen(db, OUTBOX_CHANNEL, bell.ring).catch((error: unknown) => {
+    log.warn("the database does not tell of queued mail; it is looked for every few seconds instead", { error });
+    return async () => {};
+  });
+
+  /** Each lane goes its own way: a mail that takes long keeps one lane, and the next mail takes the other. */
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const rung = bell.next();
+      try {
+        await dropExpired(services);
+        await runLane(services, transport, stopping.signal);
+      } catch (error) {
+        log.error("queued mail could not be looked at", { error });
+      }
+      const timer = setTimeout(bell.ring, POLL);
+      if (!stopping.signal.aborted) await rung;
+      clearTimeout(timer);
+    }
+  }
+  const working = Array.from({ length: LANES }, work);
+
+  return {
+    async stop() {
+      stopping.abort();
+      bell.ring();
+      await Promise.all(working);
+      await (await listening)();
+    },
+  };
+}
+
+/** Something to wait for; a ring between `next()` and the waiting is not missed. */
+function createBell(): { ring(): void; next(): Promise<void> } {
+  let pending = Promise.withResolvers<void>();
+  return {
+    ring() {
+      pending.resolve();
+      pending = Promise.withResolvers<void>();
+    },
+    next: () => pending.promise,
+  };
+}
+
+/**
+ * Sends every mail that is due, most urgent first, and returns when none is left or `signal` says so. Of several deliveries
+ * at once each mail is sent by one; one that was claimed by a process that crashed is sent again after a while, under the
+ * same Message-ID.
+ */
+export async function deliverDue(services: Parts, transport: MailTransport, signal?: AbortSignal): Promise<void> {
+  await dropExpired(services);
+  await Promise.all(Array.from({ length: LANES }, () => runLane(services, transport, signal)));
+}
+
+async function runLane(services: Parts, transport: MailTransport, signal?: AbortSignal): Promise<void> {
+  while (signal?.aborted !== true) {
+    const mail = await claim(services);
+    if (mail === undefined) return;
+    const { recipient, subject, text, html } = mail;
+    await finish(services, mail, await transport.send({ to: recipient, subject, text, html }, `outbox-${mail.id}`));
+  }
+}
+
+/** Takes one due mail out of the others' sight until the lease ends; its attempt is counted whatever becomes of it. */
+async function claim({ db, clock }: Parts): Promise<OutboxRow | undefined> {
+  const now = clock.now();
+  const next = db
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(and(eq(outbox.status, "queued"), lte(outbox.dueAt, now)))
+    // One-time codes are worthless soonest, and somebody waits for them.
+    .orderBy(sql`${outbox.expiresAt} asc nulls last`, asc(outbox.dueAt), asc(outbox.id))
+    .limit(1)
+    .for("update", { skipLocked: true });
+  const [mail] = await db
+    .update(outbox)
+    .set({ dueAt: shift(now, LEASE), attempts: sql`${outbox.attempts} + 1` })
+    // Not IN: the planner may run the subquery of an IN more than once, and claim more than one.
+    .where(eq(outbox.id, sql`(${next})`))
+    .returning()
+    .prepare("claim_mail")
+    .execute();
+  return mail;
+}
+
+async function finish({ db, clock, log }: Parts, mail: OutboxRow, result: SendResult): Promise<void> {
+  const now = clock.now();
+  const ours = and(eq(outbox.id, mail.id), eq(outbox.status, "queued"), eq(outbox.attempts, mail.attempts));
+  const fields = { mail: mail.id, recipient: mail.recipient, subject: mail.subject, attempts: mail.attempts };
+  if (result.kind === "sent") {
+    await db.update(outbox).set(finished("sent", now)).where(ours).prepare("mail_sent").execute();
+    log.debug("mail sent", fields);
+  } else if (result.kind === "reject" || mail.attempts >= MAX_ATTEMPTS) {
+    await db
+      .update(outbox)
+      .set({ ...finished("dead", now), lastError: result.reason })
+      .where(ours);
+    log.error("a mail was given up", { ...fields, reason: result.reason });
+  } else {
+    const again = shift(now, waitAfter(mail.attempts));
+    // Not past its own end, so that it is dropped, and its text emptied, as soon as it is worthless.
+    const dueAt = mail.expiresAt !== null && mail.expiresAt < again ? mail.expiresAt : again;
+    await db.update(outbox).set({ dueAt, lastError: result.reason }).where(ours);
+    log.warn("a mail could not be sent and will be tried again", { ...fields, dueAt, reason: result.reason });
+  }
+}
+
+/** Milliseconds until another try, up to a quarter more or less, so that many do not come back at once. */
+export function waitAfter(attempts: number): number {
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempts - 1));
+  return Math.round(wait * (0.75 + Math.random() / 2));
+}
+
+async function dropExpired({ db, clock, log }: Parts): Promise<void> {
+  const now = clock.now();
+  const dropped = await db
+    .update(outbox)
+    .set(finished("dropped", now))
+    // One that is being sent right now is not due, and is left to whoever sends it.
+    .where(and(eq(outbox.status, "queued"), lte(outbox.dueAt, now), lte(outbox.expiresAt, now)))
+    .returning({ mail: outbox.id, subject: outbox.subject, reason: outbox.lastError })
+    .prepare("drop_mail")
+    .execute();
+  for (const mail of dropped) log.warn("a mail was dropped: it could not be sent while it was of use", mail);
+}
+
+function finished(status: "sent" | "dead" | "dropped", now: Date) {
+  return { status, finishedAt: now, text: "", html: "" } as const;
+}

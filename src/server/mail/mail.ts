@@ -1,0 +1,62 @@
+/** What a mail is, and what carries it. */
+
+import { SECOND } from "../../shared/clock.ts";
+
+export interface MailMessage {
+  /** One bare address, without a name. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/**
+ * `retry`: not sent as far as is known, and nothing is wrong with the message itself. `reject`: it will never be taken as it is.
+ * `reason` is one line for the log; it holds no credentials and nothing of the message's text.
+ */
+export type SendResult =
+  | { readonly kind: "sent" }
+  | { readonly kind: "retry"; readonly reason: string }
+  | { readonly kind: "reject"; readonly reason: string };
+
+export interface MailTransport {
+  /**
+   * Hands over one message and never throws. The same `idempotencyKey` makes the same Message-ID or is told to the provider, so that
+   * a message sent twice can be seen to be one.
+   */
+  send(message: MailMessage, idempotencyKey: string): Promise<SendResult>;
+  /** Throws `internal`, saying what is wrong, unless mail could be handed over now; sends nothing. */
+  verify(): Promise<void>;
+  /** Lets go of connections and files; a transport that was closed sends nothing more. */
+  close(): Promise<void>;
+}
+
+export const CONNECT_TIMEOUT = 10 * SECOND;
+export const SEND_TIMEOUT = 30 * SECOND;
+
+const ADDRESS = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** Why a message may not be sent at all (an address or subject that would end its header line), or undefined if it may. */
+export function faultOf(message: MailMessage): string | undefined {
+  if (!ADDRESS.test(message.to) || message.to.length > 254) return "The recipient is not one plain e-mail address";
+  if (CONTROL.test(message.subject)) return "The subject contains a line break or another control character";
+  return undefined;
+}
+
+/** What a server or library said, as one line of at most 300 characters. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim()
+    .slice(0, 300);
+}
+
+/** What the promise comes to, or an error when it takes longer than that many milliseconds; it is not stopped. */
+export function withDeadline<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`The mail server did not finish within ${milliseconds / 1000} seconds`));
+    const timer = setTimeout(late, milliseconds);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,85 @@
+/** What Prometheus is told, on an address of its own: it names nobody, but is not for everybody either. */
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Services } from "../../domain/operation/context.ts";
+import { type Figures, readFigures } from "../../domain/stats/figures.ts";
+
+/** A request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** As registered, e.g. "/api/v1/users/:id"; "other" for what no route has. Never the path: it would make a series each. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  readonly observe: (answered: Answered) => void;
+  /** Answers `GET /metrics`, and anything else with 404. */
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+export interface MetricsOptions {
+  readonly services: Pick<Services, "side" | "log">;
+  readonly version: string;
+  readonly runtime: string;
+}
+
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Metrics of this process and, read whenever they are asked for, of what is stored. */
+export function createMetrics({ services, version, runtime }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const info = new Gauge({
+    ...{ registers, name: "uam_build_info", help: "1, with version and runtime", labelNames: ["version", "runtime"] },
+  });
+  info.set({ version, runtime }, 1);
+  const labelNames = ["method", "route", "status"];
+  const help = "Time to answer requests, by route and status";
+  const requests = new Histogram({
+    ...{ registers, name: "uam_http_request_duration_seconds", help, labelNames, buckets: BUCKETS },
+  });
+  const failures = new Counter({
+    ...{ registers, name: "uam_database_read_failures_total", help: "Times the stored figures could not be read" },
+  });
+  const show = storedGauges(registers);
+  return {
+    observe: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
+    fetch: async (request) => {
+      if (request.method !== "GET" || new URL(request.url).pathname !== "/metrics") {
+        return new Response("There is nothing here but GET /metrics\n", { status: 404 });
+      }
+      try {
+        show(await readFigures(services.side));
+      } catch (error) {
+        // The other metrics are needed most when the database is away.
+        services.log.error("the figures for monitoring could not be read", { error });
+        failures.inc();
+        show(undefined);
+      }
+      return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
+    },
+  };
+}
+
+/** Sets the gauges of what is stored; without figures only `uam_database_up` is there to be believed. */
+function storedGauges(registers: Registry[]): (figures: Figures | undefined) => void {
+  const gauge = (name: string, help: string, ...labelNames: readonly string[]) =>
+    new Gauge({ registers, name, help, labelNames: [...labelNames] });
+  const up = gauge("uam_database_up", "1 if the database answered just now");
+  const users = gauge("uam_users", "External users, by status", "status");
+  const outbox = gauge("uam_outbox_mails", "Mails that wait (queued) or were given up (dead)", "status");
+  const approvals = gauge("uam_pending_approvals", "Applications that wait for an administrator");
+  const head = gauge("uam_audit_head", "Number of the newest audit record");
+  return (figures) => {
+    up.set(figures === undefined ? 0 : 1);
+    for (const metric of [users, outbox, approvals, head]) metric.reset();
+    if (figures === undefined) return;
+    for (const [status, count] of Object.entries(figures.users)) users.set({ status }, count);
+    for (const [status, count] of Object.entries(figures.outbox)) outbox.set({ status }, count);
+    approvals.set(figures.pendingApprovals);
+    head.set(figures.auditHead);
+  };
+}

@@ -1,0 +1,109 @@
+/** Stored rows as the records that the API and the command line show. */
+
+import type { AdminEntry } from "../domain/auth/admin-changes.ts";
+import type { Principal } from "../domain/auth/sessions.ts";
+import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
+import type { Setting } from "../domain/settings/settings.ts";
+import type { Stats } from "../domain/stats/stats.ts";
+import { hostAccountOf } from "../domain/users/username.ts";
+import { formatDuration } from "../shared/duration.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import type { ApprovalRow, AuditRow, KeyRow, UserRow } from "../store/schema.ts";
+
+export function userRecord(user: UserRow) {
+  return {
+    id: user.id,
+    username: user.username,
+    host_account: hostAccountOf(user.username),
+    email: user.email,
+    supervisor: user.supervisor,
+    purpose: user.purpose,
+    status: user.status,
+    expire_at: formatTimestamp(user.expireAt),
+    disabled_at: time(user.disabledAt),
+    created_at: formatTimestamp(user.createdAt),
+    updated_at: formatTimestamp(user.updatedAt),
+  };
+}
+
+export function keyRecord(key: KeyRow) {
+  return {
+    id: key.id,
+    name: key.name,
+    type: key.type,
+    bits: key.bits,
+    fingerprint: key.fingerprint,
+    public_key: key.publicKey,
+    status: key.status,
+    created_at: formatTimestamp(key.createdAt),
+    revoked_at: time(key.revokedAt),
+  };
+}
+
+export function applicationRecord(application: ApprovalRow) {
+  return {
+    id: application.id,
+    username: application.username,
+    email: application.email,
+    supervisor: application.supervisor,
+    purpose: application.purpose,
+    status: application.status,
+    reason: application.reason,
+    reviewed_by: application.reviewedBy,
+    reviewed_at: time(application.reviewedAt),
+    created_at: formatTimestamp(application.createdAt),
+  };
+}
+
+export function settingRecord({ key, value, overridden }: Setting) {
+  return { key, value: formatDuration(value), overridden };
+}
+
+export function statsRecord(stats: Stats) {
+  return {
+    total: stats.total,
+    active: stats.active,
+    disabled: stats.disabled,
+    expired: stats.expired,
+    expiring_soon: stats.expiringSoon.map(userRecord),
+    pending_approvals: stats.pendingApprovals,
+  };
+}
+
+export function auditRecord(row: AuditRow) {
+  return {
+    id: row.id,
+    created_at: formatTimestamp(row.createdAt),
+    actor_type: row.actorType,
+    actor: row.actor,
+    action: row.action as AuditAction,
+    resource_type: row.resourceType as ResourceType | "",
+    resource_id: row.resourceId,
+    detail: row.detail,
+    result: row.result,
+    ip: row.ip,
+  };
+}
+
+export function adminRecord(admin: AdminEntry) {
+  return {
+    id: admin.id,
+    username: admin.username,
+    email: admin.email,
+    created_at: formatTimestamp(admin.createdAt),
+    updated_at: formatTimestamp(admin.updatedAt),
+  };
+}
+
+export function principalRecord(principal: Principal) {
+  return {
+    user_type: principal.userType,
+    id: principal.id,
+    username: principal.username,
+    email: principal.email ?? "",
+  };
+}
+
+function time(date: Date | null): string | null {
+  return date === null ? null : formatTimestamp(date);
+}

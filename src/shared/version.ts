@@ -1,0 +1,11 @@
+/** Which build this is. */
+
+import manifest from "../../package.json" with { type: "json" };
+
+/** Put in place by the build. */
+declare const UAM_BUILD_COMMIT: string | undefined;
+
+export const VERSION: string = manifest.version;
+
+/** The commit the binary was built from, or "source" when it runs from source. */
+export const COMMIT: string = typeof UAM_BUILD_COMMIT === "string" ? UAM_BUILD_COMMIT : "source";

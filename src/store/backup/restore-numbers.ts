@@ -1,0 +1,79 @@
+/** Numbers that are never given out twice, not even where a restore goes back in time: ids and uids. */
+
+import { sql } from "drizzle-orm";
+import type { Executor } from "../client.ts";
+import type { Identity } from "./backup-format.ts";
+import { quote, readIdentities } from "./backup-tables.ts";
+import { existing } from "./restore-target.ts";
+
+/** Which uids may be given out, and the highest of them that the host has. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+  readonly onHost: number | undefined;
+}
+
+/** How far numbering had got in the database before. */
+export interface Numbers {
+  readonly identities: readonly Identity[];
+  /** The last uid given out; 0 if none was. */
+  readonly uid: number;
+}
+
+/**
+ * Uids that are skipped by a restore: as many may have been given out after the backup to accounts that are gone again, but
+ * own files yet. Never more than a tenth of those left, so that restoring again and again does not use them up.
+ */
+export const UID_GAP = 1000;
+
+/** How far numbering has got; nothing in a database without the tables. */
+export async function readNumbers(db: Executor): Promise<Numbers> {
+  const found = await existing(db, ["counters"]);
+  return { identities: await readIdentities(db), uid: found.length === 0 ? 0 : await lastUid(db) };
+}
+
+/** Makes every table go on above the highest of the given numbers of its, and above its rows. */
+export async function raiseIdentities(db: Executor, identities: readonly Identity[]): Promise<void> {
+  for (const now of await readIdentities(db)) {
+    const { table, column } = now;
+    const [row] = await db.execute<{ last: string }>(
+      `select coalesce(max(${quote(column)}), 0)::text as last from public.${quote(table)}`,
+    );
+    const given = identities.filter((identity) => identity.table === table && identity.column === column);
+    const last = [...given.map((identity) => identity.last), row?.last]
+      .map((text) => BigInt(text ?? 0))
+      .reduce((one, other) => (one > other ? one : other));
+    if (last === 0n) continue;
+    await db.execute(
+      sql`select setval(pg_get_serial_sequence(${`public.${quote(table)}`}, ${column}), ${last.toString()})`,
+    );
+  }
+}
+
+/** Raises the stored counter above every uid known to have been given out, and by a gap; returns the next uid. */
+export async function raiseUid(db: Executor, before: number, { first, last, onHost }: UidRange): Promise<number> {
+  const [users] = await db.execute<{ uid: number | null }>(
+    sql`select max(uid) as uid from public.users where uid <= ${last}`,
+  );
+  const known = Math.max(first - 1, before, await lastUid(db), users?.uid ?? 0, onHost ?? 0);
+  const uid = known + Math.min(UID_GAP, Math.max(0, Math.floor((last - known) / 10)));
+  await db.execute(sql`
+    insert into public.counters (name, value) values ('uid', ${uid})
+    on conflict (name) do update set value = excluded.value`);
+  return uid + 1;
+}
+
+/**
+ * A backup from before the service's first heartbeat gets one as old as itself, so that nothing is deleted on the first day
+ * after a restore either (see domain/lifecycle/heartbeat.ts).
+ */
+export async function ensureHeartbeat(db: Executor, createdAt: number): Promise<void> {
+  await db.execute(
+    sql`insert into public.counters (name, value) values ('heartbeat', ${createdAt}) on conflict (name) do nothing`,
+  );
+}
+
+async function lastUid(db: Executor): Promise<number> {
+  const [row] = await db.execute<{ value: string }>("select value::text from public.counters where name = 'uid'");
+  return Number(row?.value ?? 0);
+}

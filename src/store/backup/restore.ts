@@ -1,0 +1,143 @@
+/** Loading a backup: in one transaction, so that the database is the backup's or was not touched. */
+
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { UamError } from "../../shared/errors.ts";
+import type { ConnectionOptions, Executor } from "../client.ts";
+import { applyMigrations, MIGRATION_LOCK, migrationHash } from "../migrate.ts";
+import { MIGRATIONS } from "../migrations.ts";
+import { protectWithin, withGuardsDown } from "../protect.ts";
+import type { BackupSummary } from "./backup.ts";
+import { type BackupHeader, damaged } from "./backup-format.ts";
+import { readBackup, verifyBackup } from "./backup-reader.ts";
+import { copyFromStatement, holdsData, quote, tableNames, tablesToCarry } from "./backup-tables.ts";
+import { type CopyClient, withCopyClient } from "./copy-client.ts";
+import { ensureHeartbeat, raiseIdentities, raiseUid, readNumbers, type UidRange } from "./restore-numbers.ts";
+import { dropIndexes, dropSchema, existing, refuseCompany } from "./restore-target.ts";
+
+/** Where a backup goes, and what is known there that it cannot know. */
+export interface RestoreTarget {
+  /** A role that may make tables: the owner, where the service is not. */
+  readonly connection: ConnectionOptions;
+  /** The role that the service works as, if that is not the one of `connection`. */
+  readonly serviceRole: string | undefined;
+  /** Replace what is there. */
+  readonly force: boolean;
+  readonly uids: UidRange;
+  readonly signal: AbortSignal;
+  /** What `verifyBackup` has just said of the file; left out, it is asked. Loading checks every byte all the same. */
+  readonly verified?: BackupSummary;
+  /** Called when all is loaded, with the transaction; the restore is undone if it throws. */
+  readonly beforeCommit: (header: BackupHeader, db: Executor) => Promise<void>;
+}
+
+/** What a restore did. */
+export interface RestoreSummary extends BackupSummary {
+  /** The first uid that will be given out. */
+  readonly nextUid: number;
+  /** Migrations that were applied to what the backup holds. */
+  readonly migrated: readonly string[];
+}
+
+/**
+ * Makes the database what the backup in the file says, at this program's version. Throws `invalid` for a file that is
+ * damaged or from a newer program, `conflict` if the service runs or there is data and `force` is not set; the database is
+ * then as it was.
+ */
+export async function restoreBackup(path: string, target: RestoreTarget): Promise<RestoreSummary> {
+  const summary = target.verified ?? (await verifyBackup(path, target.signal));
+  const { header } = summary;
+  requireKnownVersion(header);
+  return await withCopyClient(target.connection, target.signal, async (client) => {
+    await client.execute("begin");
+    await client.execute("set local search_path = public; set local statement_timeout = 0; set local timezone = 'UTC'");
+    await client.execute("set local idle_in_transaction_session_timeout = 0; set local datestyle = 'ISO'");
+    // The indexes of a large log are sorted in memory, all workers' together.
+    await client.execute("set local maintenance_work_mem = '256MB'");
+    await refuseCompany(client);
+    // A service that starts now and would migrate waits for the end of this.
+    await client.execute(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    if (!target.force) await requireEmpty(client);
+    const before = await readNumbers(client);
+    await dropSchema(client);
+    await load(client, path, summary);
+    await raiseIdentities(client, [...header.identities, ...before.identities]);
+    const nextUid = await raiseUid(client, before.uid, target.uids);
+    await ensureHeartbeat(client, header.createdAt);
+    await applyMigrations(client, MIGRATIONS, header.migrations.length);
+    if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
+    for (const { name } of header.tables) await client.execute(`analyze public.${quote(name)}`);
+    await target.beforeCommit(header, client);
+    // Whoever connected meanwhile waits for tables that are about to be others.
+    await refuseCompany(client);
+    await client.execute("commit");
+    return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
+  });
+}
+
+/** Whether the database holds what a restore would destroy. Throws `conflict` if anybody else uses it. */
+export async function examineTarget(connection: ConnectionOptions, signal: AbortSignal): Promise<boolean> {
+  return await withCopyClient(connection, signal, async (client) => {
+    await refuseCompany(client);
+    return await holdsData(client);
+  });
+}
+
+/** Throws `invalid` unless the backup was made by this version of the program or an older one. */
+export function requireKnownVersion({ migrations, program }: BackupHeader): void {
+  const stranger = migrations.find((migration, number) => {
+    const known = MIGRATIONS[number];
+    return known === undefined || migrationHash(known) !== migration.sha256;
+  });
+  if (stranger === undefined && migrations.length > 0) return;
+  const newer = migrations.length > MIGRATIONS.length;
+  throw new UamError(
+    "invalid",
+    `The backup was made by ${newer ? "a newer version of uam" : "another build of uam"} (${program}); restore it with that one.`,
+  );
+}
+
+async function requireEmpty(client: CopyClient): Promise<void> {
+  if (!(await holdsData(client))) return;
+  throw new UamError(
+    "conflict",
+    "The database is not empty. Restore into a new one, or replace what is there with --force.",
+  );
+}
+
+/** Makes the schema that the backup was made from, and loads its rows. */
+async function load(client: CopyClient, path: string, { header }: BackupSummary): Promise<void> {
+  await applyMigrations(client, MIGRATIONS.slice(0, header.migrations.length), 0);
+  await requireTables(client, header);
+  await withGuardsDown(client, async () => {
+    // What a migration put into its tables is in the backup too.
+    const all = [...tableNames()].filter((name) => name !== "uam_migrations");
+    await client.execute(`truncate ${(await existing(client, all)).map((name) => `public.${quote(name)}`).join(", ")}`);
+    const makeIndexes = await dropIndexes(client);
+    await readBackup(path, client.signal, {
+      header: async (again) => {
+        if (JSON.stringify(again) !== JSON.stringify(header)) throw damaged("it was changed while it was read");
+      },
+      table: async (table, rows) => {
+        const copy = client.copyFrom(copyFromStatement(table));
+        await pipeline(Readable.from(rows), copy, { signal: client.signal });
+        return copy.rowCount;
+      },
+    });
+    await makeIndexes();
+  });
+}
+
+/** The file's names go into statements: they have to be those of the tables that were just made. */
+async function requireTables(client: CopyClient, header: BackupHeader): Promise<void> {
+  const made = new Map((await tablesToCarry(client)).map((table) => [table.name, new Set(table.columns)]));
+  for (const { name, columns } of header.tables) {
+    const known = made.get(name);
+    if (known === undefined || known.size !== columns.length || !columns.every((column) => known.has(column))) {
+      throw damaged(`its table ${JSON.stringify(name)} does not fit its migrations`);
+    }
+    made.delete(name);
+  }
+  const [missing] = made.keys();
+  if (missing !== undefined) throw damaged(`the table ${missing} is missing`);
+}

@@ -1,0 +1,88 @@
+/** Brings a database up to date, one instance at a time. */
+
+import { createHash } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { UamError } from "../shared/errors.ts";
+import type { Database, Executor, Transaction } from "./client.ts";
+import { MIGRATIONS, type Migration } from "./migrations.ts";
+
+/** Any constant will do, as long as every version of the program uses the same. */
+export const MIGRATION_LOCK = 8_246_001;
+
+/**
+ * Applies the migrations that the database lacks and returns their names; on return the schema is the program's.
+ * All or nothing, `finish` included: one transaction under an advisory lock, so that of several instances one does the
+ * work and the others wait. Throws `internal` if the database was made by a newer program, or if an applied migration is not the one known here.
+ */
+export async function migrate(
+  db: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+  finish: (tx: Transaction) => Promise<void> = async () => {},
+): Promise<readonly string[]> {
+  return await db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    const pending = await pendingMigrations(tx, migrations);
+    await applyMigrations(tx, migrations, migrations.length - pending.length);
+    await finish(tx);
+    return pending.map((migration) => migration.name);
+  });
+}
+
+/** Applies `migrations` from number `first` on, in the transaction of `tx`; those before it have been. */
+export async function applyMigrations(tx: Executor, migrations: readonly Migration[], first: number): Promise<void> {
+  if (first === 0) {
+    await tx.execute(sql`
+      create table uam_migrations (
+        number integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null default now()
+      )`);
+  }
+  for (const [offset, migration] of migrations.slice(first).entries()) {
+    for (const statement of migration.sql.split("--> statement-breakpoint")) await tx.execute(sql.raw(statement));
+    await tx.execute(
+      sql`insert into uam_migrations (number, name, sha256) values (${first + offset}, ${migration.name}, ${migrationHash(migration)})`,
+    );
+  }
+}
+
+/** Whether `migrate` would have something to do; needs no right to change the schema. */
+export async function needsMigration(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<boolean> {
+  return (await pendingMigrations(db, migrations)).length > 0;
+}
+
+/** The migrations that the database lacks, oldest first. Throws as `migrate` does. */
+export async function pendingMigrations(
+  db: Executor,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<readonly Migration[]> {
+  const [table] = await db.execute<{ name: string | null }>(sql`select to_regclass('uam_migrations')::text as name`);
+  const applied =
+    table?.name == null
+      ? []
+      : await db.execute<{ number: number; name: string; sha256: string }>(
+          sql`select number, name, sha256 from uam_migrations order by number`,
+        );
+  if (applied.length > migrations.length) {
+    throw new UamError(
+      "internal",
+      "The database was made by a newer version of uam. Install that version, or restore a backup.",
+    );
+  }
+  for (const row of applied) {
+    const known = migrations[row.number];
+    if (known === undefined || migrationHash(known) !== row.sha256) {
+      throw new UamError(
+        "internal",
+        `Migration ${row.name} in the database is not the one that this version of uam carries. Install the version that made the database.`,
+      );
+    }
+  }
+  return migrations.slice(applied.length);
+}
+
+/** What tells whether a migration that was applied is the one of that name here. */
+export function migrationHash(migration: Migration): string {
+  return createHash("sha256").update(migration.sql).digest("hex");
+}

@@ -1,0 +1,282 @@
+/** The stored state, as Drizzle tables. Migrations are generated from here (`bun run migrations`). */
+
+import { sql } from "drizzle-orm";
+import { bigint, check, customType, index, integer, pgTable, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
+import { APPROVAL_STATUSES, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+
+const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
+
+const id = () => bigint({ mode: "number" }).generatedAlwaysAsIdentity().primaryKey();
+const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" });
+
+export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
+export const RESULTS = ["success", "failed"] as const;
+
+/** External users. A row goes when the user is deleted; the uid is never given to another. */
+export const users = pgTable(
+  "users",
+  {
+    id: id(),
+    username: text().notNull().unique(),
+    uid: integer().notNull().unique(),
+    email: text().notNull(),
+    supervisor: text().notNull().default(""),
+    purpose: text().notNull().default(""),
+    status: text({ enum: USER_STATUSES }).notNull().default("active"),
+    expireAt: time().notNull(),
+    disabledAt: time(),
+    createdAt: time().notNull(),
+    updatedAt: time().notNull(),
+  },
+  (t) => [
+    check("users_status", sql`${t.status} in ('active', 'disabled', 'expired')`),
+    index("users_status_id").on(t.status, t.id),
+    index("users_supervisor_id").on(t.supervisor, t.id),
+    index("users_expire_at").on(t.expireAt),
+  ],
+);
+
+/**
+ * Accounts that are being made. A row is committed before the host is touched, and goes in the transaction that stores the
+ * user: one that is left names an account that a crash kept from becoming anybody's.
+ */
+export const accountIntents = pgTable("account_intents", {
+  uid: integer().primaryKey(),
+  /** The host account's name. */
+  name: text().notNull(),
+});
+
+/** SSH public keys. A revoked key's row is kept until its user is deleted. */
+export const sshKeys = pgTable(
+  "ssh_keys",
+  {
+    id: id(),
+    userId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    type: text().notNull(),
+    bits: integer().notNull(),
+    fingerprint: text().notNull(),
+    publicKey: text().notNull(),
+    status: text({ enum: KEY_STATUSES }).notNull().default("active"),
+    createdAt: time().notNull(),
+    revokedAt: time(),
+  },
+  (t) => [
+    check("ssh_keys_status", sql`${t.status} in ('active', 'revoked')`),
+    uniqueIndex("ssh_keys_active_fingerprint").on(t.fingerprint).where(sql`${t.status} = 'active'`),
+    index("ssh_keys_user_id").on(t.userId, t.id),
+  ],
+);
+
+/** Access applications. At most one is pending for a username. */
+export const approvals = pgTable(
+  "approvals",
+  {
+    id: id(),
+    username: text().notNull(),
+    email: text().notNull(),
+    supervisor: text().notNull().default(""),
+    purpose: text().notNull().default(""),
+    status: text({ enum: APPROVAL_STATUSES }).notNull().default("pending"),
+    reason: text().notNull().default(""),
+    reviewedBy: text().notNull().default(""),
+    reviewedAt: time(),
+    createdAt: time().notNull(),
+  },
+  (t) => [
+    check("approvals_status", sql`${t.status} in ('pending', 'approved', 'rejected')`),
+    uniqueIndex("approvals_pending_username").on(t.username).where(sql`${t.status} = 'pending'`),
+    index("approvals_status_id").on(t.status, t.id),
+  ],
+);
+
+export const admins = pgTable("admins", {
+  id: id(),
+  username: text().notNull().unique(),
+  email: text().notNull(),
+  passwordHash: text().notNull(),
+  createdAt: time().notNull(),
+  updatedAt: time().notNull(),
+});
+
+/** At most one reset token an administrator: a new one voids the old. */
+export const resetTokens = pgTable("reset_tokens", {
+  adminId: bigint({ mode: "number" })
+    .primaryKey()
+    .references(() => admins.id, { onDelete: "cascade" }),
+  tokenHash: bytea().notNull().unique(),
+  expiresAt: time().notNull(),
+});
+
+/** Sessions outlive a change of the user's state and even the user's row, so there is no foreign key. */
+export const sessions = pgTable(
+  "sessions",
+  {
+    /** SHA-256 of the cookie's value, which is stored nowhere. */
+    tokenHash: bytea().primaryKey(),
+    userType: text({ enum: ["admin", "user"] }).notNull(),
+    principalId: bigint({ mode: "number" }).notNull(),
+    username: text().notNull(),
+    createdAt: time().notNull(),
+    expiresAt: time().notNull(),
+  },
+  (t) => [index("sessions_principal").on(t.userType, t.principalId), index("sessions_expires_at").on(t.expiresAt)],
+);
+
+/**
+ * One-time codes, keyed by the submitted username whether or not a user has it, so that the cooldown and the lock tell
+ * nobody which names exist. `codeHash` is null where no code is out.
+ */
+export const otpCodes = pgTable(
+  "otp_codes",
+  {
+    username: text().primaryKey(),
+    codeHash: text(),
+    expiresAt: time().notNull(),
+    /** Wrong answers to this code so far. */
+    attempts: integer().notNull().default(0),
+    /** Until then no other code is sent. */
+    cooldownUntil: time().notNull(),
+    /** Until then no code is sent or accepted. */
+    lockedUntil: time(),
+  },
+  (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
+);
+
+/** Consecutive failed administrator logins, and the last reset mail, by submitted username. */
+export const loginLocks = pgTable(
+  "login_locks",
+  {
+    username: text().primaryKey(),
+    failures: integer().notNull().default(0),
+    lockedUntil: time(),
+    /** Until then no other reset mail is sent. */
+    resetCooldownUntil: time(),
+    updatedAt: time().notNull(),
+  },
+  (t) => [index("login_locks_updated_at").on(t.updatedAt)],
+);
+
+/** Captchas that were answered, right or wrong: each is good for one answer. */
+export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), expiresAt: time().notNull() }, (t) => [
+  index("used_captchas_expires_at").on(t.expiresAt),
+]);
+
+/** Overrides of the policy durations, in milliseconds. */
+export const settings = pgTable("settings", {
+  key: text().primaryKey(),
+  value: bigint({ mode: "number" }).notNull(),
+  updatedAt: time().notNull(),
+});
+
+/**
+ * Single numbers by name, whatever the table is called: `uid`, the last uid given out, which only rises; the moments
+ * `heartbeat` and `recycle_hold_until` (lifecycle/heartbeat.ts); and for each deletion under way a note of who asked for it,
+ * `removal:<user id>:<actor type>:<actor>`, with when it began (users/removals.ts). Moments are milliseconds since 1970.
+ */
+export const counters = pgTable("counters", {
+  name: text().primaryKey(),
+  value: bigint({ mode: "number" }).notNull(),
+});
+
+/** Keys that all replicas share, such as the one that seals captchas. */
+export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
+
+/** The newest audit record's number, time and seal; its row lock gives the records their order. */
+export const auditHead = pgTable("audit_head", {
+  one: integer().primaryKey(),
+  id: bigint({ mode: "number" }).notNull(),
+  createdAt: time().notNull().default(sql`'1970-01-01T00:00:00Z'`),
+  mac: bytea().notNull().default(sql`''::bytea`),
+});
+
+/**
+ * The audit log: numbered without gaps, in the order of commit and of time. Each `n` column counts the records with the
+ * same columns as its index begins with, so that lists need not count: any filter is some of these series, one for each
+ * action that it lets through. Only audit_append() adds records, only audit_purge() removes them, from the old end.
+ */
+export const audit = pgTable(
+  "audit",
+  {
+    id: bigint({ mode: "number" }).primaryKey(),
+    createdAt: time().notNull(),
+    actorType: text({ enum: ACTOR_TYPES }).notNull(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    resourceType: text().notNull(),
+    resourceId: text().notNull(),
+    /** A JSON object as text. */
+    detail: text().notNull(),
+    result: text({ enum: RESULTS }).notNull(),
+    ip: text().notNull(),
+    /** The external user whom the record is about or who acted; null where there is none. */
+    subjectId: bigint({ mode: "number" }),
+    nAction: bigint({ mode: "number" }).notNull().default(0),
+    nActorAction: bigint({ mode: "number" }).notNull().default(0),
+    nResourceAction: bigint({ mode: "number" }).notNull().default(0),
+    nResourceActorAction: bigint({ mode: "number" }).notNull().default(0),
+    nSubject: bigint({ mode: "number" }).notNull().default(0),
+    /** A JSON array: the counters that the seal covers instead, where a version before migration 0004 wrote the record. */
+    sealedCounters: text(),
+    /** Keyed hash of this record and of the `mac` before it; see audit/seal.ts. */
+    mac: bytea().notNull().default(sql`''::bytea`),
+  },
+  (t) => [
+    index("audit_created_at").on(t.createdAt, t.id),
+    index("audit_by_action").on(t.action, t.id, t.nAction),
+    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
+    index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
+    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
+    index("audit_by_subject").on(t.subjectId, t.id, t.nSubject).where(sql`${t.subjectId} is not null`),
+  ],
+);
+
+/** Where retention cut the log off: the last record removed, with a keyed hash that says that the service did it. */
+export const auditCheckpoints = pgTable("audit_checkpoint", {
+  id: bigint({ mode: "number" }).primaryKey(),
+  createdAt: time().notNull(),
+  mac: bytea().notNull(),
+  purgedAt: time().notNull(),
+  seal: bytea().notNull(),
+});
+
+/** Mail to be sent, written in the transaction of the change that it tells of. */
+export const outbox = pgTable(
+  "outbox",
+  {
+    id: id(),
+    /** Names what the mail is about, so that it is queued once. */
+    dedupeKey: text().unique(),
+    recipient: text().notNull(),
+    subject: text().notNull(),
+    /** Emptied once the mail is sent, dropped or dead: bodies hold codes and tokens. */
+    text: text().notNull(),
+    html: text().notNull(),
+    createdAt: time().notNull(),
+    /** When the next attempt is due. */
+    dueAt: time().notNull(),
+    /** After that it is worthless and dropped; null for mail that never is. */
+    expiresAt: time(),
+    attempts: integer().notNull().default(0),
+    status: text({ enum: ["queued", "sent", "dropped", "dead"] })
+      .notNull()
+      .default("queued"),
+    finishedAt: time(),
+    lastError: text().notNull().default(""),
+  },
+  (t) => [
+    check("outbox_status", sql`${t.status} in ('queued', 'sent', 'dropped', 'dead')`),
+    index("outbox_due").on(t.dueAt).where(sql`${t.status} = 'queued'`),
+    index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
+  ],
+);
+
+export type UserRow = typeof users.$inferSelect;
+export type KeyRow = typeof sshKeys.$inferSelect;
+export type ApprovalRow = typeof approvals.$inferSelect;
+export type AdminRow = typeof admins.$inferSelect;
+export type SessionRow = typeof sessions.$inferSelect;
+export type AuditRow = typeof audit.$inferSelect;
+export type OutboxRow = typeof outbox.$inferSelect;

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { DAY, HOUR } from "../../../src/shared/clock.ts";
+import { users } from "../../../src/store/schema.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+let admin: Client;
+let name: string;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  await app.admin();
+  await addAdmin(app.system, "second", "second@example.org", ADMIN_PASSWORD);
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  app.clock.advance(HOUR);
+  app.host.failing.clear();
+  admin = await app.admin();
+  name = `applicant-${++count}`;
+});
+
+function apply(fields: Record<string, unknown> = {}) {
+  return app.anonymous().call("POST", "/approvals", { username: name, email: `${name}@example.org`, ...fields });
+}
+
+async function applied(fields: Record<string, unknown> = {}): Promise<number> {
+  return (await apply(fields)).body.data.id;
+}
+
+function review(id: number | string, body: unknown) {
+  return admin.call("POST", `/approvals/${id}/review`, body);
+}
+
+async function statusOf(id: number): Promise<string> {
+  const { body } = await admin.call("GET", "/approvals?page_size=500");
+  return body.data.items.find((item: { id: number }) => item.id === id)?.status;
+}
+
+async function userNamed(username: string) {
+  return (await app.db.select().from(users)).find((user) => user.username === username);
+}
+
+describe("submitApplication()", () => {
+  test("stores it, answers with it, mails every administrator and records it", async () => {
+    const answer = await apply({ supervisor: "Ann", purpose: "A study" });
+    expect(answer.status).toBe(201);
+    expect(answer.body.data).toEqual({
+      id: expect.any(Number),
+      username: name,
+      email: `${name}@example.org`,
+      supervisor: "Ann",
+      purpose: "A study",
+      status: "pending",
+      reason: "",
+      reviewed_by: "",
+      reviewed_at: null,
+      created_at: app.clock.now().toISOString(),
+    });
+    for (const recipient of ["admin@example.org", "second@example.org"]) {
+      expect((await app.mails(recipient)).at(-1)?.subject).toContain(name);
+    }
+    expect(await app.lastAudit("approval.submit")).toMatchObject({
+      actorType: "anonymous",
+      resourceType: "",
+      resourceId: "",
+      detail: { username: name, application: answer.body.data.id },
+      result: "success",
+      ip: "192.0.2.1",
+    });
+  });
+
+  test("refuses a second pending one for the username with 409, of 10 at once too", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => apply()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+    const id = answers.find(({ status }) => status === 201)?.body.data.id;
+    await review(id, { approve: false, reason: "not now" });
+    expect((await apply()).status).toBe(201);
+  });
+
+  test("does not tell whether a user of that name exists", async () => {
+    await admin.call("POST", "/users", { username: name, email: "u@example.org" });
+    expect((await apply()).status).toBe(201);
+  });
+
+  test.each([
+    { username: "ext_prefixed" },
+    { username: "Upper" },
+    { username: "" },
+    { username: "a\u0000b" },
+    { username: undefined },
+    { email: "nobody" },
+    { email: undefined },
+    { email: null },
+    { supervisor: "x".repeat(129) },
+    { purpose: "two\nlines" },
+  ])("refuses %j with 400 and mails nobody", async (fields) => {
+    const before = await app.mails();
+    expect((await apply(fields)).status).toBe(400);
+    expect(await app.mails()).toEqual(before);
+  });
+});
+
+describe("reviewApplication()", () => {
+  test("approving makes the user in the same operation and mails the applicant", async () => {
+    const id = await applied({ supervisor: "Ann", purpose: "A study" });
+    const answer = await review(id, { approve: true, reason: "welcome" });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({
+      id,
+      status: "approved",
+      reason: "welcome",
+      reviewed_by: "admin",
+      reviewed_at: app.clock.now().toISOString(),
+    });
+    const user = await userNamed(name);
+    expect(user).toMatchObject({
+      email: `${name}@example.org`,
+      supervisor: "Ann",
+      purpose: "A study",
+      status: "active",
+    });
+    expect(user?.expireAt).toEqual(new Date(app.clock.now().getTime() + 90 * DAY));
+    expect(app.host.accounts.has(`ext_${name}`)).toBe(true);
+    const mails = await app.mails(`${name}@example.org`);
+    expect(mails.map(({ subject }) => subject)).toEqual([expect.stringContaining("is ready")]);
+    const rows = (await app.auditRows()).slice(-2);
+    expect(rows.map(({ action, result, actor }) => [action, result, actor])).toEqual([
+      ["user.create", "success", "admin"],
+      ["approval.review", "success", "admin"],
+    ]);
+    expect(await app.lastAudit("approval.review")).toMatchObject({
+      resourceType: "",
+      resourceId: "",
+      detail: { application: id, approve: true, username: name },
+    });
+  });
+
+  test("takes ttl_days for the user's time", async () => {
+    await review(await applied(), { approve: true, ttl_days: 3 });
+    expect((await userNamed(name))?.expireAt).toEqual(new Date(app.clock.now().getTime() + 3 * DAY));
+  });
+
+  test("create_user false approves without a user, and says so to the applicant", async () => {
+    const answer = await review(await applied(), { approve: true, create_user: false });
+    expect(answer.body.data.status).toBe("approved");
+    expect(await userNamed(name)).toBeUndefined();
+    expect((await app.mails(`${name}@example.org`)).at(-1)?.subject).toContain("is approved");
+  });
+
+  test("rejecting needs a reason, which the applicant is mailed", async () => {
+    const id = await applied();
+    for (const reason of [undefined, "", "  "]) {
+      expect((await review(id, { approve: false, reason })).status).toBe(400);
+      expect(await statusOf(id)).toBe("pending");
+    }
+    expect((await review(id, { approve: false, reason: "The study has ended" })).body.data).toMatchObject({
+      status: "rejected",
+      reason: "The study has ended",
+    });
+    expect((await app.mails(`${name}@example.org`)).at(-1)?.text).toContain("The study has ended");
+    expect(await userNamed(name)).toBeUndefined();
+  });
+
+  test.each([
+    ["approve", { approve: true, create_user: false }],
+    ["reject", { approve: false, reason: "no" }],
+  ])("a second review after %s is 409 and changes nothing", async (_name, first) => {
+    const id = await applied();
+    await review(id, first);
+    const status = await statusOf(id);
+    for (const body of [{ approve: true }, { approve: false, reason: "again" }]) {
+      expect((await review(id, body)).status).toBe(409);
+      expect(await statusOf(id)).toBe(status);
+    }
+    expect(await userNamed(name)).toBeUndefined();
+  });
+
+  test("of 8 simultaneous reviews one decides, and one mail goes out", async () => {
+    const id = await applied();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => review(id, n % 2 ? { approve: true } : { approve: false, reason: "no" })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
+    expect(await app.mails(`${name}@example.org`)).toHaveLength(1);
+    expect((await userNamed(name)) !== undefined).toBe((await statusOf(id)) === "approved");
+  });
+
+  test("a taken username is 409, the application stays pending", async () => {
+    await admin.call("POST", "/users", { username: name, email: "u@example.org" });
+    const id = await applied();
+    expect((await review(id, { approve: true })).status).toBe(409);
+    expect(await statusOf(id)).toBe("pending");
+    const [create, failed] = (await app.auditRows()).slice(-2);
+    expect([create, failed]).toMatchObject([
+      { action: "user.create", result: "failed" },
+      { action: "approval.review", result: "failed" },
+    ]);
+    expect((await review(id, { approve: true, create_user: false })).status).toBe(200);
+  });
+
+  test.each([
+    ["the host refuses", { approve: true }],
+    ["ttl_days is out of range", { approve: true, ttl_days: 3651 }],
+  ])("when %s it is 400, nothing is mailed, and the application stays pending", async (cause, body) => {
+    const id = await applied();
+    if (cause === "the host refuses") app.host.failing.add("createAccount");
+    const answer = await review(id, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).not.toBe("");
+    expect(await statusOf(id)).toBe("pending");
+    expect(await userNamed(name)).toBeUndefined();
+    expect(app.host.accounts.has(`ext_${name}`)).toBe(false);
+    expect(await app.mails(`${name}@example.org`)).toHaveLength(0);
+    app.host.failing.clear();
+    expect((await review(id, { approve: true })).status).toBe(200);
+  });
+
+  test.each([[{}], [{ approve: "true" }], [{ approve: null }], [{ approve: true, create_user: "no" }], [[]]])(
+    "refuses the body %j with 400",
+    async (body) => {
+      const id = await applied();
+      expect((await review(id, body)).status).toBe(400);
+      expect(await statusOf(id)).toBe("pending");
+    },
+  );
+
+  test("answers an id that is none with 400 and an unknown one with 404", async () => {
+    expect((await review("x", { approve: true })).status).toBe(400);
+    for (const id of [0, 999_999, "9".repeat(30)]) expect((await review(id, { approve: true })).status).toBe(404);
+  });
+});
+
+describe("listApplications()", () => {
+  test("pages newest first and filters by status", async () => {
+    const other = await createTestApp();
+    const reader = await other.admin();
+    for (const username of ["a1", "a2", "a3"]) {
+      await other.anonymous().call("POST", "/approvals", { username, email: "a@example.org" });
+    }
+    await reader.call("POST", "/approvals/2/review", { approve: false, reason: "no" });
+    const names = async (query: string) => {
+      const { body } = await reader.call("GET", `/approvals${query}`);
+      return [body.data.total, ...body.data.items.map((item: { username: string }) => item.username)];
+    };
+    expect(await names("")).toEqual([3, "a3", "a2", "a1"]);
+    expect(await names("?status=pending")).toEqual([2, "a3", "a1"]);
+    expect(await names("?status=rejected")).toEqual([1, "a2"]);
+    expect(await names("?status=approved")).toEqual([0]);
+    expect(await names("?page=2&page_size=2")).toEqual([3, "a1"]);
+    expect(await names("?page=9")).toEqual([3]);
+    expect((await reader.call("GET", "/approvals?status=gone")).status).toBe(400);
+    await other.close();
+  });
+});

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AuditFilter, auditRange, listAudit, listOwnAudit } from "../../../src/domain/audit/audit.ts";
+import { purgeAudit } from "../../../src/domain/audit/retention.ts";
+import type { Page } from "../../../src/shared/page.ts";
+import { openDatabase } from "../../../src/store/client.ts";
+import type { AuditRow } from "../../../src/store/schema.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+
+const ROWS = 4000;
+const START = new Date("2026-01-01T00:00:00.000Z");
+
+describe("listAudit()", () => {
+  let t: TestApp;
+  let rows: AuditRow[];
+  beforeAll(async () => {
+    t = await createTestApp();
+    const superuser = openDatabase(t.superuser, 1);
+    const random = seededRandom(1);
+    const busy = busyDraft(random, START, 250);
+    await fillAuditLog(superuser.db, ROWS, (index) => {
+      const draft = busy(index);
+      // Several records have one time, and a burst of one actor makes the spread uneven.
+      const createdAt = new Date(START.getTime() + Math.floor(index / 3) * 750);
+      return index > 2500 && index < 3300 ? { ...draft, createdAt, actor: "admin0" } : { ...draft, createdAt };
+    });
+    await superuser.close();
+    rows = (await t.auditRows()).toReversed();
+  });
+  afterAll(() => t.close());
+
+  const time = (index: number) => new Date(START.getTime() + Math.floor(index / 3) * 750);
+  const filters: readonly AuditFilter[] = [
+    {},
+    { actor: "admin0" },
+    { actor: "anonymous" },
+    { actor: "user3" },
+    { actor: "nobody" },
+    { action: "key.create" },
+    { action: "auth.logout" },
+    { resourceType: "user" },
+    { resourceType: "setting" },
+    { resourceId: "5" },
+    { resourceId: "" },
+    { actor: "a\0b" },
+    { actor: "admin0", action: "user.create" },
+    { actor: "admin0", resourceType: "user" },
+    { actor: "user3", action: "user.create" },
+    { action: "user.create", resourceType: "user" },
+    { action: "user.create", resourceType: "ssh_key" },
+    { actor: "admin0", action: "user.update", resourceType: "user" },
+    { resourceType: "user", resourceId: "5" },
+    { actor: "admin0", resourceId: "5" },
+    { action: "user.extend", resourceType: "user", resourceId: "5" },
+  ];
+  const spans: readonly Pick<AuditFilter, "since" | "until">[] = [
+    {},
+    { since: time(1000), until: time(2999) },
+    { since: new Date(time(700).getTime() + 1) },
+    { until: new Date(time(700).getTime() - 1) },
+    { since: time(3999), until: time(3999) },
+    { since: new Date(time(3999).getTime() + 1) },
+    { until: new Date(START.getTime() - 1) },
+    { since: time(2000), until: time(1000) },
+  ];
+
+  async function agrees(filter: AuditFilter): Promise<void> {
+    const expected = rows.filter((row) => matches(row, filter));
+    const pages = pagesOf(expected.length);
+    for (const page of pages) {
+      const { total, items } = await listAudit(t.system, filter, page);
+      const start = (page.page - 1) * page.pageSize;
+      const wanted = expected.slice(start, start + page.pageSize);
+      expect({ filter, page, total, ids: items.map((row) => row.id) }).toEqual({
+        filter,
+        page,
+        total: expected.length,
+        ids: wanted.map((row) => row.id),
+      });
+      expect(items).toEqual(wanted);
+    }
+  }
+
+  for (const filter of filters) {
+    test(`listAudit() of ${JSON.stringify(filter)} gives what counting all records gives, in every span of time`, async () => {
+      for (const span of spans) await agrees({ ...filter, ...span });
+    });
+  }
+
+  test("listOwnAudit() gives the records about one user, and none of others", async () => {
+    for (const userId of [1, 7, 1999, 424242]) {
+      const expected = rows.filter((row) => row.subjectId === userId);
+      const { total, items } = await listOwnAudit(t.system, userId, { page: 1, pageSize: 500 });
+      expect(total).toBe(expected.length);
+      expect(items).toEqual(expected.slice(0, 500));
+    }
+  });
+
+  test("auditRange() turns times into record numbers", async () => {
+    expect(await auditRange(t.db)).toEqual({ first: 1, last: ROWS });
+    expect(await auditRange(t.db, time(9), time(11))).toEqual({ first: 10, last: 12 });
+    expect(await auditRange(t.db, time(3999 + 3))).toEqual({ first: ROWS + 1, last: ROWS });
+  });
+
+  test("listAudit() is exact after retention, and after records were added by many writers at once", async () => {
+    await purgeAudit(t.system, time(1234));
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        t.anonymous().call("POST", "/auth/admin/login", { username: "x", password: "y" }),
+      ),
+    );
+    rows = (await t.auditRows()).toReversed();
+    expect(rows.at(-1)?.id).toBe(1234);
+    expect(rows[0]?.id).toBe(ROWS + 20);
+    for (const filter of filters) for (const span of spans.slice(0, 3)) await agrees({ ...filter, ...span });
+  });
+
+  test("listAudit() of an empty log is empty", async () => {
+    t.clock.set(new Date("2030-01-01T00:00:00Z"));
+    await purgeAudit(t.system, t.clock.now());
+    rows = [];
+    for (const filter of filters) await agrees(filter);
+    const logged = await t.anonymous().call("POST", "/auth/admin/login", { username: "x", password: "y" });
+    expect(logged.status).not.toBe(200);
+    const { total, items } = await listAudit(t.system, { actor: "anonymous" }, { page: 1, pageSize: 5 });
+    expect([total, items[0]?.id]).toEqual([1, ROWS + 21]);
+  });
+});
+
+function matches(row: AuditRow, filter: AuditFilter): boolean {
+  return (
+    (filter.actor === undefined || row.actor === filter.actor) &&
+    (filter.action === undefined || row.action === filter.action) &&
+    (filter.resourceType === undefined || row.resourceType === filter.resourceType) &&
+    (filter.resourceId === undefined || row.resourceId === filter.resourceId) &&
+    (filter.since === undefined || row.createdAt >= filter.since) &&
+    (filter.until === undefined || row.createdAt <= filter.until)
+  );
+}
+
+/** The first, some in between, the last, and two past the end. */
+function pagesOf(total: number): readonly Page[] {
+  const last = Math.max(1, Math.ceil(total / 7));
+  const numbers = new Set([1, 2, Math.ceil(last / 3), Math.ceil(last / 2), last, last + 1, last + 1000]);
+  return [
+    ...[...numbers].map((page) => ({ page, pageSize: 7 })),
+    { page: 1, pageSize: 500 },
+    { page: 3, pageSize: 500 },
+  ];
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { sealCaptcha } from "../../../src/domain/auth/captcha.ts";
+import { consumeCaptcha, issueCaptcha, purgeCaptchas } from "../../../src/domain/auth/challenges.ts";
+import { sharedSecret } from "../../../src/domain/auth/secrets.ts";
+import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { secrets, usedCaptchas } from "../../../src/store/schema.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  await app.user("captcha-user");
+});
+afterAll(() => app.close());
+beforeEach(() => {
+  count++;
+  app.clock.advance(HOUR);
+});
+
+function send(fields: Record<string, unknown>) {
+  return app.anonymous().call("POST", "/auth/otp/send", { username: "captcha-user", ...fields });
+}
+
+describe("sharedSecret()", () => {
+  test("gives all simultaneous first users the same 32 bytes", async () => {
+    await app.db.delete(secrets);
+    const keys = await Promise.all(Array.from({ length: 20 }, () => sharedSecret(app.services, "captcha")));
+    expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
+    expect(keys[0]?.length).toBe(32);
+    expect(await app.db.select().from(secrets)).toHaveLength(1);
+  });
+});
+
+describe("GET /auth/captcha", () => {
+  test("answers with an id and a PNG, and writes nothing", async () => {
+    const before = [await app.db.select().from(usedCaptchas), await app.auditRows()];
+    const { status, body } = await app.anonymous().call("GET", "/auth/captcha");
+    expect(status).toBe(200);
+    expect(Object.keys(body.data)).toEqual(["captcha_id", "image"]);
+    const [prefix, base64 = ""] = body.data.image.split(",");
+    expect(prefix).toBe("data:image/png;base64");
+    expect(Buffer.from(base64, "base64").subarray(1, 4).toString()).toBe("PNG");
+    expect([await app.db.select().from(usedCaptchas), await app.auditRows()]).toEqual(before);
+    expect((await issueCaptcha(app.services)).captchaId).not.toBe(body.data.captcha_id);
+  });
+});
+
+describe("POST /auth/otp/send", () => {
+  test("takes the right answer in any case, sends a code and says so", async () => {
+    const { captchaId, answer } = await app.captcha();
+    const sent = await send({ captcha_id: captchaId, captcha_code: ` ${answer.toLowerCase()} ` });
+    expect(sent.status).toBe(200);
+    expect(sent.body).toEqual({ data: { status: "sent" } });
+    const mail = (await app.mails("captcha-user@example.org")).at(-1);
+    const code = /\b\d{8}\b/.exec(mail?.text ?? "")?.[0];
+    const login = await app.anonymous().call("POST", "/auth/otp/login", { username: "captcha-user", code });
+    expect(login.status).toBe(200);
+  });
+
+  const refused: readonly (readonly [string, () => Promise<{ captchaId: string; answer: string }>])[] = [
+    ["a wrong answer", async () => ({ ...(await app.captcha()), answer: "WRONG" })],
+    ["an id that is none", async () => ({ captchaId: "nonsense", answer: "PHARAOH" })],
+    ["an empty id", async () => ({ captchaId: "", answer: "" })],
+    ["a huge id", async () => ({ captchaId: "A".repeat(20_000), answer: "PHARAOH" })],
+    [
+      "one sealed with another key",
+      async () => ({ captchaId: sealCaptcha("PHARAOH", new Uint8Array(32), app.clock.now()), answer: "PHARAOH" }),
+    ],
+    [
+      "an expired one",
+      async () => {
+        const captcha = await app.captcha();
+        app.clock.advance(5 * MINUTE);
+        return captcha;
+      },
+    ],
+    [
+      "one that was answered rightly before",
+      async () => {
+        const captcha = await app.captcha();
+        await consumeCaptcha(app.system, captcha);
+        return captcha;
+      },
+    ],
+    [
+      "one that was answered wrongly before",
+      async () => {
+        const captcha = await app.captcha();
+        await expect(consumeCaptcha(app.system, { ...captcha, answer: "WRONG" })).rejects.toThrow();
+        return captcha;
+      },
+    ],
+  ];
+  test.each(refused)("refuses %s with 400, sends nothing and starts no cooldown", async (_name, make) => {
+    const { captchaId, answer } = await make();
+    const before = (await app.mails()).length;
+    const response = await send({ captcha_id: captchaId, captcha_code: answer });
+    expect(response.status).toBe(400);
+    expect(response.body.error).toContain("captcha");
+    expect(await app.mails()).toHaveLength(before);
+    expect(await app.lastAudit("auth.otp_send")).toMatchObject({ result: "failed", actorType: "anonymous" });
+    const good = await app.captcha();
+    expect((await send({ captcha_id: good.captchaId, captcha_code: good.answer })).status).toBe(200);
+  });
+
+  test("of 20 simultaneous uses of one captcha one passes", async () => {
+    const { captchaId, answer } = await app.captcha();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        send({ username: `many-${count}-${n}`, captcha_id: captchaId, captcha_code: answer }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 400)]);
+  });
+
+  test("answers an unknown name exactly as a known one, cooldown included", async () => {
+    const known: unknown[] = [];
+    const unknown: unknown[] = [];
+    for (const [username, seen] of [
+      ["captcha-user", known],
+      [`nobody-${count}`, unknown],
+    ] as const) {
+      for (let n = 0; n < 2; n++) {
+        const { captchaId, answer } = await app.captcha();
+        const { status, text, headers } = await send({ username, captcha_id: captchaId, captcha_code: answer });
+        const names = [...headers.keys()].sort();
+        seen.push({ status, text, names, retryAfter: headers.get("retry-after") });
+      }
+    }
+    expect(unknown).toEqual(known);
+    expect(known).toMatchObject([{ status: 200 }, { status: 429, retryAfter: "60" }]);
+  });
+
+  test("with UAM_CAPTCHA=off any answer passes", async () => {
+    const lax = await createTestApp({ UAM_CAPTCHA: "off" });
+    const body = { username: "nobody", captcha_id: "", captcha_code: "" };
+    expect((await lax.anonymous().call("POST", "/auth/otp/send", body)).status).toBe(200);
+    await lax.close();
+  });
+});
+
+describe("purgeCaptchas()", () => {
+  test("forgets used captchas once they have expired, and not before", async () => {
+    await consumeCaptcha(app.system, await app.captcha());
+    await purgeCaptchas(app.services);
+    expect(await app.db.select().from(usedCaptchas)).toHaveLength(1);
+    app.clock.advance(5 * MINUTE);
+    await purgeCaptchas(app.services);
+    expect(await app.db.select().from(usedCaptchas)).toHaveLength(0);
+  });
+});

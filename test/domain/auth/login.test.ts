@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
+import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
+import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { loginLocks, outbox, sessions } from "../../../src/store/schema.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+let admin: Client;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp({ UAM_RATE_LIMIT: "off" });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  count++;
+  app.clock.advance(HOUR);
+  admin = await app.admin();
+});
+
+async function person() {
+  const username = `login-${count}`;
+  await admin.call("POST", "/users", { username, email: `${username}@example.org` });
+  return username;
+}
+
+function login(username: string, code: string, client = app.anonymous()) {
+  return client.call("POST", "/auth/otp/login", { username, code });
+}
+
+function loginAdmin(username: string, password: string, at = app) {
+  return at.anonymous().call("POST", "/auth/admin/login", { username, password });
+}
+
+const other = (code: string) => String((Number(code) + 1) % 100_000_000).padStart(8, "0");
+
+describe("loginWithCode()", () => {
+  test("opens a session once", async () => {
+    const username = await person();
+    const { code } = await printCode(app.system, username);
+    expect(code).toMatch(/^\d{8}$/);
+    const client = app.anonymous();
+    const answer = await login(username, code, client);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("set-cookie")).toMatch(/^__Host-uam_session=[A-Za-z0-9_-]{43}; /);
+    for (const part of ["HttpOnly", "Secure", "SameSite=Strict", "Path=/", "Max-Age=43200"]) {
+      expect(answer.headers.get("set-cookie")).toContain(part);
+    }
+    const me = await client.call("GET", "/auth/me");
+    expect(me.body.data).toEqual({
+      user_type: "user",
+      id: expect.any(Number),
+      username,
+      email: `${username}@example.org`,
+    });
+    expect(answer.body).toEqual(me.body);
+    expect((await login(username, code)).status).toBe(401);
+  });
+
+  test("of 50 simultaneous logins with one code one wins", async () => {
+    const username = await person();
+    const { code } = await printCode(app.system, username);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => login(username, code)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+  });
+
+  test("of 60 simultaneous wrong guesses five are evaluated, then the name is locked for 15 minutes", async () => {
+    const username = await person();
+    const { code } = await printCode(app.system, username);
+    const answers = await Promise.all(Array.from({ length: 60 }, () => login(username, other(code))));
+    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(5);
+    const locked = answers.filter((answer) => answer.status === 429);
+    expect(locked).toHaveLength(55);
+    expect(Number(locked[0]?.headers.get("retry-after"))).toBe(15 * 60);
+    expect((await login(username, code)).status).toBe(429);
+    await expect(printCode(app.system, username)).rejects.toMatchObject({ code: "limited" });
+    app.clock.advance(15 * MINUTE);
+    const fresh = await printCode(app.system, username);
+    expect((await login(username, fresh.code)).status).toBe(200);
+  });
+
+  test("refuses a code after ten minutes, and the code of a user who was disabled", async () => {
+    const username = await person();
+    const first = await printCode(app.system, username);
+    app.clock.advance(10 * MINUTE);
+    expect((await login(username, first.code)).status).toBe(401);
+    const second = await printCode(app.system, username);
+    const id = (await admin.call("GET", "/users?page_size=1")).body.data.items[0].id;
+    await admin.call("POST", `/users/${id}/disable`);
+    expect((await login(username, second.code)).status).toBe(401);
+  });
+
+  test("replaces the session that the request came with", async () => {
+    const username = await person();
+    const client = app.anonymous();
+    await login(username, (await printCode(app.system, username)).code, client);
+    const old = app.anonymous();
+    old.cookie = client.cookie;
+    app.clock.advance(MINUTE);
+    await login(username, (await printCode(app.system, username)).code, client);
+    expect((await old.call("GET", "/auth/me")).status).toBe(401);
+    expect((await client.call("GET", "/auth/me")).status).toBe(200);
+  });
+});
+
+describe("sendCode() and printCode()", () => {
+  test("share one cooldown of a minute", async () => {
+    const username = await person();
+    await sendCode(app.system, username, await app.captcha());
+    await expect(printCode(app.system, username)).rejects.toMatchObject({ code: "limited", retryAfter: 60 });
+    app.clock.advance(MINUTE);
+    await printCode(app.system, username);
+  });
+
+  test("treat an unknown name like a known one, but queue no mail", async () => {
+    const username = await person();
+    await sendCode(app.system, username, await app.captcha());
+    await sendCode(app.system, `nobody-${count}`, await app.captcha());
+    await expect(sendCode(app.system, `nobody-${count}`, await app.captcha())).rejects.toMatchObject({
+      code: "limited",
+      retryAfter: 60,
+    });
+    const mails = await app.db.select().from(outbox).orderBy(outbox.id);
+    expect(mails.at(-2)).toMatchObject({ status: "queued", recipient: `${username}@example.org` });
+    expect(mails.at(-2)?.text).toMatch(/\b\d{8}\b/);
+    expect(mails.at(-1)).toMatchObject({ status: "dropped", recipient: "", text: "", html: "" });
+    const [row] = (await app.auditRows("auth.otp_send")).slice(-2);
+    expect(row).toMatchObject({ result: "failed" });
+  });
+});
+
+describe("loginAdmin()", () => {
+  test("locks the name after five failures, a right password included, and unknown names the same way", async () => {
+    for (const username of ["admin", `unknown-${count}`]) {
+      for (let attempt = 0; attempt < 5; attempt++)
+        expect((await loginAdmin(username, "wrong wrong wrong")).status).toBe(401);
+      const locked = await loginAdmin(username, ADMIN_PASSWORD);
+      expect(locked.status).toBe(429);
+      expect(Number(locked.headers.get("retry-after"))).toBe(15 * 60);
+    }
+    app.clock.advance(15 * MINUTE);
+    expect((await loginAdmin("admin", ADMIN_PASSWORD)).status).toBe(200);
+  });
+
+  test("of 20 simultaneous wrong guesses five are evaluated", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => loginAdmin(`flood-${count}`, "wrong wrong wrong")),
+    );
+    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(5);
+  });
+
+  test("a password that nobody had time to look at is no failure", async () => {
+    const busy = await createTestApp({}, {}, createPasswordHasher({ concurrency: 1, maxQueue: 0 }));
+    await busy.admin();
+    for (let round = 0; round < 6; round++) {
+      const both = await Promise.all([1, 2].map(() => loginAdmin("admin", ADMIN_PASSWORD, busy)));
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 429]);
+    }
+    const [lock] = await busy.db.select().from(loginLocks);
+    expect(lock).toMatchObject({ username: "admin", failures: 0, lockedUntil: null });
+    await busy.close();
+  });
+
+  test("records success and failure, and nothing of an unknown name", async () => {
+    await loginAdmin(`my password ${count}`, "wrong wrong wrong");
+    expect(JSON.stringify((await app.auditRows("auth.admin_login")).at(-1))).not.toContain("my password");
+    await loginAdmin("admin", "wrong wrong wrong");
+    expect((await app.auditRows("auth.admin_login")).at(-1)).toMatchObject({
+      actorType: "admin",
+      actor: "admin",
+      result: "failed",
+      resourceType: "",
+    });
+    await loginAdmin("admin", ADMIN_PASSWORD);
+    expect((await app.auditRows("auth.admin_login")).at(-1)).toMatchObject({ result: "success" });
+  });
+});
+
+describe("sessions", () => {
+  test("end after twelve hours and by logout, which clears the cookie", async () => {
+    const client = await app.admin();
+    const stolen = app.anonymous();
+    stolen.cookie = client.cookie;
+    expect((await client.call("POST", "/auth/logout")).body).toEqual({ data: { status: "logged_out" } });
+    expect(client.cookie).toBe("");
+    expect((await stolen.call("GET", "/auth/me")).status).toBe(401);
+    const again = await app.admin();
+    app.clock.advance(12 * HOUR);
+    expect((await again.call("GET", "/auth/me")).status).toBe(401);
+  });
+
+  test("are stored as hashes only", async () => {
+    const client = await app.admin();
+    const token = client.cookie.split("=")[1] ?? "";
+    const rows = await app.db.select().from(sessions);
+    expect(rows.some((row) => Buffer.from(row.tokenHash).toString("base64url") === token)).toBe(false);
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+});

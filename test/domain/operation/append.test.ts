@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { verifyAudit } from "../../../src/domain/audit/verify.ts";
+import { audited } from "../../../src/domain/operation/audited.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+describe("appendAudit()", () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await createTestApp();
+  });
+  afterAll(() => t.close());
+  const entry = { action: "user.create" } as const;
+
+  test("appendAudit() numbers and chains without a gap, whatever commits, rolls back or runs at once", async () => {
+    const work = Array.from({ length: 60 }, (_, index) =>
+      audited(t.system, { ...entry, detail: { index } }, async (op) => {
+        // The inner operation's record comes first; both commit or neither.
+        await audited(op.context, { action: "user.update" }, async () => {});
+        if (index % 3 === 0) throw new Error("no");
+      }),
+    );
+    const outcomes = await Promise.allSettled(work);
+    expect(outcomes.filter((outcome) => outcome.status === "rejected")).toHaveLength(20);
+    const rows = await t.auditRows();
+    expect(rows.map((row) => row.id)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(rows.filter((row) => row.result === "failed")).toHaveLength(20);
+    expect(await verifyAudit(t.services)).toMatchObject({ fault: undefined, verified: 100 });
+  });
+
+  test("appendAudit() keeps times in order when the clock is set back, and notes what the clock said", async () => {
+    const before = t.clock.now();
+    t.clock.set(new Date(before.getTime() - 3_600_000));
+    const set = t.clock.now();
+    await audited(t.system, entry, async () => {});
+    t.clock.set(before);
+    await audited(t.system, entry, async () => {});
+    const rows = (await t.auditRows()).slice(-2);
+    expect(rows.map((row) => row.createdAt)).toEqual([before, before]);
+    expect(rows.map((row) => JSON.parse(row.detail))).toEqual([{ clock: set.toISOString() }, {}]);
+  });
+
+  test("appendAudit() stores any text, cut to a length that an index can hold, and the seal fits what is stored", async () => {
+    const odd = `\0\ud800"\\\u{1f600}é`.repeat(500);
+    const actor = { type: "user", name: odd, ip: "::1" } as const;
+    await audited({ ...t.system, actor }, { ...entry, resourceId: odd, detail: { odd } }, async () => {});
+    const row = (await t.auditRows()).at(-1);
+    expect(row?.actor).toHaveLength(256);
+    expect(row?.actor).toStartWith('��"\\\u{1f600}é');
+    expect(JSON.parse(row?.detail ?? "").odd).toHaveLength(1000);
+    expect((await verifyAudit(t.services)).fault).toBeUndefined();
+  });
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { audited } from "../../../src/domain/operation/audited.ts";
+import { UamError } from "../../../src/shared/errors.ts";
+import { counters } from "../../../src/store/schema.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await createTestApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  await app.db.delete(counters);
+});
+
+async function newRows(work: () => Promise<unknown>) {
+  const before = (await app.auditRows()).length;
+  await work().catch(() => undefined);
+  return (await app.auditRows()).slice(before).map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+}
+
+const entry = { action: "user.update", resourceId: "7", detail: { given: 1 } } as const;
+
+describe("audited()", () => {
+  test("commits the change and its record together", async () => {
+    const rows = await newRows(() =>
+      audited(app.system, entry, async (op) => {
+        await op.tx.insert(counters).values({ name: "change", value: 1 });
+        op.learn({ detail: { learned: 2 } });
+      }),
+    );
+    expect(await app.db.$count(counters)).toBe(1);
+    expect(rows).toMatchObject([
+      {
+        action: "user.update",
+        resourceId: "7",
+        result: "success",
+        detail: { given: 1, learned: 2 },
+        actor: "operator",
+      },
+    ]);
+  });
+
+  test("records nothing where nothing was needed", async () => {
+    const rows = await newRows(() => audited(app.system, entry, async (op) => op.learn({ unneeded: true })));
+    expect(rows).toEqual([]);
+  });
+
+  test("rolls back, sets the host back in reverse order, and records what the entry said with err", async () => {
+    const undone: string[] = [];
+    const rows = await newRows(() =>
+      audited(app.system, entry, async (op) => {
+        await op.tx.insert(counters).values({ name: "change", value: 1 });
+        op.learn({ detail: { learned: 2 } });
+        op.onRollback(async () => void undone.push("first"));
+        op.onRollback(async () => void undone.push("second"));
+        throw new UamError("conflict", "It is taken");
+      }),
+    );
+    expect(await app.db.$count(counters)).toBe(0);
+    expect(undone).toEqual(["second", "first"]);
+    expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "It is taken" } }]);
+    expect(rows[0]?.detail).not.toHaveProperty("learned");
+  });
+
+  test("records a fixed sentence for an unexpected failure", async () => {
+    const rows = await newRows(() =>
+      audited(app.system, entry, async (op) => {
+        await op.tx.execute(sql`select * from secret_table_name`);
+      }),
+    );
+    expect(JSON.stringify(rows)).not.toContain("secret_table_name");
+  });
+
+  test("gives an operation inside another its fate", async () => {
+    const inner = { action: "user.create", resourceType: "user" } as const;
+    const succeed = await newRows(() =>
+      audited(app.system, entry, (outer) =>
+        audited(
+          outer.context,
+          inner,
+          async (op) => void (await op.tx.insert(counters).values({ name: "i", value: 1 })),
+        ),
+      ),
+    );
+    expect(succeed.map((row) => [row.action, row.result])).toEqual([
+      ["user.create", "success"],
+      ["user.update", "success"],
+    ]);
+    const failAfter = await newRows(() =>
+      audited(app.system, entry, async (outer) => {
+        await audited(
+          outer.context,
+          inner,
+          async (op) => void (await op.tx.insert(counters).values({ name: "j", value: 1 })),
+        );
+        throw new UamError("internal", "too late");
+      }),
+    );
+    expect(failAfter.map((row) => [row.action, row.result])).toEqual([["user.update", "failed"]]);
+    const failInside = await newRows(() =>
+      audited(app.system, entry, (outer) =>
+        audited(outer.context, inner, async () => {
+          throw new UamError("conflict", "inside");
+        }),
+      ),
+    );
+    expect(failInside.map((row) => [row.action, row.result])).toEqual([
+      ["user.create", "failed"],
+      ["user.update", "failed"],
+    ]);
+    expect(await app.db.$count(counters)).toBe(1);
+  });
+
+  test("commits a refusal that has effects, and records it as failed", async () => {
+    const rows = await newRows(() => audited(app.system, entry, async (op) => op.learn({ refused: "no such user" })));
+    expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "no such user" } }]);
+  });
+
+  test("numbers the records without gaps, whatever fails in between", async () => {
+    const failures = [async () => {}, async () => Promise.reject(new Error("x"))];
+    await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) => audited(app.system, entry, failures[index % 2] ?? (async () => {}))),
+    );
+    const ids = (await app.auditRows()).map((row) => row.id);
+    expect(ids).toEqual(Array.from({ length: ids.length }, (_, index) => index + 1));
+  });
+
+  test("changes nothing when the record cannot be written", async () => {
+    await app.alter("alter table audit rename to audit_away");
+    try {
+      const change = audited(
+        app.system,
+        entry,
+        async (op) => void (await op.tx.insert(counters).values({ name: "k", value: 1 })),
+      );
+      const message = expect.stringContaining("nothing was changed");
+      await expect(change).rejects.toMatchObject({ code: "internal", message });
+    } finally {
+      await app.alter("alter table audit_away rename to audit");
+    }
+    expect(await app.db.$count(counters)).toBe(0);
+  });
+
+  test("does not say that nothing was changed where the host could not be set back either", async () => {
+    await app.alter("alter table audit rename to audit_away");
+    try {
+      const change = audited(app.system, entry, async (op) => {
+        op.onRollback(() => Promise.reject(new Error("the database is away")));
+      });
+      const message = expect.stringContaining("it may have changed the host");
+      await expect(change).rejects.toMatchObject({ code: "internal", message });
+    } finally {
+      await app.alter("alter table audit_away rename to audit");
+    }
+  });
+
+  test("keeps long and ill-formed texts from filling or breaking the log", async () => {
+    const rows = await newRows(() =>
+      audited(app.system, { ...entry, detail: { text: `\0\uD800${"x".repeat(5000)}` } }, async () => {}),
+    );
+    expect(rows[0]?.detail.text).toHaveLength(1000);
+  });
+});

@@ -1,0 +1,339 @@
+/** The specification's Events table: what each audited action records when it succeeds and when it fails. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sendCode } from "../../../src/domain/auth/otp.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../../src/domain/operation/audit-actions.ts";
+import { MINUTE } from "../../../src/shared/clock.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { freshKey } from "../../support/keys.ts";
+
+let app: TestApp;
+let admin: Client;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+  admin = await app.admin();
+});
+afterAll(() => app.close());
+
+const MISSING = 999_999;
+const err = expect.any(String);
+
+interface Event {
+  readonly action: AuditAction;
+  readonly resourceType: "user" | "ssh_key" | "setting" | "";
+  /** Brings about the event; returns what the record's resource_id must be, and what the detail depends on. */
+  readonly succeed: () => Promise<Outcome>;
+  readonly success: (outcome: Outcome) => Record<string, unknown>;
+  readonly fail: () => Promise<string>;
+  readonly failure: Record<string, unknown>;
+}
+
+interface Outcome {
+  readonly id: string;
+  readonly known?: string;
+}
+
+async function person() {
+  app.clock.advance(MINUTE);
+  const username = `event-${++count}`;
+  return { username, ...(await app.user(username)) };
+}
+
+async function personWithKey() {
+  const made = await person();
+  const { body } = await made.client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+  return { ...made, key: body.data.id as number, fingerprint: body.data.fingerprint as string };
+}
+
+/** An event of POST /users/:id/<verb> or another change to a user. */
+function userEvent(
+  action: AuditAction,
+  call: (id: number) => Promise<{ readonly status: number }>,
+  success: Record<string, unknown>,
+  failure: Record<string, unknown> = { err },
+): Event {
+  return {
+    action,
+    resourceType: "user",
+    succeed: async () => {
+      const { id } = await person();
+      if (action === "user.enable") await admin.call("POST", `/users/${id}/disable`);
+      expect((await call(id)).status).toBe(200);
+      return { id: String(id) };
+    },
+    success: () => success,
+    fail: async () => {
+      expect((await call(MISSING)).status).toBe(404);
+      return String(MISSING);
+    },
+    failure,
+  };
+}
+
+async function expectStatus(status: number, answer: Promise<{ readonly status: number }>, id = ""): Promise<string> {
+  expect((await answer).status).toBe(status);
+  return id;
+}
+
+const EVENTS: readonly Event[] = [
+  {
+    action: "auth.admin_login",
+    resourceType: "",
+    succeed: async () => {
+      await app.admin();
+      return { id: "" };
+    },
+    success: () => ({}),
+    fail: () =>
+      expectStatus(401, app.anonymous().call("POST", "/auth/admin/login", { username: "admin", password: "wrong" })),
+    failure: { err },
+  },
+  {
+    action: "auth.otp_send",
+    resourceType: "",
+    succeed: async () => {
+      const { username } = await person();
+      app.clock.advance(MINUTE);
+      await sendCode(app.system, username, await app.captcha());
+      return { id: "", known: username };
+    },
+    success: ({ known }) => ({ username: known, channel: "mail" }),
+    fail: async () => {
+      await sendCode(app.system, "nobody-here", await app.captcha());
+      return "";
+    },
+    failure: { username: "nobody-here", channel: "mail", err },
+  },
+  {
+    action: "auth.otp_login",
+    resourceType: "",
+    succeed: async () => ({ id: "", known: (await person()).username }),
+    success: ({ known }) => ({ username: known }),
+    fail: () =>
+      expectStatus(401, app.anonymous().call("POST", "/auth/otp/login", { username: "nobody", code: "12345678" })),
+    failure: { username: "nobody", err },
+  },
+  {
+    action: "auth.logout",
+    resourceType: "",
+    succeed: async () => {
+      await expectStatus(200, (await person()).client.call("POST", "/auth/logout"));
+      return { id: "" };
+    },
+    success: () => ({}),
+    fail: async () => {
+      const { client } = await person();
+      await app.alter(`
+        create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+        create trigger refuse before delete on sessions for each row execute function refuse()`);
+      const answer = await client.call("POST", "/auth/logout");
+      await app.alter("drop trigger refuse on sessions");
+      return expectStatus(500, Promise.resolve(answer));
+    },
+    failure: { err },
+  },
+  {
+    action: "auth.admin_forgot",
+    resourceType: "",
+    succeed: async () => {
+      app.clock.advance(MINUTE);
+      await expectStatus(200, app.anonymous().call("POST", "/auth/admin/forgot", { username: "admin" }));
+      return { id: "" };
+    },
+    success: () => ({ username: "admin" }),
+    fail: () => expectStatus(200, app.anonymous().call("POST", "/auth/admin/forgot", { username: "nobody" })),
+    failure: { err },
+  },
+  {
+    action: "auth.admin_reset",
+    resourceType: "",
+    succeed: async () => {
+      app.clock.advance(MINUTE);
+      await app.anonymous().call("POST", "/auth/admin/forgot", { username: "admin" });
+      const text = (await app.mails("admin@example.org")).at(-1)?.text ?? "";
+      const token = /^ +([A-Za-z0-9_-]{43})$/m.exec(text)?.[1];
+      const body = { token, new_password: ADMIN_PASSWORD };
+      await expectStatus(200, app.anonymous().call("POST", "/auth/admin/reset", body));
+      admin = await app.admin();
+      return { id: "" };
+    },
+    success: () => ({}),
+    fail: () =>
+      expectStatus(
+        400,
+        app.anonymous().call("POST", "/auth/admin/reset", { token: "x", new_password: ADMIN_PASSWORD }),
+      ),
+    failure: { err },
+  },
+  {
+    action: "user.create",
+    resourceType: "user",
+    succeed: async () => {
+      const username = `event-${++count}`;
+      const { body } = await admin.call("POST", "/users", { username, email: "e@example.org" });
+      return { id: String(body.data.id), known: username };
+    },
+    success: ({ known }) => ({ username: known }),
+    fail: () => expectStatus(400, admin.call("POST", "/users", { username: "Not Valid", email: "e@example.org" })),
+    failure: { username: "Not Valid", err },
+  },
+  userEvent("user.update", (id) => admin.call("PATCH", `/users/${id}`, { email: "n@example.org", purpose: "" }), {
+    email: "n@example.org",
+    purpose: "",
+  }),
+  userEvent("user.disable", (id) => admin.call("POST", `/users/${id}/disable`), { status: "disabled" }),
+  userEvent("user.enable", (id) => admin.call("POST", `/users/${id}/enable`), { status: "active" }),
+  userEvent(
+    "user.extend",
+    (id) => admin.call("POST", `/users/${id}/extend`, { days: 3 }),
+    { days: 3, old_status: "active" },
+    { days: 3, err },
+  ),
+  userEvent("user.delete", (id) => admin.call("DELETE", `/users/${id}`), {}),
+  {
+    action: "key.create",
+    resourceType: "ssh_key",
+    succeed: async () => {
+      const { key, fingerprint } = await personWithKey();
+      return { id: String(key), known: fingerprint };
+    },
+    success: ({ known }) => ({ name: "laptop", fingerprint: known }),
+    fail: async () =>
+      expectStatus(400, (await person()).client.call("POST", "/me/keys", { name: "bad", public_key: "nonsense" })),
+    failure: { name: "bad", err },
+  },
+  {
+    action: "key.rename",
+    resourceType: "ssh_key",
+    succeed: async () => {
+      const { client, key } = await personWithKey();
+      return { id: await expectStatus(200, client.call("PATCH", `/me/keys/${key}`, { name: "desk" }), String(key)) };
+    },
+    success: () => ({ name: "desk" }),
+    fail: async () => {
+      const { client, key } = await personWithKey();
+      return expectStatus(400, client.call("PATCH", `/me/keys/${key}`, { name: "" }), String(key));
+    },
+    failure: { err },
+  },
+  {
+    action: "key.revoke",
+    resourceType: "ssh_key",
+    succeed: async () => {
+      const { client, key, fingerprint } = await personWithKey();
+      await expectStatus(200, client.call("DELETE", `/me/keys/${key}`));
+      return { id: String(key), known: fingerprint };
+    },
+    success: ({ known }) => ({ fingerprint: known }),
+    fail: async () => expectStatus(404, (await person()).client.call("DELETE", `/me/keys/${MISSING}`), String(MISSING)),
+    failure: { err },
+  },
+  {
+    action: "approval.submit",
+    resourceType: "",
+    succeed: async () => {
+      const username = `event-${++count}`;
+      const { body } = await app.anonymous().call("POST", "/approvals", { username, email: "e@example.org" });
+      return { id: "", known: `${body.data.id} ${username}` };
+    },
+    success: ({ known = "" }) => ({ application: Number(known.split(" ")[0]), username: known.split(" ")[1] }),
+    fail: () =>
+      expectStatus(400, app.anonymous().call("POST", "/approvals", { username: "ext_x", email: "e@example.org" })),
+    failure: { username: "ext_x", err },
+  },
+  {
+    action: "approval.review",
+    resourceType: "",
+    succeed: async () => {
+      const username = `event-${++count}`;
+      const { body } = await app.anonymous().call("POST", "/approvals", { username, email: "e@example.org" });
+      await expectStatus(200, admin.call("POST", `/approvals/${body.data.id}/review`, { approve: true }));
+      return { id: "", known: `${body.data.id} ${username}` };
+    },
+    success: ({ known = "" }) => ({
+      application: Number(known.split(" ")[0]),
+      username: known.split(" ")[1],
+      approve: true,
+    }),
+    fail: () => expectStatus(404, admin.call("POST", `/approvals/${MISSING}/review`, { approve: true })),
+    failure: { application: MISSING, approve: true, err },
+  },
+  {
+    action: "settings.update",
+    resourceType: "setting",
+    succeed: async () => {
+      await expectStatus(200, admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
+      return { id: "policy.default_ttl" };
+    },
+    success: () => ({ value: "60d", overridden: true }),
+    fail: () =>
+      expectStatus(
+        400,
+        admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "0" }),
+        "policy.default_ttl",
+      ),
+    failure: { err },
+  },
+];
+
+/** Their operations, and their tests, are in lifecycle/. */
+const ELSEWHERE: readonly AuditAction[] = ["lifecycle.expire", "lifecycle.recycle"];
+
+describe("the Events table", () => {
+  test("names every action there is", () => {
+    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE].sort()).toEqual([...AUDIT_ACTIONS].sort());
+  });
+
+  test.each(EVENTS.map((event) => [event.action, event] as const))("%s on success", async (action, event) => {
+    const outcome = await event.succeed();
+    expect(await app.lastAudit(action)).toMatchObject({
+      resourceType: event.resourceType,
+      resourceId: outcome.id,
+      result: "success",
+    });
+    expect((await app.lastAudit(action)).detail).toEqual(event.success(outcome));
+  });
+
+  test.each(EVENTS.map((event) => [event.action, event] as const))("%s on failure", async (action, event) => {
+    const resourceId = await event.fail();
+    expect(await app.lastAudit(action)).toMatchObject({
+      resourceType: event.resourceType,
+      resourceId,
+      result: "failed",
+    });
+    expect((await app.lastAudit(action)).detail).toEqual(event.failure);
+  });
+
+  test("a user finds what he did and what was done to him in his own trail, and nothing else", async () => {
+    const other = await personWithKey();
+    const { id, client, key, username } = await personWithKey();
+    await client.call("DELETE", `/me/keys/${key}`);
+    await admin.call("POST", `/users/${id}/disable`);
+    await other.client.call("POST", "/auth/logout");
+    const { body } = await client.call("GET", "/me/audit");
+    const trail = body.data.items.map((row: { action: string; actor: string }) => `${row.action} by ${row.actor}`);
+    expect(trail).toEqual([
+      "user.disable by admin",
+      `key.revoke by ${username}`,
+      `key.create by ${username}`,
+      `auth.otp_login by ${username}`,
+      "auth.otp_send by operator",
+      "user.create by admin",
+    ]);
+    expect(body.data.total).toBe(6);
+  });
+
+  test("passwords, codes, tokens and whole keys are in no record", async () => {
+    const text = JSON.stringify(await app.auditRows());
+    expect(text).not.toContain(ADMIN_PASSWORD);
+    expect(text).not.toContain("12345678");
+    expect(text).not.toContain("AAAAC3NzaC1lZDI1NTE5");
+    for (const mail of await app.mails()) {
+      for (const secret of mail.text.match(/^ +([A-Za-z0-9_-]{43}|\d{8})$/gm) ?? []) {
+        expect(text).not.toContain(secret.trim());
+      }
+    }
+  });
+});

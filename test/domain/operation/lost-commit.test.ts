@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
+import type { Context } from "../../../src/domain/operation/context.ts";
+import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
+import { sshKeys } from "../../../src/store/schema.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+import { freshKey } from "../../support/keys.ts";
+import { type PostgresProxy, startPostgresProxy } from "../../support/postgres-proxy.ts";
+
+let app: TestApp;
+let proxy: PostgresProxy;
+const handles: DatabaseHandle[] = [];
+let context: Context;
+let id: number;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  proxy = await startPostgresProxy(app.connection);
+});
+afterAll(async () => {
+  // A pool that lost a connection would take its five seconds to close.
+  await Promise.all(handles.map(({ db }) => db.$client.end({ timeout: 0 })));
+  proxy.close();
+  await app.close();
+});
+beforeEach(async () => {
+  count++;
+  app.clock.advance(61_000);
+  ({ id } = await app.user(`lost-${count}`));
+  proxy.cuts = 0;
+  // Fresh connections: on one that has committed before, "commit" goes by the name of a prepared statement.
+  const handle = openDatabase(proxy.connection, 2);
+  handles.push(handle);
+  context = { ...app.system, db: handle.db };
+});
+
+function fileOf() {
+  return app.host.accounts.get(`ext_lost-${count}`)?.file;
+}
+
+async function stored() {
+  const rows = await app.db.select().from(sshKeys).where(eq(sshKeys.userId, id));
+  return rows.filter((row) => row.status === "active").map((row) => row.fingerprint);
+}
+
+/** Loses one commit; what the service asks afterwards gets through. */
+async function losing<T>(mood: "before" | "after", work: () => Promise<T>): Promise<T> {
+  proxy.mood = mood;
+  const calm = setInterval(() => {
+    if (proxy.cuts > 0) proxy.mood = "pass";
+  }, 1);
+  try {
+    return await work();
+  } finally {
+    clearInterval(calm);
+    proxy.mood = "pass";
+  }
+}
+
+describe("a commit whose answer is lost", () => {
+  test("is a success if it was done: stored, on the host and recorded once", async () => {
+    const key = await losing("after", () => uploadKey(context, id, { name: "k", publicKey: freshKey() }));
+    expect(proxy.cuts).toBe(1);
+    expect(await stored()).toEqual([key.fingerprint]);
+    expect(fileOf()).toEqual([key.fingerprint]);
+    const rows = (await app.auditRows("key.create")).filter((row) => row.resourceId === String(key.id));
+    expect(rows.map((row) => row.result)).toEqual(["success"]);
+  });
+
+  test("is a failure if it was not: nothing stored, the host set back, recorded as failed", async () => {
+    const upload = losing("before", () => uploadKey(context, id, { name: "k", publicKey: freshKey() }));
+    await expect(upload).rejects.toThrow();
+    expect(proxy.cuts).toBe(1);
+    expect(await stored()).toEqual([]);
+    expect(fileOf()).toEqual([]);
+    expect((await app.auditRows("key.create")).at(-1)).toMatchObject({ result: "failed", subjectId: id });
+  });
+
+  test("gives a key back that was not revoked after all", async () => {
+    const key = await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
+    await expect(losing("before", () => revokeKey(context, id, key.id))).rejects.toThrow();
+    expect(await stored()).toEqual([key.fingerprint]);
+    expect(fileOf()).toEqual([key.fingerprint]);
+  });
+});

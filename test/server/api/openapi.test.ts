@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { CliEnvironment } from "../../../src/cli/environment.ts";
+import { runProgram } from "../../../src/cli/program.ts";
+import { KEY_TYPES, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { API_ROOT } from "../../../src/server/api/app.ts";
+import { createOpenApiDocument, type DescribedRoute } from "../../../src/server/api/openapi.ts";
+import { exampleOf, type JsonSchema } from "../../../src/server/api/openapi-schema.ts";
+import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { apiDocument, checkAnswer } from "../../support/openapi.ts";
+
+/** Every route of the interface and the statuses it can answer with; 413 and 500 are every route's. */
+const STATUSES: Record<string, readonly number[]> = {
+  "GET /healthz": [200],
+  "GET /openapi.json": [200],
+  "GET /auth/captcha": [200, 429],
+  "POST /auth/otp/send": [200, 400, 403, 429],
+  "POST /auth/otp/login": [200, 400, 401, 403, 429],
+  "POST /auth/admin/login": [200, 400, 401, 403, 429],
+  "POST /auth/admin/forgot": [200, 400, 403, 429],
+  "POST /auth/admin/reset": [200, 400, 403, 429],
+  "POST /auth/logout": [200, 401, 403],
+  "GET /auth/me": [200, 401],
+  "GET /users": [200, 400, 401, 403],
+  "POST /users": [201, 400, 401, 403, 409],
+  "GET /users/{id}": [200, 400, 401, 403, 404],
+  "PATCH /users/{id}": [200, 400, 401, 403, 404],
+  "POST /users/{id}/disable": [200, 400, 401, 403, 404, 409],
+  "POST /users/{id}/enable": [200, 400, 401, 403, 404, 409],
+  "POST /users/{id}/extend": [200, 400, 401, 403, 404],
+  "DELETE /users/{id}": [200, 400, 401, 403, 404],
+  "GET /users/{id}/keys": [200, 400, 401, 403, 404],
+  "GET /me/keys": [200, 401, 403, 404],
+  "POST /me/keys": [201, 400, 401, 403, 404, 409],
+  "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
+  "DELETE /me/keys/{id}": [200, 400, 401, 403, 404],
+  "GET /me/audit": [200, 400, 401, 403],
+  "POST /approvals": [201, 400, 403, 409, 429],
+  "GET /approvals": [200, 400, 401, 403],
+  "POST /approvals/{id}/review": [200, 400, 401, 403, 404, 409],
+  "GET /audit": [200, 400, 401, 403],
+  "GET /audit/export": [200, 400, 401, 403, 429],
+  "GET /settings": [200, 401, 403],
+  "PUT /settings": [200, 400, 401, 403],
+  "DELETE /settings/{key}": [200, 400, 401, 403, 404],
+  "GET /admin/stats": [200, 401, 403],
+};
+
+const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    method: method.toUpperCase(),
+    operation,
+  })),
+);
+
+let app: TestApp;
+let callers: Record<"admin" | "user", Client>;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  callers = { admin: await app.admin(), user: (await app.user("reader")).client };
+});
+afterAll(() => app.close());
+
+describe("createOpenApiDocument()", () => {
+  test("describes every registered route, and no other", () => {
+    const registered = app.app.routes.map(
+      ({ method, path }) => `${method} ${path.slice(API_ROOT.length).replace(/:(\w+)/g, "{$1}")}`,
+    );
+    expect(operations.map(({ name }) => name).sort()).toEqual(registered.sort());
+  });
+
+  test.each(operations.map(({ name, operation }) => [name, operation] as const))(
+    "%s has its statuses, a name, a summary and examples",
+    (name, operation) => {
+      const statuses = Object.keys(operation.responses).map(Number);
+      expect(statuses).toEqual([...(STATUSES[name] ?? []), 413, 500].sort());
+      expect(operation.summary).toMatch(/^[A-Z]/);
+      for (const part of [operation.requestBody, ...Object.values(operation.responses)]) {
+        if (part === undefined || "$ref" in part) continue;
+        const json = part.content?.["application/json"];
+        if (json !== undefined) expect(json.example).toBeDefined();
+      }
+    },
+  );
+
+  test("names each operation once, and by itself where the route does not", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => /^(get|post|put|patch|delete)[A-Z]\w+Id\b/.test(id))).toEqual([]);
+    expect(documentOf({}).operationId).toBe("postThingsIdPaint");
+  });
+
+  test.each(operations)("$name asks for the session that the route asks for", async ({ method, path, operation }) => {
+    const [needed] = operation.security;
+    const url = `${path.replace(/\{\w+\}/g, "x")}?page=x`;
+    const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
+    const nobody = await app.anonymous().call(method, url, body);
+    expect(nobody.status === 401).toBe(needed !== undefined);
+    const kinds = needed?.session ?? [];
+    if (kinds.length === 0) return;
+    for (const kind of ["admin", "user"] as const) {
+      expect((await callers[kind].call(method, url, body)).status === 403).toBe(!kinds.includes(kind));
+    }
+  });
+
+  test.each(operations)("$name takes the body and the page that the route takes", async (entry) => {
+    const { method, path, operation } = entry;
+    const caller = operation.security[0]?.session?.includes("user") ? callers.user : callers.admin;
+    if (entry.name === "POST /auth/logout") return expect(operation.requestBody).toBeUndefined();
+    if (method !== "GET" && method !== "DELETE") {
+      const url = path.replace(/\{\w+\}/g, "999999");
+      const { text } = await caller.call(method, url, "x", { "content-type": "text/plain" });
+      expect(text.includes("must be JSON")).toBe(operation.requestBody !== undefined);
+    } else if (!path.includes("{") && method === "GET") {
+      const { status } = await caller.call(method, `${path}?page=x`);
+      expect(status === 400).toBe(operation.parameters?.some(({ name }) => name === "page") === true);
+    }
+  });
+
+  test("empties no schema", () => {
+    for (const { operation } of operations) {
+      for (const { schema } of operation.parameters ?? []) requireFull(schema);
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) requireFull(schema);
+      for (const response of Object.values(operation.responses)) {
+        if ("content" in response) for (const { schema } of Object.values(response.content ?? {})) requireFull(schema);
+      }
+    }
+    for (const schema of Object.values(apiDocument.components.schemas)) requireFull(schema);
+  });
+
+  test("keeps a schema with a check that JSON Schema cannot say", () => {
+    const body = v.object({
+      colour: v.pipe(
+        v.string(),
+        v.maxLength(9),
+        v.check((text) => text !== "mauve"),
+      ),
+    });
+    const schema: unknown = documentOf({ body }).requestBody?.content["application/json"]?.schema;
+    const properties = { colour: { type: "string", maxLength: 9 } };
+    expect(schema).toEqual({ type: "object", properties, required: ["colour"] });
+  });
+
+  test("shows numbers of paths and queries as numbers with their bounds", () => {
+    const { parameters } = apiDocument.paths["/users"]?.get ?? {};
+    const schemas = Object.fromEntries((parameters ?? []).map(({ name, schema }) => [name, schema]));
+    expect(schemas.page).toMatchObject({ type: "integer", minimum: 1, default: 1 });
+    expect(schemas.page_size).toMatchObject({ type: "integer", minimum: 1, maximum: 500, default: 20 });
+    expect(apiDocument.paths["/users/{id}"]?.get?.parameters?.[0]).toMatchObject({
+      name: "id",
+      in: "path",
+      required: true,
+      schema: { type: "integer", minimum: 0 },
+    });
+  });
+
+  test("lets a response of the route's own win over what its schema says", () => {
+    const text = { content: { "text/csv": { schema: { type: "string" } } }, headers: { "Content-Disposition": {} } };
+    const { responses } = documentOf({ response: { 200: v.object({}) }, detail: { responses: { 200: text } } });
+    expect(responses[200]).toMatchObject(text);
+    expect(responses[200]).toHaveProperty(["headers", "X-Request-Id"]);
+    expect(responses[200]).not.toHaveProperty(["content", "application/json"]);
+  });
+
+  test("refuses two different schemas under one title", () => {
+    const response = { 200: v.pipe(v.object({ a: v.string() }), v.title("Error")) };
+    expect(() => documentOf({ response })).toThrow("Two different schemas have the title Error");
+  });
+
+  test("gives a public key that the service takes as an example", () => {
+    const { properties } = apiDocument.components.schemas.NewSshKey ?? {};
+    const { properties: stored } = apiDocument.components.schemas.SshKey ?? {};
+    const key = parsePublicKey(String(properties?.public_key?.examples?.[0]), KEY_TYPES);
+    expect([key.fingerprint]).toEqual([...(stored?.fingerprint?.examples ?? [])] as string[]);
+  });
+
+  test("passes the linter", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "uam-openapi-"));
+    const file = join(directory, "openapi.json");
+    writeFileSync(file, JSON.stringify(apiDocument));
+    const root = join(import.meta.dir, "../../..");
+    const linter = Bun.spawn(
+      [process.execPath, "--bun", join(root, "node_modules/.bin/redocly"), "lint", file, "--format=json"],
+      {
+        cwd: root,
+        stderr: "pipe",
+        env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+      },
+    );
+    const report = JSON.parse(await linter.stdout.text());
+    rmSync(directory, { recursive: true });
+    expect(report.problems).toEqual([]);
+    expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+  }, 20_000);
+});
+
+describe("GET /openapi.json", () => {
+  test("answers with the document, for caches to keep", async () => {
+    const answer = await app.anonymous().call("GET", "/openapi.json");
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(apiDocument)));
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
+  });
+
+  test("is what `uam openapi` prints, with the server's own address", async () => {
+    let printed = "";
+    const environment: CliEnvironment = {
+      variables: { UAM_BASE_URL: "https://access.example.org", UAM_DATA_DIR: "/nonexistent" },
+      currentDirectory: "/",
+      isRoot: false,
+      invocation: "uam",
+      operator: "operator",
+      isTerminal: false,
+      columns: undefined,
+      runtime: { name: "test 1", serve: () => Promise.reject(new Error("not here")) },
+      out: (text) => {
+        printed += text;
+      },
+      outStream: () => Promise.resolve(),
+      err: () => {},
+      readStandardInput: () => Promise.resolve(""),
+      ask: undefined,
+      untilStopped: () => Promise.resolve(),
+    };
+    expect(await runProgram(["openapi"], environment)).toBe(0);
+    const document = JSON.parse(printed);
+    expect(document.servers).toEqual([{ url: "https://access.example.org/api/v1" }]);
+    expect(document.paths).toEqual(JSON.parse(JSON.stringify(apiDocument.paths)));
+  });
+});
+
+describe("checkAnswer()", () => {
+  const data = exampleOf({ $ref: "#/components/schemas/User" }, apiDocument.components.schemas) as object;
+
+  test("takes what is documented", () => {
+    expect(() => check("GET", "/users/7", { status: 200, body: { data } })).not.toThrow();
+    expect(() => check("GET", "/nothing", { status: 404, body: { error: "x" } })).not.toThrow();
+  });
+
+  test.each([
+    ["a status", "GET", "/users/7", { status: 409, body: { error: "x" } }],
+    ["a missing field", "GET", "/users/7", { status: 200, body: { data: { ...data, email: undefined } } }],
+    ["a field of another type", "GET", "/users/7", { status: 200, body: { data: { ...data, id: "7" } } }],
+    ["a field too many", "GET", "/users/7", { status: 200, body: { data: { ...data, password: "x" } } }],
+    [
+      "a time without an offset",
+      "GET",
+      "/users/7",
+      { status: 200, body: { data: { ...data, expire_at: "2026-11-20" } } },
+    ],
+    ["a field beside the error", "GET", "/users/7", { status: 404, body: { error: "x", stack: "y" } }],
+    ["a content type", "GET", "/users/7", { status: 200, body: { data }, type: "text/html" }],
+    ["a 429 without Retry-After", "POST", "/auth/admin/login", { status: 429, body: { error: "x" } }],
+    ["a success without a session", "GET", "/users/7", { status: 200, body: { data }, cookie: "" }],
+    ["a success at an unknown path", "GET", "/nothing", { status: 200, body: {} }],
+    ["a success with another method", "PUT", "/users/7", { status: 200, body: {} }],
+    ["a page that was taken", "GET", "/users?page=0", { status: 200, body: { data: { total: 0, items: [] } } }],
+    ["a body that was taken", "PATCH", "/users/7", { status: 200, body: { data }, sent: { email: null } }],
+  ])("refuses %s that is not documented", (_, method, path, answer) => {
+    expect(() => check(method, path, answer)).toThrow();
+  });
+});
+
+interface GivenAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+  readonly cookie?: string;
+  readonly sent?: unknown;
+}
+
+function check(method: string, path: string, { status, body, type, cookie = "x", sent }: GivenAnswer): void {
+  const request = new Request(`http://127.0.0.1:8080${API_ROOT}${path}`, {
+    method,
+    headers: cookie === "" ? {} : { cookie },
+  });
+  const headers = new Headers({ "x-request-id": "x", "content-type": type ?? "application/json" });
+  checkAnswer({ request, sent, response: { status, headers }, text: JSON.stringify(body) });
+}
+
+/** The one operation of a document of one route. */
+function documentOf(hooks: DescribedRoute["hooks"]) {
+  const routes = [{ method: "POST", path: "/root/things/:id/paint", hooks }];
+  const document = createOpenApiDocument(routes, { root: "/root", baseUrl: "http://127.0.0.1", version: "1" });
+  const operation = document.paths["/things/{id}/paint"]?.post;
+  if (operation === undefined) throw new Error("The route was dropped");
+  return operation;
+}
+
+/** Throws for a schema that says nothing, at any depth. */
+function requireFull(schema: JsonSchema): void {
+  expect(schema.$ref ?? schema.type ?? schema.const ?? schema.enum ?? schema.anyOf).toBeDefined();
+  if (schema.type === "object") {
+    expect(Object.keys(schema.properties ?? {}).length > 0 || schema.additionalProperties === true).toBe(true);
+  }
+  if (schema.type === "array") expect(schema.items).toBeDefined();
+  for (const inner of [...Object.values(schema.properties ?? {}), ...(schema.anyOf ?? [])]) requireFull(inner);
+  if (schema.items !== undefined) requireFull(schema.items);
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+let admin: Client;
+let user: Client;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  admin = await app.admin();
+  user = (await app.user("requester")).client;
+});
+afterAll(() => app.close());
+
+/** Every route, and what it asks of the caller. */
+const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
+  "GET /healthz": "public",
+  "POST /auth/admin/login": "public",
+  "POST /auth/otp/login": "public",
+  "POST /auth/logout": "session",
+  "GET /auth/me": "session",
+  "GET /users": "admin",
+  "POST /users": "admin",
+  "GET /users/:id": "admin",
+  "PATCH /users/:id": "admin",
+  "POST /users/:id/disable": "admin",
+  "POST /users/:id/enable": "admin",
+  "POST /users/:id/extend": "admin",
+  "DELETE /users/:id": "admin",
+  "GET /users/:id/keys": "admin",
+  "GET /me/keys": "user",
+  "POST /me/keys": "user",
+  "PATCH /me/keys/:id": "user",
+  "DELETE /me/keys/:id": "user",
+  "GET /me/audit": "user",
+  "GET /audit": "admin",
+  "GET /audit/export": "admin",
+  "GET /auth/captcha": "public",
+  "POST /auth/otp/send": "public",
+  "POST /auth/admin/forgot": "public",
+  "POST /auth/admin/reset": "public",
+  "POST /approvals": "public",
+  "GET /approvals": "admin",
+  "POST /approvals/:id/review": "admin",
+  "GET /settings": "admin",
+  "PUT /settings": "admin",
+  "DELETE /settings/:key": "admin",
+  "GET /admin/stats": "admin",
+  "GET /openapi.json": "public",
+};
+
+describe("permissions", () => {
+  test("every registered route is in the table, and no other", () => {
+    const registered = app.app.routes.map(({ method, path }) => `${method} ${path.replace("/api/v1", "")}`);
+    expect(registered.sort()).toEqual(Object.keys(PERMISSIONS).sort());
+  });
+
+  test.each(Object.entries(PERMISSIONS))("%s is for %s", async (route, permission) => {
+    const [method = "", pattern = ""] = route.split(" ");
+    if (route === "POST /auth/logout") return;
+    // An id, a query and a body that are all wrong: permission is decided before they are looked at.
+    const path = `${pattern.replace(":id", "no-id")}?page=x&since=x`;
+    const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
+    for (const [name, client] of [
+      ["nobody", app.anonymous()],
+      ["user", user],
+      ["admin", admin],
+    ] as const) {
+      const { status } = await client.call(method, path, body);
+      if (permission === "public" || permission === "session" || permission === name) {
+        if (permission === "session" && name === "nobody") expect(status).toBe(401);
+        else expect([200, 400, 404]).toContain(status);
+      } else expect(status).toBe(name === "nobody" ? 401 : 403);
+    }
+  });
+});
+
+describe("answers", () => {
+  test("unknown paths are 404 and other methods 405 with Allow", async () => {
+    const missing = await app.anonymous().call("GET", "/nothing");
+    expect(missing.status).toBe(404);
+    expect(missing.body).toEqual({ error: expect.any(String) });
+    const wrong = await admin.call("PUT", "/users/1", {});
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.get("allow")).toBe("DELETE, GET, HEAD, PATCH");
+    expect(wrong.body).toEqual({ error: expect.any(String) });
+  });
+
+  test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"]])(
+    "the address %p, which is none, is 400",
+    async (path) => {
+      expect((await admin.call("GET", path)).body).toEqual({ error: "The address of a request must not contain #" });
+      expect((await admin.call("POST", path, {})).status).toBe(400);
+    },
+  );
+
+  test.each(["[]", "[{}]", "null", "7", '"text"'])(
+    "a body that is %s is 400 where no field is required",
+    async (body) => {
+      expect((await admin.call("PATCH", "/users/1", body)).status).toBe(400);
+      expect((await admin.call("POST", "/users/1/extend", body)).status).toBe(400);
+    },
+  );
+
+  test("a body over the limit is 413, for an allowed caller only, with and without a declared length", async () => {
+    const large = JSON.stringify({ username: "x".repeat(70_000) });
+    expect((await admin.call("POST", "/users", large)).status).toBe(413);
+    expect((await app.anonymous().call("POST", "/users", large)).status).toBe(401);
+    const stream = new Request("http://127.0.0.1:8080/api/v1/users", {
+      method: "POST",
+      headers: { cookie: admin.cookie, "content-type": "application/json" },
+      body: new Blob([large]).stream(),
+    });
+    expect((await app.app.fetch(stream, "")).status).toBe(413);
+  });
+
+  test("a body over the limit is 413 on routes that take none, too, and changes nothing", async () => {
+    const { id, client } = await app.user("large-body");
+    const large = "x".repeat(70_000);
+    const ask = async (caller: Client, route: string, init: RequestInit) => {
+      const [method = "", path = ""] = route.split(" ");
+      const url = `http://127.0.0.1:8080/api/v1${path}`;
+      return await app.app.fetch(
+        new Request(url, { ...init, method, headers: { ...init.headers, cookie: caller.cookie } }),
+        "",
+      );
+    };
+    const declared = { headers: { "content-length": String(large.length) } };
+    for (const route of [`POST /users/${id}/disable`, `DELETE /users/${id}`, "GET /audit/export", "GET /healthz"]) {
+      expect([route, (await ask(admin, route, declared)).status]).toEqual([route, 413]);
+    }
+    for (const route of [`POST /users/${id}/disable`, `DELETE /users/${id}`]) {
+      const stream = () => ({ body: new Blob([large]).stream() });
+      expect([route, (await ask(admin, route, stream())).status]).toEqual([route, 413]);
+      expect([route, (await ask(app.anonymous(), route, stream())).status]).toEqual([route, 401]);
+    }
+    expect((await client.call("GET", "/auth/me")).status).toBe(200);
+    expect((await admin.call("GET", `/users/${id}`)).body).toMatchObject({ data: { status: "active" } });
+    // A small one is ignored.
+    const small = await ask(admin, `POST /users/${id}/disable`, { body: new Blob(["{broken"]).stream() });
+    expect(small.status).toBe(200);
+  });
+
+  test.each([
+    ["text/plain", "{}"],
+    ["application/x-www-form-urlencoded", "a=1"],
+    ["application/json", "{"],
+    ["application/json", ""],
+    ["application/json", "[]"],
+    ["application/json", "null"],
+    ["application/json", '"text"'],
+    ["application/json", "{}"],
+    ["application/json", '{"username":null,"password":"x"}'],
+    ["application/json", '{"username":1,"password":"x"}'],
+  ])("a body of type %s that reads %p is 400", async (type, body) => {
+    const answer = await app.anonymous().call("POST", "/auth/admin/login", body, { "content-type": type });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.body).toEqual({ error: expect.stringMatching(/^.{10,}$/) });
+  });
+
+  test("what was submitted is never in an answer", async () => {
+    const answer = await app
+      .anonymous()
+      .call("POST", "/auth/admin/login", { username: 5, password: ["hunter2-hunter2"] });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain("hunter2");
+  });
+
+  test.each([["abc"], ["-1"], ["1.5"], ["0x10"]])("the path id %p is 400 or not found", async (id) => {
+    expect([400, 404]).toContain((await admin.call("GET", `/users/${id}`)).status);
+  });
+
+  test.each([
+    ["/users?page=1&page=2", "page is given more than once"],
+    ["/users/%ZZ", "id is not valid percent-encoding"],
+    ["/users/-1", "id must be an unsigned integer"],
+  ])("%p is 400 and says why", async (path, error) => {
+    const answer = await admin.call("GET", path);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ error });
+  });
+
+  test.each([["9".repeat(19)], ["9".repeat(400)], ["0"], ["9007199254740993"]])("the path id %p is 404", async (id) => {
+    for (const [method, path] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/disable"],
+      ["GET", "/keys"],
+    ]) {
+      expect((await admin.call(method ?? "", `/users/${id}${path}`)).status).toBe(404);
+    }
+  });
+
+  test.each([["page=0"], ["page=-1"], ["page=x"], ["page=1.5"], ["page_size=0"], ["page_size=501"], ["status=gone"]])(
+    "the query %p is 400",
+    async (query) => {
+      expect((await admin.call("GET", `/users?${query}`)).status).toBe(400);
+    },
+  );
+
+  test("state changes from another origin are 403, requests without a body too", async () => {
+    const call = (headers: Record<string, string>) => admin.call("POST", "/users/0/disable", undefined, headers);
+    expect((await call({ origin: "https://evil.example" })).status).toBe(403);
+    expect((await call({ origin: "null" })).status).toBe(403);
+    expect((await call({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await call({ origin: "http://127.0.0.1:8080", "sec-fetch-site": "same-origin" })).status).toBe(404);
+  });
+
+  test("carry a request id and the hardening headers", async () => {
+    const { headers } = await app.anonymous().call("GET", "/auth/me");
+    expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect((await app.anonymous().call("GET", "/healthz")).headers.get("cache-control")).toBeNull();
+  });
+
+  test("/healthz tells version, uptime and runtime", async () => {
+    app.clock.advance(2500);
+    const { body } = await app.anonymous().call("GET", "/healthz");
+    expect(body.data).toMatchObject({
+      status: "ok",
+      version: "0.0.0-test",
+      go: "test 1",
+      timestamp: app.clock.now().toISOString(),
+    });
+    expect(body.data.uptime).toBeGreaterThanOrEqual(2);
+  });
+});

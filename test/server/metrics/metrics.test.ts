@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createApp } from "../../../src/server/api/app.ts";
+import { createMetrics, type Metrics } from "../../../src/server/metrics/metrics.ts";
+import { silentLog } from "../../../src/shared/log.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+let metrics: Metrics;
+beforeAll(async () => {
+  app = await createTestApp();
+  metrics = createMetrics({ services: app.services, version: "1.2.3", runtime: "test 1" });
+}, 60_000);
+afterAll(async () => await app.close());
+
+/** The value of each series that is shown, by its name and labels. */
+async function scrape(of = metrics): Promise<ReadonlyMap<string, number>> {
+  const answer = await of.fetch(new Request("http://127.0.0.1:9090/metrics"));
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);
+  const lines = (await answer.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))]),
+  );
+}
+
+describe("metrics", () => {
+  test("fetch() shows users, mails, applications and the audit log as they are stored", async () => {
+    const { id } = await app.user("anna");
+    await app.user("bert");
+    const admin = await app.admin();
+    await admin.call("POST", `/users/${id}/disable`);
+    const shown = await scrape();
+    const rows = await app.auditRows();
+    expect(shown.get('uam_users{status="active"}')).toBe(1);
+    expect(shown.get('uam_users{status="disabled"}')).toBe(1);
+    expect(shown.get("uam_audit_head")).toBe(rows.at(-1)?.id ?? 0);
+    expect(shown.get("uam_pending_approvals")).toBe(0);
+    expect(shown.get('uam_outbox_mails{status="dead"}')).toBe(0);
+    expect(shown.get('uam_build_info{version="1.2.3",runtime="test 1"}')).toBe(1);
+    expect(shown.get("process_start_time_seconds")).toBeGreaterThan(0);
+  });
+
+  test("observe() counts requests by route, never by path, so that a caller cannot make series", async () => {
+    const observed = createApp(app.services, { ...app.config, version: "1", runtime: "t", observe: metrics.observe });
+    const get = (path: string) => observed.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`), "192.0.2.1");
+    await get("/healthz");
+    for (const path of ["/users/1", "/users/2", "/nothing/here", "/nothing/there"]) await get(path);
+    const shown = await scrape();
+    const count = (route: string, status: number) =>
+      shown.get(`uam_http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`);
+    expect(count("/api/v1/healthz", 200)).toBe(1);
+    expect(count("/api/v1/users/:id", 401)).toBe(2);
+    expect(count("other", 404)).toBe(2);
+  });
+
+  test("fetch() goes on without the database, and says that it is away", async () => {
+    const failing = new Proxy(app.services.side, {
+      get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
+    });
+    const alone = createMetrics({ services: { side: failing, log: silentLog }, version: "1", runtime: "t" });
+    const shown = await scrape(alone);
+    expect(shown.get("uam_database_up")).toBe(0);
+    expect(shown.get("uam_database_read_failures_total")).toBe(1);
+    expect(shown.has('uam_users{status="active"}')).toBe(false);
+  });
+
+  test("fetch() answers nothing but GET /metrics, which the API does not have", async () => {
+    expect((await metrics.fetch(new Request("http://127.0.0.1:9090/"))).status).toBe(404);
+    const post = new Request("http://127.0.0.1:9090/metrics", { method: "POST" });
+    expect((await metrics.fetch(post)).status).toBe(404);
+    for (const path of ["/metrics", "/api/v1/metrics"]) {
+      const answer = await app.app.fetch(new Request(`http://127.0.0.1:8080${path}`), "192.0.2.1");
+      expect(answer.status).toBe(404);
+    }
+  });
+});

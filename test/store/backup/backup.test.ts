@@ -1,0 +1,521 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { getTableName, is, sql } from "drizzle-orm";
+import { PgTable } from "drizzle-orm/pg-core";
+import { verifyAudit } from "../../../src/domain/audit/verify.ts";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { createUser } from "../../../src/domain/users/users.ts";
+import { writeBackup } from "../../../src/store/backup/backup.ts";
+import { writeFileWhole } from "../../../src/store/backup/backup-file.ts";
+import { verifyBackup } from "../../../src/store/backup/backup-reader.ts";
+import { type RestoreTarget, restoreBackup } from "../../../src/store/backup/restore.ts";
+import { type ConnectionOptions, type Database, openDatabase } from "../../../src/store/client.ts";
+import { migrate } from "../../../src/store/migrate.ts";
+import { MIGRATIONS } from "../../../src/store/migrations.ts";
+import { auditProtectionFaults } from "../../../src/store/protect.ts";
+import * as schema from "../../../src/store/schema.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseDirectory } from "../../support/directory.ts";
+
+setDefaultTimeout(30_000);
+
+const directory = databaseDirectory("uam-test-backup-");
+const patient = new AbortController().signal;
+const WHEN = new Date("2026-03-01T10:00:00Z");
+const FORGOTTEN = ["otp_codes", "reset_tokens", "sessions", "used_captchas"];
+const cleanUps: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  rmSync(directory, { recursive: true });
+});
+
+function backUp(connection: ConnectionOptions, name: string, replace = false) {
+  const source = { connection, program: "1.2.3", createdAt: WHEN, auditKey: undefined, signal: patient };
+  return writeFileWhole(join(directory, name), replace, (sink) => writeBackup(source, sink));
+}
+
+function load(name: string, database: TestDatabase, more: Partial<RestoreTarget> = {}) {
+  return restoreBackup(join(directory, name), {
+    connection: database.superuser,
+    serviceRole: "uam",
+    force: false,
+    uids: { first: 20_000, last: 59_999, onHost: undefined },
+    signal: patient,
+    beforeCommit: async () => {},
+    ...more,
+  });
+}
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  cleanUps.push(() => database.drop());
+  return database;
+}
+
+async function withDatabase<T>(connection: ConnectionOptions, work: (db: Database) => Promise<T>): Promise<T> {
+  const handle = openDatabase(connection, 1);
+  try {
+    return await work(handle.db);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A digest of every table, of what numbers come next, and of the rights. */
+function fingerprint(connection: ConnectionOptions): Promise<Record<string, unknown>> {
+  return withDatabase(connection, async (db) => {
+    const tables = await db.execute<{ name: string; kind: string; acl: string }>(
+      sql`select relname as name, relkind::text as kind, relacl::text as acl from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'S') order by 1`,
+    );
+    const found: Record<string, unknown> = {};
+    for (const { name, kind, acl } of tables) {
+      const [row] = await db.execute<{ content: string }>(
+        `select md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as content from ${kind === "S" ? `(select last_value, is_called from public.${name})` : `public.${name}`} t`,
+      );
+      found[name] = `${row?.content} ${acl}`;
+    }
+    return found;
+  });
+}
+
+async function refusal(db: Database, statement: string): Promise<unknown> {
+  try {
+    return await db.execute(statement);
+  } catch (error) {
+    return error;
+  }
+}
+
+async function rowsOf(connection: ConnectionOptions, table: string): Promise<readonly string[]> {
+  return await withDatabase(connection, async (db) => {
+    const rows = await db.execute<{ row: string }>(`select t::text as row from public.${table} t order by 1`);
+    return rows.map(({ row }) => row);
+  });
+}
+
+const allTables = Object.values(schema)
+  .filter((value) => is(value, PgTable))
+  .map((table) => getTableName(table))
+  .sort();
+
+describe("a backup of an installation in use", () => {
+  let t: TestApp;
+  let copy: TestDatabase;
+
+  beforeAll(async () => {
+    t = await createTestApp();
+    cleanUps.push(() => t.close());
+    const admin = await t.admin();
+    const { client } = await t.user("alice");
+    const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
+    expect(
+      (
+        await client.call("POST", "/me/keys", {
+          name: "tab\tis refused \\ \u{1F511}".replace("\t", ""),
+          public_key: key,
+        })
+      ).status,
+    ).toBe(201);
+    await t.user("bob");
+    await admin.call("DELETE", `/users/${(await t.user("carol")).id}`);
+    await admin.call("PUT", "/settings/policy.default_ttl", { value: "30d" });
+    await t.db
+      .insert(schema.approvals)
+      .values({ username: "dave", email: "d@example.org", purpose: 'a\tb\nc\\N "', createdAt: WHEN });
+    await t.db.insert(schema.outbox).values({
+      ...{ recipient: "a@example.org", subject: "code", text: "12345678", html: "<b>12345678</b>", dedupeKey: "k" },
+      ...{ createdAt: WHEN, dueAt: WHEN },
+    });
+    await t.db.insert(schema.counters).values({ name: "heartbeat", value: 1_700_000_000_000 });
+    await t.db
+      .insert(schema.secrets)
+      .values({ name: "captcha", value: Buffer.from("c") })
+      .onConflictDoNothing();
+    copy = await emptyDatabase();
+    await backUp(t.superuser, "used");
+    await load("used", copy);
+  });
+
+  test("restoreBackup() makes every table what it was", async () => {
+    const changed = ["outbox", "secrets", "counters"];
+    for (const table of allTables.filter((name) => !FORGOTTEN.includes(name) && !changed.includes(name))) {
+      const before = await rowsOf(t.superuser, table);
+      expect({ table, rows: await rowsOf(copy.superuser, table) }).toEqual({ table, rows: before });
+    }
+    expect((await rowsOf(copy.superuser, "ssh_keys")).length).toBe(1);
+  });
+
+  test("restoreBackup() makes every index and constraint what it was", async () => {
+    const definitions = (connection: ConnectionOptions) =>
+      withDatabase(connection, (db) =>
+        db.execute<{ name: string; definition: string }>(sql`
+          select relname as name, pg_get_indexdef(oid) as definition from pg_class
+          where relnamespace = 'public'::regnamespace and relkind = 'i'
+          union all
+          select conrelid::regclass::text || '.' || conname, pg_get_constraintdef(oid) from pg_constraint
+          where connamespace = 'public'::regnamespace
+          order by 1, 2`),
+      );
+    const before = await definitions(t.superuser);
+    expect(
+      before.filter(({ name }) => /^audit_by_|^audit_pkey$|^users\.users_pkey$/.test(name)).length,
+    ).toBeGreaterThan(5);
+    expect([...(await definitions(copy.superuser))]).toEqual([...before]);
+  });
+
+  test("writeBackup() and verifyBackup() say how long the file is", async () => {
+    const path = join(directory, "used");
+    const { bytes } = await backUp(t.superuser, "used-again");
+    expect(bytes).toBe(statSync(join(directory, "used-again")).size);
+    expect((await verifyBackup(path, patient)).bytes).toBe(statSync(path).size);
+  });
+
+  test("writeBackup() carries every table of the schema but those with logins", async () => {
+    const { header } = await verifyBackup(join(directory, "used"), patient);
+    expect(header.tables.map(({ name }) => name).sort()).toEqual(allTables.filter((name) => !FORGOTTEN.includes(name)));
+    for (const table of FORGOTTEN) expect(await rowsOf(copy.superuser, table)).toEqual([]);
+    expect((await rowsOf(t.superuser, "sessions")).length).toBeGreaterThan(0);
+  });
+
+  test("writeBackup() turns mail that waits into mail that was dropped, without its text", async () => {
+    await withDatabase(copy.superuser, async (db) => {
+      const rows = await db.select().from(schema.outbox);
+      expect(rows.length).toBe((await t.mails()).length);
+      expect(rows.filter((row) => row.status === "queued" || row.text !== "" || row.finishedAt === null)).toEqual([]);
+      expect(rows.find((row) => row.dedupeKey === "k")).toMatchObject({ status: "dropped", html: "" });
+    });
+    expect(readFileSync(join(directory, "used")).includes("12345678")).toBe(false);
+  });
+
+  test("restoreBackup() keeps the heartbeat and forgets the captchas' key", async () => {
+    expect(await rowsOf(copy.superuser, "counters")).toContain("(heartbeat,1700000000000)");
+    expect((await rowsOf(copy.superuser, "secrets")).some((row) => row.startsWith("(captcha"))).toBe(false);
+  });
+
+  test("restoreBackup() leaves the audit log sealed, guarded, and the service's role without rights to change it", async () => {
+    await withDatabase(copy.connection, async (db) => {
+      expect(await auditProtectionFaults(db)).toEqual([]);
+      expect((await verifyAudit({ db, seal: t.services.seal })).fault).toBeUndefined();
+    });
+    await withDatabase(copy.superuser, async (db) => {
+      await expect(refusal(db, "update audit set actor = 'x'")).resolves.toMatchObject({ cause: { code: "42501" } });
+      await expect(refusal(db, "truncate audit")).resolves.toMatchObject({ cause: { code: "42501" } });
+      const indexes = sql`select indexdef from pg_indexes where schemaname = 'public' order by 1`;
+      expect([...(await db.execute(indexes))]).toEqual(
+        await withDatabase(t.superuser, async (original) => [...(await original.execute(indexes))]),
+      );
+    });
+  });
+
+  test("restoreBackup() lets ids go on where they were, not from the highest that is left", async () => {
+    const users = await withDatabase(copy.connection, async (db) => {
+      const context = { ...t.system, db, side: db };
+      const handle = openDatabase(copy.connection, 1);
+      try {
+        await createUser({ ...context, side: handle.db }, { username: "eve", email: "e@example.org" });
+      } finally {
+        await handle.close();
+      }
+      return await db.select().from(schema.users);
+    });
+    const eve = users.find((user) => user.username === "eve");
+    // Carol had 3 and was deleted.
+    expect(eve?.id).toBe(4);
+    expect(eve?.uid).toBeGreaterThan(20_002 + 900);
+    await withDatabase(copy.connection, async (db) => {
+      expect((await verifyAudit({ db, seal: t.services.seal })).fault).toBeUndefined();
+    });
+  });
+});
+
+describe("uids after a restore", () => {
+  const nextAfter = async (uids: Partial<RestoreTarget["uids"]>, database?: TestDatabase) => {
+    const range = { first: 20_000, last: 59_999, onHost: undefined, ...uids };
+    return (await load("uids", database ?? (await emptyDatabase()), { uids: range, force: true })).nextUid;
+  };
+  beforeAll(async () => {
+    const database = await emptyDatabase();
+    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 20_041 }));
+    await backUp(database.superuser, "uids");
+  });
+
+  test("restoreBackup() leaves a gap for those that were given out after the backup", async () => {
+    expect(await nextAfter({})).toBe(20_041 + 1000 + 1);
+  });
+  test("restoreBackup() goes on above the highest that the host has", async () => {
+    expect(await nextAfter({ onHost: 30_000 })).toBe(31_001);
+  });
+  test("restoreBackup() goes on above the highest of the database that it replaces", async () => {
+    const database = await emptyDatabase();
+    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 40_000 }));
+    expect(await nextAfter({}, database)).toBe(41_001);
+  });
+  test("restoreBackup() makes a backup without a heartbeat one as old as itself, so that deleting waits", async () => {
+    const database = await emptyDatabase();
+    await nextAfter({}, database);
+    expect(await rowsOf(database.superuser, "counters")).toContain(`(heartbeat,${WHEN.getTime()})`);
+  });
+  test("restoreBackup() never skips more than a tenth of what is left", async () => {
+    expect(await nextAfter({ last: 20_141 })).toBe(20_041 + 10 + 1);
+    expect(await nextAfter({ last: 20_041 })).toBe(20_042);
+  });
+});
+
+describe("writeBackup()", () => {
+  test("writeBackup() takes the state of one moment while others write", async () => {
+    const database = await emptyDatabase();
+    await withDatabase(database.superuser, async (db) => {
+      await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
+      await db.insert(schema.counters).values({ name: "written", value: 0 });
+    });
+    const writers = openDatabase(database.connection, 3);
+    let written = 0;
+    let writing = true;
+    const write = async () => {
+      while (writing) {
+        await writers.db.transaction(async (tx) => {
+          await tx.execute(sql`update counters set value = value + 1 where name = 'written'`);
+          await tx.execute(
+            sql`insert into approvals (username, email, created_at) values (${`u${written++}`}, '', now())`,
+          );
+        });
+        await Bun.sleep(2);
+      }
+    };
+    const working = Promise.all([write(), write(), write()]);
+    const before = written;
+    for (let n = 0; n < 3; n++) {
+      await backUp(database.superuser, "busy", true);
+      const copy = await emptyDatabase();
+      await load("busy", copy);
+      const state = await withDatabase(copy.superuser, (db) =>
+        db.execute<{ rows: number; counted: number }>(
+          sql`select (select count(*)::int from approvals) as rows, (select value::int from counters where name = 'written') as counted`,
+        ),
+      );
+      expect(state[0]?.rows).toBe(Number(state[0]?.counted));
+    }
+    writing = false;
+    await working;
+    await writers.close();
+    expect(written).toBeGreaterThan(before + 20);
+  });
+
+  test("writeBackup() through a service's role that may not see the ids refuses, and says what to set", async () => {
+    const database = await emptyDatabase();
+    await expect(backUp(database.connection, "blind")).rejects.toMatchObject({
+      message: expect.stringContaining("UAM_DATABASE_OWNER_URL"),
+    });
+    expect(readdirSync(directory).filter((name) => name.includes("blind"))).toEqual([]);
+  });
+
+  test("writeBackup() ends when it is told to, and leaves neither a file nor a connection", async () => {
+    const database = await emptyDatabase();
+    await withDatabase(database.superuser, (db) => fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000)));
+    const stop = new AbortController();
+    const source = { connection: database.superuser, program: "1", createdAt: WHEN, auditKey: undefined };
+    // A reader that takes nothing more: only the signal can end this.
+    const sink = new Writable({ write: () => stop.abort() });
+    const writing = writeFileWhole(join(directory, "stopped"), false, () =>
+      writeBackup({ ...source, signal: stop.signal }, sink),
+    );
+    await expect(writing).rejects.toMatchObject({ code: "conflict" });
+    expect(readdirSync(directory).filter((name) => name.includes("stopped"))).toEqual([]);
+    await withDatabase(database.superuser, async (db) => {
+      const left = () =>
+        db.execute(
+          "select 1 from pg_stat_activity where datname = current_database() and application_name = 'uam-copy'",
+        );
+      for (let n = 0; n < 50 && (await left()).length > 0; n++) await Bun.sleep(20);
+      expect(await left()).toHaveLength(0);
+    });
+  });
+});
+
+describe("writeFileWhole()", () => {
+  test("writeFileWhole() makes a file for its owner alone, and does not replace one unasked", async () => {
+    const path = join(directory, "whole");
+    const put = (text: string, replace: boolean) =>
+      writeFileWhole(path, replace, (sink) => new Promise<void>((resolve) => sink.end(text, () => resolve())));
+    await put("one", false);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await expect(put("two", false)).rejects.toMatchObject({ code: "conflict" });
+    expect(readFileSync(path, "utf8")).toBe("one");
+    await put("three", true);
+    expect(readFileSync(path, "utf8")).toBe("three");
+    await expect(writeFileWhole(path, true, async () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(readFileSync(path, "utf8")).toBe("three");
+    await expect(writeFileWhole(directory, true, async () => {})).rejects.toMatchObject({ code: "conflict" });
+    await expect(writeFileWhole(join(directory, "no", "x"), true, async () => {})).rejects.toMatchObject({
+      code: "conflict",
+    });
+    expect(readdirSync(directory).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+});
+
+describe("restoreBackup() refuses", () => {
+  let target: TestDatabase;
+  let before: Record<string, unknown>;
+  let whole: Buffer;
+
+  beforeAll(async () => {
+    const source = await emptyDatabase();
+    await withDatabase(source.superuser, (db) => fillAuditLog(db, 2000, busyDraft(seededRandom(1), WHEN, 1000)));
+    await backUp(source.superuser, "good");
+    whole = readFileSync(join(directory, "good"));
+    target = await emptyDatabase();
+    before = await fingerprint(target.superuser);
+  });
+
+  async function refused(bytes: Uint8Array, message: string | RegExp): Promise<void> {
+    writeFileSync(join(directory, "bad"), bytes);
+    await expect(load("bad", target)).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringMatching(message),
+    });
+  }
+
+  test("restoreBackup() refuses a file that was cut off, wherever", async () => {
+    for (const share of [0.01, 0.3, 0.7, 0.99]) {
+      await refused(whole.subarray(0, Math.floor(whole.length * share)), "damaged");
+    }
+    await refused(whole.subarray(0, whole.length - 1), "damaged");
+    await refused(whole.subarray(0, 13), "damaged");
+    expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  test("restoreBackup() refuses a file with a bit turned, wherever", async () => {
+    const random = seededRandom(9);
+    for (let n = 0; n < 60; n++) {
+      const bytes = Buffer.from(whole);
+      const at = Math.floor(random() * whole.length);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << Math.floor(random() * 8)), at);
+      await refused(bytes, /damaged|not a backup|format/);
+    }
+    expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  test("restoreBackup() refuses what is no backup, or of a newer format", async () => {
+    await refused(Buffer.alloc(0), "not a backup");
+    await refused(Buffer.from("PK\u0003\u0004 something else\n"), "not a backup");
+    await refused(Buffer.from("uam-backup x\n"), "not a backup");
+    await refused(Buffer.alloc(1000, "uam-backup "), "not a backup");
+    await refused(Buffer.concat([Buffer.from("uam-backup 2\n"), whole.subarray(13)]), "format 2");
+    await refused(Buffer.concat([whole.subarray(0, 13), Bun.zstdCompressSync("Z\0\0\0\u0002{}")]), "damaged");
+    await refused(Buffer.concat([whole, whole.subarray(13)]), "damaged");
+    await expect(load("missing", target)).rejects.toMatchObject({ code: "not_found" });
+    await expect(restoreBackup(directory, { ...targetOf(target) })).rejects.toMatchObject({ code: "not_found" });
+    expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  test("restoreBackup() refuses what a newer program made, or another one", async () => {
+    for (const [name, migrations] of [
+      ["newer", [...MIGRATIONS, { name: "9999_future", sha256: "0".repeat(64) }]],
+      ["another", [{ name: "0000_initial", sha256: "0".repeat(64) }]],
+    ] as const) {
+      const header = { migrations: migrations.map((m) => ({ sha256: "0".repeat(64), ...m })) };
+      const { requireKnownVersion } = await import("../../../src/store/backup/restore.ts");
+      const { header: real } = await verifyBackup(join(directory, "good"), patient);
+      const own = real.migrations;
+      const claimed = name === "newer" ? [...own, ...header.migrations.slice(-1)] : header.migrations;
+      expect(() => requireKnownVersion({ ...real, migrations: claimed })).toThrow(name);
+    }
+  });
+
+  test("restoreBackup() refuses a database that holds data, unless forced", async () => {
+    const full = await emptyDatabase();
+    await load("used", full);
+    const was = await fingerprint(full.superuser);
+    await expect(load("good", full)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("--force"),
+    });
+    expect(await fingerprint(full.superuser)).toEqual(was);
+    await load("good", full, { force: true });
+    expect(await rowsOf(full.superuser, "users")).toEqual([]);
+    expect((await rowsOf(full.superuser, "audit")).length).toBe(2000);
+    // Users had got to 3 before.
+    await withDatabase(full.superuser, async (db) => {
+      expect([...(await db.execute("select last_value::int as last from users_id_seq"))]).toEqual([{ last: 3 }]);
+    });
+  });
+
+  test("restoreBackup() refuses while the service is connected", async () => {
+    await withDatabase(target.connection, async (db) => {
+      await db.execute("select 1");
+      await expect(load("good", target)).rejects.toMatchObject({
+        code: "conflict",
+        message: expect.stringContaining("Stop it"),
+      });
+    });
+    expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  test("restoreBackup() refuses to drop what somebody else's view is made from", async () => {
+    const shared = await emptyDatabase();
+    await withDatabase(shared.superuser, (db) => db.execute("create view reports as select count(*) from users"));
+    await expect(load("good", shared)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("depends"),
+    });
+  });
+
+  test("restoreBackup() changes nothing when it fails at the very end, or is stopped", async () => {
+    const failing = load("good", target, { beforeCommit: () => Promise.reject(new Error("too late")) });
+    await expect(failing).rejects.toThrow("too late");
+    const stop = new AbortController();
+    const stopped = load("good", target, {
+      signal: stop.signal,
+      beforeCommit: async () => stop.abort(),
+    });
+    await expect(stopped).rejects.toMatchObject({ code: "conflict" });
+    expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  function targetOf(database: TestDatabase): RestoreTarget {
+    const uids = { first: 20_000, last: 59_999, onHost: undefined };
+    const options = { serviceRole: "uam", force: false, uids, signal: patient, beforeCommit: async () => {} };
+    return { connection: database.superuser, ...options };
+  }
+});
+
+describe("restoreBackup() of a backup from an older version", () => {
+  test("restoreBackup() applies the migrations made since, to the rows of then", async () => {
+    const old = await emptyDatabase();
+    await withDatabase(old.superuser, async (db) => {
+      await db.execute("drop schema public cascade");
+      await db.execute("create schema public");
+      await migrate(db, MIGRATIONS.slice(0, 1));
+      await db.execute(`insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip)
+        values (7, now(), 'cli', 'root', 'user.create', 'user', '1', '{}', 'success', '')`);
+      await db.execute("insert into audit_head values (1, 7)");
+    });
+    const { header } = await backUp(old.superuser, "old");
+    expect(header.migrations.map(({ name }) => name)).toEqual(["0000_initial"]);
+    const copy = await emptyDatabase();
+    const { migrated } = await load("old", copy);
+    expect(migrated).toEqual(MIGRATIONS.slice(1).map(({ name }) => name));
+    await withDatabase(copy.superuser, async (db) => {
+      expect(await migrate(db)).toEqual([]);
+      expect(await db.select({ id: schema.audit.id, n: schema.audit.nAction }).from(schema.audit)).toEqual([
+        { id: 7, n: 1 },
+      ]);
+    });
+    await withDatabase(copy.connection, async (db) => expect(await auditProtectionFaults(db)).toEqual([]));
+    const t = await createTestApp();
+    cleanUps.push(() => t.close());
+    const handles = [openDatabase(copy.connection, 2), openDatabase(copy.connection, 1)] as const;
+    await addAdmin(
+      { ...t.system, db: handles[0].db, side: handles[1].db },
+      "root-admin",
+      "r@example.org",
+      "seven lanterns over cold water",
+    );
+    await Promise.all(handles.map((handle) => handle.close()));
+  });
+});

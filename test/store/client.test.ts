@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { openDatabase } from "../../src/store/client.ts";
+
+/** PostgreSQL's messages AuthenticationOk and ReadyForQuery. */
+const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+
+test("a server that lets one in and then cuts the connection fails the query, and not the process", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "uam-client-"));
+  // Closing with messages unread is what the other side sees as a reset.
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    socket.write(WELCOME);
+    setTimeout(() => socket.destroy(), 100);
+  });
+  await new Promise<void>((resolve) => server.listen(join(directory, ".s.PGSQL.5432"), resolve));
+  // An error that nobody hears of fails the test by itself.
+  const { db } = openDatabase({ host: directory, port: 5432, username: "uam", database: "uam" }, 1);
+  const failure = await db.execute(sql`select 1`).then(
+    () => undefined,
+    (error: Error) => error.cause,
+  );
+  expect(failure).toMatchObject({ code: "ECONNRESET" });
+  await db.$client.end({ timeout: 0 });
+  server.close();
+  rmSync(directory, { recursive: true });
+});
