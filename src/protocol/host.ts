@@ -31,17 +31,54 @@ export interface Account extends AccountRef {
 /** `foreign`: an account of that name exists, but it is not ours (another uid, or not in our group). */
 export type AccountPresence = "present" | "missing" | "foreign";
 
+/** What is wrong with an account, where a program has to tell the differences apart. */
+export type DriftKind =
+  /** The file of an open account holds a key that is not stored. */
+  | "key_added"
+  /** The file differs in any other way: missing, shorter, other owner or mode. */
+  | "key_file"
+  /** sshd reads another file besides ours. */
+  | "other_file"
+  | "expiry_date"
+  | "processes"
+  | "missing"
+  | "foreign"
+  /** What deleted accounts left waits to be deleted. */
+  | "trash"
+  /** The account could not be looked at, or not be repaired. */
+  | "failed";
+
 /** One difference between what is stored and what the host has. */
 export interface Drift {
+  /** Empty for `trash`. */
   readonly account: string;
+  readonly kind: DriftKind;
   /** A sentence, e.g. "authorized keys file differs from the stored keys". */
   readonly problem: string;
   readonly repaired: boolean;
 }
 
+/** What taking access away achieved. It never fails as a whole: what it could not do is owed, and to be tried again. */
+export interface Closing {
+  /** Whether sshd refuses every key of the account: by its expiry date, or because no file that sshd reads holds one. */
+  readonly refused: boolean;
+  /** A sentence for each thing that is left to do, in the order in which they matter; none once all of it is done. */
+  readonly owed: readonly string[];
+}
+
 /**
- * Changes to the host. Every method throws `UamError("internal" | "conflict")` with a sentence that names the account
- * when the host refuses, and is idempotent: calling it again after a failure or a crash ends in the wanted state.
+ * What became of a key that was to be taken away. If the file could not be rewritten, the key may still log in and nothing
+ * else was done; else the file is read back without it, and what may run of its sessions is owed.
+ */
+export type KeyTaken =
+  | { readonly rewritten: false; readonly problem: string }
+  | { readonly rewritten: true; readonly owed: readonly string[] };
+
+/**
+ * Changes to the host. What gives access throws `UamError("internal" | "conflict")` with a sentence that names the account
+ * when the host refuses; whoever called it takes it back. What takes access away returns what it could not do, and throws
+ * only `conflict`, before anything is touched, where the account is missing or foreign. Every method is idempotent: calling
+ * it again after a failure or a crash ends in the wanted state.
  * In dry-run mode nothing changes; each planned command or file change is logged.
  */
 export interface Host {
@@ -59,29 +96,39 @@ export interface Host {
   uidTaken(uid: number): Promise<boolean>;
   /** The highest uid from `first` to `last` that an account of the host has, if any has one. In dry-run undefined. */
   highestUid(first: number, last: number): Promise<number | undefined>;
-  /** Makes the account with its home and group, open, without keys. `conflict` if the name or the home exists. */
+
+  /** Gives access: makes the account with its home and group, open, without keys. `conflict` if the name or the home exists. */
   createAccount(account: Account): Promise<void>;
+  /** Gives access: rewrites the authorized-keys file of an open account in full, and reads it back. Never leaves a mixed file. */
+  writeKeys(account: Account): Promise<void>;
+  /** Gives access: the keys first, then the login itself, so that no account opens with a file that could not be set right. */
+  openAccount(account: Account): Promise<void>;
+
   /**
-   * Rewrites the authorized-keys file in full, and reads it back. Never leaves a mixed file. With `revoked`, a fingerprint,
-   * it fails also if any other file that sshd reads for the account still holds that key.
+   * Takes access away: the account's expiry date first, then its processes and jobs, then the key file and whatever else sshd
+   * reads in the home. No step keeps another from being tried. With nothing owed, no login, no process and no key is left.
    */
-  writeKeys(account: Account, revoked?: string): Promise<void>;
+  shutAccount(account: AccountRef): Promise<Closing>;
   /**
-   * Brings expiry date, lock and authorized-keys file in line with `account`. When it shuts an account, the account's
-   * expiry date goes first, then its processes end, then the file is emptied: on return no login and no process is left.
-   * What other files that sshd reads still hold is moved away, or logged as an error where it is not the account's own.
+   * Takes one key away: the file is rewritten with `account.keys` and read back, as is any other file that sshd reads for the
+   * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is
+   * spared only where sshd's own log proves that another key in `account.keys` opened it. Where everything of the account
+   * ends, its scheduled jobs go too.
    */
-  applyAccess(account: Account): Promise<void>;
+  takeKey(account: Account, fingerprint: string): Promise<KeyTaken>;
   /**
-   * Ends the sessions that were opened with a revoked key. A session is spared only where sshd's own log proves that
-   * another key in `account.keys` opened it; `fingerprint` is the revoked key's.
+   * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
+   * nothing owed, all of it is gone; an account that is missing owes at most what is left of its home.
    */
-  endSessions(account: Account, fingerprint: string): Promise<void>;
-  /** Removes processes, scheduled jobs, home directory and the account. Succeeds if the account is already gone. */
-  removeAccount(account: AccountRef): Promise<void>;
+  removeAccount(account: AccountRef): Promise<Closing>;
+
   /**
    * Compares the accounts with the host, repairs unless `checkOnly`, and yields what differed. No write if nothing did.
+   * Where an open account's file held a key that is not stored, the repair also ends the sessions that no stored key is
+   * proven to have opened, and removes crontab, at jobs and lingering.
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
+  /** The host keys that sshd shows to who connects, as `ssh-keygen -l` names them: `SHA256:… (ED25519)`. */
+  hostKeys(): Promise<readonly string[]>;
 }

@@ -1,6 +1,6 @@
 /** A host in memory: it remembers accounts and what their key files hold, and can be told to refuse. */
 
-import type { Account, AccountRef, Host } from "../../src/protocol/host.ts";
+import type { Account, AccountRef, Closing, Host } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
@@ -11,7 +11,18 @@ export interface FakeAccount {
   file: readonly string[];
 }
 
-export type FakeAction = "createAccount" | "writeKeys" | "applyAccess" | "endSessions" | "removeAccount";
+/** What can be refused: a method as a whole, or one thing that a closing does. */
+export type FakeAction =
+  | "createAccount"
+  | "writeKeys"
+  | "openAccount"
+  | "shutAccount"
+  | "takeKey"
+  | "removeAccount"
+  /** The key file of an account that is shut. */
+  | "emptyFile"
+  /** What runs of a revoked key's sessions, or of an account that is shut. */
+  | "endProcesses";
 
 export interface FakeHost extends Host {
   readonly accounts: Map<string, FakeAccount>;
@@ -21,6 +32,8 @@ export interface FakeHost extends Host {
   readonly failing: Set<FakeAction>;
   /** Fingerprints in files of an administrator's that sshd reads too. */
   readonly elsewhere: Set<string>;
+  /** What the next comparison finds. */
+  readonly drifts: Awaited<ReturnType<Host["reconcile"]>>[number][];
 }
 
 /** Each change takes up to `pause` milliseconds. */
@@ -29,21 +42,34 @@ export function createFakeHost(pause = 3): FakeHost {
   const calls: string[] = [];
   const failing = new Set<FakeAction>();
   const elsewhere = new Set<string>();
+  const drifts: FakeHost["drifts"] = [];
 
   async function act(action: FakeAction, ref: AccountRef): Promise<void> {
     calls.push(`${action} ${ref.name}`);
     // What takes time on a real host lets other requests in between here, too.
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * pause));
-    if (failing.has(action)) throw new UamError("internal", `The host refused: ${action} of ${ref.name}`);
+  }
+  function refuse(action: FakeAction, ref: AccountRef): void {
+    if (failing.has(action)) throw new UamError("internal", refusal(action, ref));
+  }
+  function refusal(action: FakeAction, ref: AccountRef): string {
+    return `The host refused: ${action} of ${ref.name}`;
   }
   function require(ref: AccountRef): FakeAccount {
     const account = accounts.get(ref.name);
-    if (account === undefined || account.uid !== ref.uid)
-      throw new UamError("internal", `The host has no account ${ref.name}`);
+    if (account === undefined) throw new UamError("conflict", `The account ${ref.name} is missing on the host`);
+    if (account.uid !== ref.uid) throw new UamError("conflict", `The account ${ref.name} is not uam's`);
     return account;
   }
-  function fileOf(account: Account): readonly string[] {
-    return account.open ? account.keys.map((key) => key.fingerprint) : [];
+  function shut(ref: AccountRef): Closing {
+    const account = require(ref);
+    if (failing.has("shutAccount")) return { refused: false, owed: [refusal("shutAccount", ref)] };
+    account.open = false;
+    const owed: string[] = [];
+    if (failing.has("endProcesses")) owed.push(refusal("endProcesses", ref));
+    if (failing.has("emptyFile")) owed.push(refusal("emptyFile", ref));
+    else account.file = [];
+    return { refused: true, owed };
   }
 
   return {
@@ -52,6 +78,7 @@ export function createFakeHost(pause = 3): FakeHost {
     calls,
     failing,
     elsewhere,
+    drifts,
     presence: async ({ name, uid }) => {
       const account = accounts.get(name);
       return account === undefined ? "missing" : account.uid === uid ? "present" : "foreign";
@@ -68,28 +95,50 @@ export function createFakeHost(pause = 3): FakeHost {
     },
     createAccount: async (account) => {
       await act("createAccount", account);
+      refuse("createAccount", account);
       accounts.set(account.name, { uid: account.uid, open: true, expireAt: account.expireAt, file: [] });
     },
-    writeKeys: async (account, revoked) => {
+    writeKeys: async (account) => {
       await act("writeKeys", account);
+      refuse("writeKeys", account);
       require(account).file = fileOf(account);
-      if (revoked !== undefined && elsewhere.has(revoked))
-        throw new UamError("internal", `sshd still reads the revoked key ${revoked} of ${account.name}`);
     },
-    applyAccess: async (account) => {
-      await act("applyAccess", account);
+    openAccount: async (account) => {
+      await act("openAccount", account);
+      refuse("openAccount", account);
       const found = require(account);
       found.open = account.open;
       found.expireAt = account.expireAt;
       found.file = fileOf(account);
     },
-    endSessions: async (account) => {
-      await act("endSessions", account);
+    shutAccount: async (ref) => {
+      await act("shutAccount", ref);
+      return shut(ref);
+    },
+    takeKey: async (account, fingerprint) => {
+      await act("takeKey", account);
+      const found = require(account);
+      if (failing.has("takeKey")) return { rewritten: false, problem: refusal("takeKey", account) };
+      found.file = fileOf(account);
+      if (elsewhere.has(fingerprint)) {
+        return { rewritten: false, problem: `sshd still reads the revoked key ${fingerprint} of ${account.name}` };
+      }
+      return { rewritten: true, owed: failing.has("endProcesses") ? [refusal("endProcesses", account)] : [] };
     },
     removeAccount: async (ref) => {
       await act("removeAccount", ref);
+      const account = accounts.get(ref.name);
+      if (account === undefined) return { refused: true, owed: [] };
+      const closing = shut(ref);
+      if (failing.has("removeAccount")) return { ...closing, owed: [...closing.owed, refusal("removeAccount", ref)] };
       accounts.delete(ref.name);
+      return { refused: true, owed: [] };
     },
-    reconcile: async () => [],
+    reconcile: async () => drifts.splice(0),
+    hostKeys: async () => [`SHA256:${"h".repeat(43)} (ED25519)`],
   };
+}
+
+function fileOf(account: Account): readonly string[] {
+  return account.open ? account.keys.map((key) => key.fingerprint) : [];
 }
