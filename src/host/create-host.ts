@@ -4,11 +4,14 @@ import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { createDirectExecutor } from "./execute/direct.ts";
-import { createDryRunHost } from "./execute/dry-run.ts";
+import { createDryRunExecutor } from "./execute/dry-run.ts";
+import { attempt } from "./execute/executor.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
 import { createManagedHost } from "./managed-host.ts";
+import type { HostParts } from "./parts.ts";
+import { trashBases } from "./plan/plan.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
@@ -22,29 +25,36 @@ export async function createHost(settings: HostSettings, log: Log): Promise<Host
   requireLayout(settings);
   const expiry = await detectExpiryFormat(settings.tools);
   switch (settings.mode) {
-    case "dry-run":
-      return createDryRunHost(settings, { expiry, patterns: createKeyFilePatterns(settings.tools) }, log);
+    case "dry-run": {
+      const patterns = createKeyFilePatterns(settings.tools);
+      return createManagedHost({ settings, executor: createDryRunExecutor(settings, log), expiry, log, patterns });
+    }
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
+      const executor = createDirectExecutor(log, settings.tools?.journalctl);
       const patterns = createKeyFilePatterns(settings.tools);
-      return createManagedHost({ settings, executor: createDirectExecutor(log), expiry, log, patterns });
+      return await prepared({ settings, executor, expiry, log, patterns });
     }
     case "sudo": {
       const faults = await checkSudo(settings);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
       const patterns = createKeyFilePatterns(settings.tools, (argv) => runSudo({ as: "root", argv }));
-      return createManagedHost({
-        settings: inSudo(settings),
-        executor: createSudoExecutor(log),
-        expiry,
-        log,
-        patterns,
-      });
+      return await prepared({ settings, executor: createSudoExecutor(log), expiry, log, patterns });
     }
   }
 }
 
-/** Proof of which key opened a session is root's to read, so in sudo mode a revocation ends them all. */
-function inSudo(settings: HostSettings): HostSettings {
-  return settings.revokeEnds === "key" ? { ...settings, revokeEnds: "account" } : settings;
+/**
+ * Sees to it now, that what taking access away needs is there when there may be no room or no process left for it: the trash, and
+ * sshd's word on which files it reads.
+ */
+async function prepared(parts: HostParts): Promise<Host> {
+  const { settings, executor, log, patterns } = parts;
+  for (const base of trashBases(settings)) {
+    if (!executor.eyes.exists(base)) continue;
+    const problem = await attempt(() => executor.apply({ kind: "make-trash", base }), log);
+    if (problem !== undefined) log.warn(`What is deleted has no place to wait: ${problem}`);
+  }
+  await patterns.of("ext_example");
+  return createManagedHost(parts);
 }

@@ -1,39 +1,27 @@
-/** Comparing the accounts with the host and repairing what differs, with the same plans that made it. */
+/** Comparing the accounts with the host and repairing what differs, with the same steps that made it. */
 
-import { statSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
-import type { Account, Drift } from "../protocol/host.ts";
+import type { Account, Drift, DriftKind } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
-import { type AccountTable, presenceIn, readAccounts, requireRef } from "./account.ts";
-import { applyAll, type Executor } from "./execute/executor.ts";
+import { type AccountTable, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
+import { completeTable, type Failure } from "./execute/executor.ts";
+import { holdsOtherKeys } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
+import { type HostParts, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
-  planEndProcesses,
   planKeys,
   planNoAgeing,
-  planNoJobs,
   planRetireKeys,
   planShadow,
-  splitHome,
+  trashBases,
   wantedShadow,
 } from "./plan/plan.ts";
-import { type ListedProcess, listedOf, readProcesses } from "./processes/processes.ts";
-import { emptyTrash, trashOf } from "./remove-home.ts";
-import type { HostSettings } from "./settings.ts";
-import type { KeyFilePatterns } from "./sshd/sshd.ts";
-import { errorCode, type Mount, mountsWithin, readMounts } from "./walk.ts";
+import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import { type Mount, mountsWithin } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;
-
-/** What a reconciliation works with. */
-export interface Reconciler {
-  readonly settings: HostSettings;
-  readonly executor: Executor;
-  /** The text the account's file should hold. */
-  readonly textOf: (account: Account) => string;
-  readonly patterns: KeyFilePatterns;
-}
 
 /** One reading of the host, shared by all accounts of a reconciliation. */
 interface Snapshot {
@@ -43,10 +31,11 @@ interface Snapshot {
   readonly keyFiles: readonly string[] | undefined;
 }
 
-/** A difference and what repairs it; nothing does where an administrator has to decide. */
+/** A difference, and what repairs it while the account is open; undefined where an administrator has to decide. */
 interface Difference {
+  readonly kind: DriftKind;
   readonly problem: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly Change[] | undefined;
 }
 
 /**
@@ -55,144 +44,195 @@ interface Difference {
  * cannot be repaired is reported with the reason and does not keep the others from it. Nothing is written where nothing differs.
  */
 export async function reconcileAccounts(
-  reconciler: Reconciler,
+  parts: HostParts,
   accounts: readonly Account[],
   checkOnly: boolean,
 ): Promise<readonly Drift[]> {
-  const { settings } = reconciler;
-  const table = await completeTable(
-    readAccounts(),
-    reconciler.executor,
-    accounts.map(({ name }) => name),
-  );
+  const { settings, patterns } = parts;
+  const { eyes } = parts.executor;
+  const names = accounts.map(({ name }) => name);
+  const table = await completeTable(eyes, eyes.accounts(accounts), names);
   const example = accounts.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
-  reconciler.patterns.refresh();
-  const keyFiles = example && (await reconciler.patterns.of(example.name));
-  const snapshot = { table, mounts: readMounts(), processes: readProcesses(), keyFiles };
+  patterns.refresh();
+  const keyFiles = example && (await patterns.of(example.name));
+  const snapshot = { table, mounts: eyes.mounts(), processes: eyes.processes(), keyFiles };
   const drifts: Drift[] = [];
   for (const [index, account] of accounts.entries()) {
     if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) await breathe();
-    drifts.push(...(await reconcileAccount(reconciler, snapshot, { account, checkOnly })));
+    drifts.push(...(await reconcileAccount(parts, snapshot, { account, checkOnly })));
   }
-  return [...drifts, ...(await reconcileTrash(reconciler, checkOnly))];
-}
-
-/** The table with the shadow entries of those accounts, where this process itself may not read them. */
-export async function completeTable(
-  table: AccountTable,
-  { eyes }: Executor,
-  names: readonly string[],
-): Promise<AccountTable> {
-  if (table.shadow !== undefined || eyes === undefined) return table;
-  return { ...table, shadow: await eyes.shadow(names.filter((name) => table.passwd.has(name))) };
+  return [...drifts, ...(await reconcileTrash(parts, checkOnly))];
 }
 
 async function reconcileAccount(
-  reconciler: Reconciler,
+  parts: HostParts,
   snapshot: Snapshot,
-  wanted: { readonly account: Account; readonly checkOnly: boolean },
+  { account, checkOnly }: { readonly account: Account; readonly checkOnly: boolean },
 ): Promise<readonly Drift[]> {
-  const { account, checkOnly } = wanted;
-  const report = (problem: string, repaired: boolean): Drift => ({ account: account.name, problem, repaired });
+  const report = ({ kind, problem }: Pick<Difference, "kind" | "problem">, repaired: boolean): Drift => ({
+    account: account.name,
+    kind,
+    problem,
+    repaired,
+  });
   try {
-    const differences = await differencesOf(reconciler, snapshot, account);
-    const changes = differences.flatMap((difference) => difference.changes);
-    if (checkOnly || changes.length === 0) return differences.map(({ problem }) => report(problem, false));
+    const differences = await differencesOf(parts, snapshot, account);
+    const repairable = differences.filter(({ changes }) => changes !== undefined);
+    if (checkOnly || repairable.length === 0) return differences.map((difference) => report(difference, false));
     // The snapshot may be old by now: another look before anything is touched.
-    if (presenceIn(readAccounts(), account, reconciler.settings.markerGroup) !== "present") return [];
-    await applyAll(reconciler.executor, changes);
-    return differences.map((difference) => report(difference.problem, difference.changes.length > 0));
+    const table = parts.executor.eyes.accounts([account]);
+    const owner = table.passwd.get(account.name);
+    if (presenceIn(table, account, parts.settings.markerGroup) !== "present" || owner === undefined) return [];
+    const owed = await (account.open ? repairOpen : repairShut)(parts, { account, owner, differences: repairable });
+    return [
+      ...differences.map((difference) => report(difference, repairable.includes(difference) && owed.length === 0)),
+      ...owed.map((problem) => report({ kind: "failed", problem }, false)),
+    ];
   } catch (error) {
-    return [report(publicMessage(error), false)];
+    return [report({ kind: "failed", problem: publicMessage(error) }, false)];
   }
 }
 
-async function differencesOf(
-  reconciler: Reconciler,
-  snapshot: Snapshot,
-  account: Account,
-): Promise<readonly Difference[]> {
-  const { settings, executor, textOf } = reconciler;
+interface Repair {
+  readonly account: Account;
+  readonly owner: PasswdEntry;
+  readonly differences: readonly Difference[];
+}
+
+/** Sentences about what could not be repaired. The account itself is opened last, and only with its files set right. */
+async function repairOpen(parts: HostParts, { account, owner, differences }: Repair): Promise<readonly string[]> {
+  const isShadow = ({ kind }: Difference) => kind === "expiry_date";
+  const files = changesOf(differences.filter((difference) => !isShadow(difference)));
+  let failures: readonly Failure[] = await tryAll(parts, files);
+  if (differences.some(({ kind }) => kind === "key_added")) {
+    const sessions = await endSessions(parts, account);
+    // What ended may have put the key back just before.
+    failures = [...(await tryAll(parts, files)), ...sessions];
+  }
+  if (failures.length > 0) return unique(sentencesOf(failures));
+  if (files.length > 0) {
+    const { eyes } = parts.executor;
+    const file = keyFileOf(parts.settings.authorizedKeysFile, owner);
+    const difference = await eyes.keyFileDifference(file, textOf(parts, account), eyes.mounts());
+    if (difference !== undefined) return [`${file.path} of ${account.name} was changed again: ${difference}`];
+  }
+  return unique(sentencesOf(await tryAll(parts, changesOf(differences.filter(isShadow)))));
+}
+
+async function repairShut(parts: HostParts, { owner, differences }: Repair): Promise<readonly string[]> {
+  const { owed } = closingOf(await shut(parts, owner));
+  const ageing = changesOf(differences.filter(({ kind }) => kind === "expiry_date"));
+  return unique([...owed, ...sentencesOf(await tryAll(parts, ageing))]);
+}
+
+async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Account): Promise<readonly Difference[]> {
+  const { settings, executor } = parts;
   requireRef(account);
-  const only = (problem: string): readonly Difference[] => [{ problem, changes: [] }];
+  const only = (kind: DriftKind, problem: string): readonly Difference[] => [{ kind, problem, changes: undefined }];
   const presence = presenceIn(snapshot.table, account, settings.markerGroup);
   const owner = snapshot.table.passwd.get(account.name);
-  if (presence === "missing") return only("the account is missing on the host");
-  if (presence === "foreign" || !owner) return only("an account of that name or uid exists that is not this service's");
-  if (splitHome(owner.home).name !== account.name) {
-    return only(`the account's home directory is ${owner.home}, which is not its own`);
-  }
+  if (presence === "missing") return only("missing", "the account is missing on the host");
+  if (presence === "foreign" || !owner)
+    return only("foreign", "an account of that name or uid exists that is not this service's");
   const differences = [...shadowDifferences(snapshot.table, account)];
   if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
-    // What still runs would schedule itself again.
-    const changes = [...planEndProcesses(account), ...planNoJobs(account)];
-    differences.push({ problem: "processes run although the account is shut", changes });
+    differences.push({ kind: "processes", problem: "processes run although the account is shut", changes: [] });
   }
-  const text = textOf(account);
+  if (strangeHome(owner) !== undefined) {
+    return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
+  }
   const file = keyFileOf(settings.authorizedKeysFile, owner);
-  const keys = await executor.keyFileDifference(file, text, snapshot.mounts);
-  if (keys !== undefined) {
-    const problem = `authorized keys file differs from the stored keys: ${keys}`;
-    differences.push({ problem, changes: planKeys(settings, owner, text) });
-  }
-  if (!account.open && differences.length > 0) {
-    differences.push({ problem: "processes were ended again", changes: planEndProcesses(account) });
-  }
-  return [...differences, ...(await otherKeyFiles(executor, snapshot, file))];
+  // In the middle of a removal the home is gone already, and no key can be in it.
+  if (!account.open && file.inHome && !executor.eyes.exists(owner.home)) return differences;
+  differences.push(...(await keyFileDifferences(parts, snapshot, { account, file })));
+  return [...differences, ...(await otherKeyFiles(parts, snapshot, { account, file }))];
+}
+
+interface AccountFile {
+  readonly account: Account;
+  readonly file: KeyFile;
+}
+
+async function keyFileDifferences(
+  parts: HostParts,
+  { mounts }: Snapshot,
+  { account, file }: AccountFile,
+): Promise<readonly Difference[]> {
+  const { eyes } = parts.executor;
+  const text = textOf(parts, account);
+  const difference = await eyes.keyFileDifference(file, text, mounts);
+  if (difference === undefined) return [];
+  const isAdded = account.open && holdsOtherKeys(await eyes.keyFileText(file, mounts), account.keys);
+  return [
+    {
+      kind: isAdded ? "key_added" : "key_file",
+      problem: `authorized keys file differs from the stored keys: ${difference}`,
+      // Where there is no room, keys that were not added stay.
+      changes: planKeys(parts.settings, file.owner, text, isAdded || !account.open ? "take" : "give"),
+    },
+  ];
 }
 
 function shadowDifferences(table: AccountTable, account: Account): readonly Difference[] {
   if (table.shadow === undefined) return [];
+  const kind = "expiry_date";
   const entry = table.shadow.get(account.name);
-  if (entry === undefined) return [{ problem: "the account has no shadow entry", changes: planShadow(account) }];
+  const changes = planShadow(account);
+  if (entry === undefined) return [{ kind, problem: "the account has no shadow entry", changes }];
   const wanted = wantedShadow(account);
   const differences: Difference[] = [];
   if (entry.expires !== wanted.expires || (wanted.password !== undefined && entry.password !== wanted.password)) {
     const problem = account.open ? "the account is locked or its expiry date differs" : "the account is not shut";
-    differences.push({ problem, changes: planShadow(account) });
+    differences.push({ kind, problem, changes });
   }
-  if (entry.ageing) differences.push({ problem: "password ageing is on", changes: planNoAgeing(account) });
+  if (entry.ageing) differences.push({ kind, problem: "password ageing is on", changes: planNoAgeing(account) });
   return differences;
 }
 
 /** Key files besides ours that sshd would read: a revoked key could live on in them. */
-async function otherKeyFiles({ eyes }: Executor, snapshot: Snapshot, ours: KeyFile): Promise<readonly Difference[]> {
-  if (snapshot.keyFiles === undefined || mountsWithin(snapshot.mounts, ours.owner.home).length > 0) return [];
-  const read = snapshot.keyFiles.some(
-    (pattern) => pattern !== "none" && keyFileOf(pattern, ours.owner).path === ours.path,
-  );
-  const filled: KeyFile[] = [];
-  for (const file of otherKeyFilesOf(snapshot.keyFiles, ours)) {
-    if (eyes === undefined ? isFilled(file.path) : await eyes.isFilled(file)) filled.push(file);
-  }
+async function otherKeyFiles(
+  { executor }: HostParts,
+  { keyFiles, mounts }: Snapshot,
+  { account, file: ours }: AccountFile,
+): Promise<readonly Difference[]> {
+  if (keyFiles === undefined || mountsWithin(mounts, ours.owner.home).length > 0) return [];
+  const isRead = keyFiles.some((pattern) => pattern !== "none" && keyFileOf(pattern, ours.owner).path === ours.path);
   const advice = "set AuthorizedKeysFile for ext_* in sshd_config";
-  return [
-    ...(read ? [] : [{ problem: `sshd does not read ${ours.path}: ${advice}`, changes: [] }]),
-    ...filled.map((file) => ({
+  const differences: Difference[] = [];
+  if (!isRead) {
+    differences.push({ kind: "other_file", problem: `sshd does not read ${ours.path}: ${advice}`, changes: undefined });
+  }
+  for (const file of otherKeyFilesOf(keyFiles, ours)) {
+    const found = await executor.eyes.keyFileText(file, mounts);
+    if (found.text === "" && found.problem === undefined) continue;
+    const isAdded = account.open && file.inHome && holdsOtherKeys(found, account.keys);
+    differences.push({
+      kind: isAdded ? "key_added" : "other_file",
       problem: `sshd also reads keys from ${file.path}: ${advice}`,
-      changes: planRetireKeys([file]),
-    })),
-  ];
+      changes: file.inHome ? planRetireKeys([file]) : undefined,
+    });
+  }
+  return differences;
 }
 
-function isFilled(path: string): boolean {
-  try {
-    return statSync(path).size > 0;
-  } catch (error) {
-    if (errorCode(error) === "") throw error;
-    return false;
+async function reconcileTrash(parts: HostParts, checkOnly: boolean): Promise<readonly Drift[]> {
+  const { settings, executor } = parts;
+  const drifts: Drift[] = [];
+  const report = (problem: string) => drifts.push({ account: "", kind: "trash", problem, repaired: false });
+  for (const base of trashBases(settings)) {
+    try {
+      const left = await executor.eyes.trash(base);
+      if (checkOnly) for (const name of left) report(`${base}/.uam-trash/${name} waits to be deleted`);
+      if (checkOnly || left.length === 0) continue;
+      const failures = await tryAll(parts, [{ kind: "empty-trash", base }]);
+      for (const sentence of sentencesOf(failures)) report(sentence);
+    } catch (error) {
+      report(publicMessage(error));
+    }
   }
+  return drifts;
 }
 
-async function reconcileTrash({ settings, executor }: Reconciler, checkOnly: boolean): Promise<readonly Drift[]> {
-  const base = settings.homeBase;
-  const empty = executor.eyes?.emptyTrash ?? emptyTrash;
-  try {
-    const left = (await executor.eyes?.trash(base)) ?? trashOf(base);
-    if (left.length === 0) return [];
-    const problems = checkOnly ? left.map((name) => `${base}/${name} waits to be deleted`) : await empty(base);
-    return problems.map((problem) => ({ account: "", problem, repaired: false }));
-  } catch (error) {
-    return [{ account: "", problem: publicMessage(error), repaired: false }];
-  }
+function changesOf(differences: readonly Difference[]): readonly Change[] {
+  return differences.flatMap(({ changes }) => changes ?? []);
 }

@@ -3,12 +3,43 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
 import { UamError } from "../shared/errors.ts";
-import { runCommand } from "./execute/command.ts";
+import type { Log } from "../shared/log.ts";
+import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
+import { clearDirectoryFlags } from "./key-file/take.ts";
 import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
 
 /** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deleting. */
 export const TRASH = ".uam-trash";
 const DELETE_TIMEOUT = 20_000;
+const CHATTR = "/usr/bin/chattr";
+
+/** Makes the trash of `base`: what is deleted later then needs no room for it. */
+export function makeTrash(base: string): void {
+  const opened: number[] = [];
+  try {
+    const top = openTrusted(base);
+    opened.push(top);
+    opened.push(openTrash(top));
+  } catch (error) {
+    if (error instanceof UamError) throw error;
+    throw new UamError("internal", `Cannot make ${base}/${TRASH}: ${errorCode(error) || "unexpected error"}`, {
+      cause: error,
+    });
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+/** As `setAside`; what an attribute (chattr(1)) keeps from being moved is moved without it, where this process may. */
+export async function setAsideAnyhow(base: string, path: readonly string[], uid: number): Promise<boolean> {
+  try {
+    return setAside(base, path, uid);
+  } catch (error) {
+    if (!(error instanceof UamError) || errorCode(error.cause) !== "EPERM") throw error;
+    await clearFlagsOf(base, path);
+    return setAside(base, path, uid);
+  }
+}
 
 /**
  * Renames `<base>/<path…>` into the trash of `base`; false if there is nothing. Refuses with `conflict` what belongs to
@@ -44,17 +75,6 @@ export function setAside(base: string, path: readonly string[], uid: number): bo
   }
 }
 
-/**
- * Throws `internal` if something is mounted at `home` or below it that is not the uid's own FUSE mount: a home with
- * other data in it is an administrator's to sort out, before anything is removed.
- */
-export function requireRemovable(home: string, uid: number): void {
-  const path = realHome(home);
-  const own = fuseMountsOf(readMounts(), path, uid);
-  const mount = mountsWithin(readMounts(), path).find((candidate) => !own.includes(candidate.path));
-  if (mount !== undefined) throw new UamError("internal", mountMessage(mount.path, home));
-}
-
 /** Detaches the uid's own FUSE mounts at `home` or below it, the innermost first. */
 export async function detachFuse(home: string, uid: number): Promise<void> {
   for (const path of [...fuseMountsOf(readMounts(), realHome(home), uid)].reverse()) {
@@ -86,22 +106,85 @@ export function trashOf(base: string): readonly string[] {
   }
 }
 
-/** Deletes what is in the trash of `base`; sentences about what could not be deleted, which stays there for the next time. */
-export async function emptyTrash(base: string): Promise<readonly string[]> {
-  const problems: string[] = [];
-  for (const name of trashOf(base)) {
+/** What was not deleted: what does not go away by itself, as sentences, and what merely takes long, as paths. */
+export interface TrashLeft {
+  readonly stuck: readonly string[];
+  readonly slow: readonly string[];
+}
+
+/** Deletes what is in the trash of `base`, all of it or what that account left; what is left stays there for the next time. */
+export async function emptyTrash(base: string, account?: string): Promise<TrashLeft> {
+  return await emptyEach(base, ofAccount(trashOf(base), account), async (path) => {
+    const result = await deleteTree(path);
+    if (!/Operation not permitted/.test(result.stderr) || findCommand(CHATTR) === undefined) return result;
+    await runCommand([CHATTR, "-R", "-f", "-i", "-a", "--", path], DELETE_TIMEOUT);
+    return await deleteTree(path);
+  });
+}
+
+/** Throws `internal`, saying what is left and where, unless all is deleted or will be. */
+export function requireEmpty({ stuck, slow }: TrashLeft, log: Log): void {
+  for (const path of slow) log.info(`${path} takes long to delete, and is gone on with later`);
+  for (const sentence of stuck) log.error(sentence);
+  if (stuck.length > 0) throw new UamError("internal", stuck.join("; "));
+}
+
+/** Those of the trash's entries that the account left; all without one. Entries are named `<account>.<…>`. */
+export function ofAccount(names: readonly string[], account: string | undefined): readonly string[] {
+  return account === undefined ? names : names.filter((name) => name.startsWith(`${account}.`));
+}
+
+/** Deletes each of the entries with `remove`, if nothing is mounted in it. */
+export async function emptyEach(
+  base: string,
+  names: readonly string[],
+  remove: (path: string, name: string) => Promise<CommandResult>,
+): Promise<TrashLeft> {
+  const stuck: string[] = [];
+  const slow: string[] = [];
+  for (const name of names) {
     const path = `${realpathSync(base)}/${TRASH}/${name}`;
     const mount = mountsWithin(readMounts(), path)[0];
     if (mount !== undefined) {
-      problems.push(`${path} waits to be deleted, but ${mount.path} is a mount point: unmount it`);
+      stuck.push(`${path} waits to be deleted, but ${mount.path} is a mount point: unmount it`);
       continue;
     }
-    // rm(1) works with openat and unlinkat, never follows a link and needs no stack for depth.
-    const result = await runCommand(["/usr/bin/rm", "-rf", "--one-file-system", "--", path], DELETE_TIMEOUT);
-    if (result.exitCode !== 0)
-      problems.push(`${path} could not be deleted: ${result.stderr.split("\n")[0] || "it takes long"}`);
+    const result = await remove(path, name);
+    // -1: the time was up, and what was done until then is done.
+    if (result.exitCode === -1) slow.push(path);
+    else if (result.exitCode !== 0) stuck.push(`${path} could not be removed wholly: ${refusal(result)}`);
   }
-  return problems;
+  return { stuck, slow };
+}
+
+/** rm(1)'s own words without its name: which file, and why. */
+function refusal({ stderr, exitCode }: CommandResult): string {
+  const line = stderr.split("\n").find((it) => it !== "") ?? `rm ended with ${exitCode}`;
+  const [, file, why] = /^[^ ]*rm: cannot remove '(.*)': ([^:]+)$/.exec(line) ?? [];
+  return file === undefined || why === undefined ? line : `${file}: ${why}`;
+}
+
+/** rm(1) works with openat and unlinkat, never follows a link and needs no stack for depth. */
+function deleteTree(path: string): Promise<CommandResult> {
+  return runCommand(["/usr/bin/rm", "-rf", "--one-file-system", "--", path], DELETE_TIMEOUT);
+}
+
+async function clearFlagsOf(base: string, path: readonly string[]): Promise<void> {
+  const opened: number[] = [];
+  try {
+    let directory = openTrusted(base);
+    opened.push(directory);
+    for (const name of path) {
+      directory = openDirectory(directory, name);
+      opened.push(directory);
+      await clearDirectoryFlags(directory);
+    }
+  } catch (error) {
+    // A file or link in the last place is moved as it is, or not at all.
+    if (!["ENOTDIR", "ELOOP", "ENOENT"].includes(errorCode(error))) throw error;
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
 }
 
 function openTrash(top: number): number {

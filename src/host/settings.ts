@@ -1,13 +1,10 @@
 /** What `createHost` is told, and the part of it that plans are made from. */
 
-import type { Account, HostMode } from "../protocol/host.ts";
+import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 
 /** The group whose members are the accounts that the service made. */
 export const MARKER_GROUP = "uam-ext";
-
-/** How `expiry-time=` is written: UTC with `Z` (OpenSSH 9.1 and later), else the host's local time. */
-export type ExpiryFormat = { readonly kind: "utc" } | { readonly kind: "local" };
 
 /** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
 export type RevokeEnds = "key" | "account" | "none";
@@ -31,15 +28,12 @@ export interface Layout {
   readonly authorizedKeysFile: string;
 }
 
+/** Plain data: what a host is told, whichever way it gets there. */
 export interface HostSettings extends Layout {
   readonly mode: HostMode;
   /** Which uids accounts get; what sudo mode checks its rules with. */
   readonly uidRange?: UidRange;
   readonly revokeEnds: RevokeEnds;
-  /** The text of an open account's authorized-keys file; called for open accounts only. */
-  readonly render: (account: Account, expiry: ExpiryFormat) => string;
-  /** Every key that sshd would find in the text of a key file. */
-  readonly keysIn: (text: string) => readonly { readonly base64: string }[];
   /** Another sshd, configuration or journal reader than the host's own. */
   readonly tools?: { readonly sshd?: string; readonly sshdConfig?: string; readonly journalctl?: string };
 }

@@ -7,7 +7,6 @@ import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services } from "../domain/operation/context.ts";
 import { createHost } from "../host/create-host.ts";
-import { readAuthorizedKeys, renderAuthorizedKeys } from "../host/key-file/authorized-keys.ts";
 import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { systemClock } from "../shared/clock.ts";
@@ -135,7 +134,5 @@ export function hostSettingsOf(config: Config): HostSettings {
     revokeEnds: config.revokeEnds,
     uidRange: config.uidRange,
     markerGroup: MARKER_GROUP,
-    keysIn: readAuthorizedKeys,
-    render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
   };
 }

@@ -3,29 +3,37 @@
 import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { retireKeyFile, writeKeyFile } from "../key-file/key-file.ts";
-import { keyFileDifference } from "../key-file/key-file-check.ts";
+import { writeKeyFile } from "../key-file/key-file.ts";
+import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, killProcesses } from "../processes/processes.ts";
-import { detachFuse, emptyTrash, setAside } from "../remove-home.ts";
+import { endUnprovenSessions } from "../processes/sessions.ts";
+import { detachFuse, emptyTrash, makeTrash, requireEmpty, setAsideAnyhow } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
-import { describeChange, type Executor } from "./executor.ts";
+import { describeChange, describeSessionEnd, type Executor } from "./executor.ts";
+import { OWN_EYES } from "./eyes.ts";
 
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
 
 /** Carries changes out as root; see each kind in plan.ts. */
-export function createDirectExecutor(log: Log): Executor {
-  return {
+export function createDirectExecutor(log: Log, journalctl = "/usr/bin/journalctl"): Executor {
+  const executor: Executor = {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
       await execute(change, log);
     },
-    keyFileDifference: async (file, text, mounts) => keyFileDifference(file, text, mounts),
+    endUnproven(account, fingerprint) {
+      const { message, fields } = describeSessionEnd(account, fingerprint);
+      log.debug(`host: ${message}`, fields);
+      return endUnprovenSessions(account, fingerprint ?? "", { executor, journalctl });
+    },
+    eyes: OWN_EYES,
   };
+  return executor;
 }
 
 async function execute(change: Change, log: Log): Promise<void> {
@@ -39,12 +47,13 @@ async function execute(change: Change, log: Log): Promise<void> {
     case "kill":
       return killProcesses(change.processes, change.command);
     case "write-keys": {
-      const written = writeKeyFile(change.file, change.text, readMounts());
+      const write = change.purpose === "take" ? takeFromKeyFile : writeKeyFile;
+      const written = await write(change.file, change.text, readMounts());
       for (const note of written.notes) log.warn(`security: ${note}`, { account: change.file.owner.name });
       return;
     }
     case "retire-keys": {
-      const note = retireKeyFile(change.file, readMounts());
+      const note = await takeOtherKeyFile(change.file, readMounts());
       if (note !== undefined) log.warn(`security: ${note}`, { account: change.file.owner.name });
       return;
     }
@@ -55,11 +64,12 @@ async function execute(change: Change, log: Log): Promise<void> {
     case "detach-fuse":
       return detachFuse(change.path, change.uid);
     case "set-aside":
-      setAside(change.base, change.path, change.uid);
+      await setAsideAnyhow(change.base, change.path, change.uid);
       return;
+    case "make-trash":
+      return makeTrash(change.base);
     case "empty-trash":
-      for (const problem of await emptyTrash(change.base)) log.error(problem);
-      return;
+      return requireEmpty(await emptyTrash(change.base, change.account), log);
   }
 }
 

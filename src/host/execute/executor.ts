@@ -1,64 +1,93 @@
-/** What carries changes out, and how a change reads in a log. */
+/** What carries changes out and looks at the host, and how a change reads in a log. */
 
-import type { AccountRef } from "../../protocol/host.ts";
-import type { LogFields } from "../../shared/log.ts";
-import type { ShadowEntry } from "../account.ts";
+import type { Account, AccountRef } from "../../protocol/host.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { Log, LogFields } from "../../shared/log.ts";
+import type { AccountTable } from "../account.ts";
+import type { KeyFileText } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
 import type { Change } from "../plan/plan.ts";
+import type { ListedProcess } from "../processes/processes.ts";
 import type { Mount } from "../walk.ts";
 
-/** How a mode of execution changes the host and, for reconcile, looks at files only root and their owner can read. */
+/** How a mode of execution changes the host and looks at it. */
 export interface Executor {
   /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
   apply(change: Change): Promise<void>;
+  /**
+   * Ends the sessions of an account that none of its keys but this one is proven to have opened. False if that cannot be told,
+   * or they keep coming: then everything of the account has to end.
+   */
+  endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
+  readonly eyes: Eyes;
+}
+
+/** How a mode sees the host. A dry run sees each account that it is asked about as it should be, and looks at none. */
+export interface Eyes {
+  /** The host's accounts; asked about these. With shadow entries only where this process itself may read them. */
+  accounts(accounts: readonly AccountRef[]): AccountTable;
+  /** The shadow entries of those accounts of the table; undefined if nobody tells. */
+  shadow(names: readonly string[]): Promise<AccountTable["shadow"]>;
+  /** True if something of that name exists; a link is not followed. */
+  exists(path: string): boolean;
+  processes(): readonly ListedProcess[];
+  mounts(): readonly Mount[];
   /** What keeps an authorized-keys file from being as `write-keys` leaves it, as a clause; undefined if nothing does. */
   keyFileDifference(file: KeyFile, text: string, mounts: readonly Mount[]): Promise<string | undefined>;
-  /** Only where this process itself may not look, as in sudo mode. */
-  readonly eyes?: Eyes;
-}
-
-/** Looks at what only root or an account's owner can see. */
-export interface Eyes {
-  /** The shadow entries of those accounts; one that has none is not in it. */
-  shadow(names: readonly string[]): Promise<ReadonlyMap<string, ShadowEntry>>;
-  /** True if sshd could read a key from the file. */
-  isFilled(file: KeyFile): Promise<boolean>;
+  /** What sshd could read from the file. */
+  keyFileText(file: KeyFile, mounts: readonly Mount[]): Promise<KeyFileText>;
   /** What waits to be deleted in the trash of `base`. */
   trash(base: string): Promise<readonly string[]>;
-  /** Deletes it; sentences about what could not be deleted. */
-  emptyTrash(base: string): Promise<readonly string[]>;
+  /** True if the name service switch (LDAP and the like included) knows the uid. */
+  uidKnown(uid: number): Promise<boolean>;
 }
 
-/** Carries the changes out one after the other and stops at the first that fails. */
+/** The table with the shadow entries of those accounts, where this process itself may not read them. */
+export async function completeTable(eyes: Eyes, table: AccountTable, names: readonly string[]): Promise<AccountTable> {
+  return table.shadow === undefined
+    ? { ...table, shadow: await eyes.shadow(names.filter((name) => table.passwd.has(name))) }
+    : table;
+}
+
+/** Carries the changes out one after the other and stops at the first that fails: for giving access. */
 export async function applyInOrder(executor: Executor, changes: readonly Change[]): Promise<void> {
   for (const change of changes) await executor.apply(change);
 }
 
-/** Carries all of them out, whatever fails, and then throws the first failure: for taking access away. */
-export function applyAll(executor: Executor, changes: readonly Change[]): Promise<void> {
-  return inAnyCase(changes.map((change) => () => executor.apply(change)));
+/** A change that failed, and why, as a sentence. */
+export interface Failure {
+  readonly change: Change;
+  readonly sentence: string;
 }
 
-/** Takes every step, whatever fails, and then throws the first failure. */
-export async function inAnyCase(steps: readonly (() => Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) {
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
+/** Carries all of them out, whatever fails: for taking access away. Returns what did. */
+export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
+  const failures: Failure[] = [];
+  for (const change of changes) {
+    const sentence = await attempt(() => executor.apply(change), log);
+    if (sentence !== undefined) failures.push({ change, sentence });
   }
-  if (failures.length > 0) throw failures[0];
+  return failures;
+}
+
+/** Undefined if the work is done, else why not, as a sentence. Nothing that goes wrong keeps what comes next from being tried. */
+export async function attempt(work: () => Promise<unknown>, log: Log): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UamError)) log.error("A step on the host failed unexpectedly", { error });
+    return publicMessage(error);
+  }
 }
 
 /** The ending of a revoked key's sessions as a log line; which processes that are shows only when it is done. */
 export function describeSessionEnd(
   account: AccountRef,
-  fingerprint: string,
+  fingerprint: string | undefined,
 ): { readonly message: string; readonly fields: LogFields } {
   const message = "end sessions that no other key is proven to have opened";
-  return { message, fields: { account: account.name, fingerprint } };
+  return { message, fields: { account: account.name, ...(fingerprint === undefined ? {} : { fingerprint }) } };
 }
 
 /** A change as a log line: a verb phrase and its arguments. */
@@ -97,8 +126,12 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "detach FUSE mounts of the uid", fields: { path: change.path, uid: change.uid } };
     case "set-aside":
       return { message: "move away", fields: { path: `${change.base}/${change.path.join("/")}` } };
-    case "empty-trash":
-      return { message: "delete what was moved away", fields: { base: change.base } };
+    case "make-trash":
+      return { message: "make the directory for what is deleted", fields: { base: change.base } };
+    case "empty-trash": {
+      const { base, account } = change;
+      return { message: "delete what was moved away", fields: { base, ...(account === undefined ? {} : { account }) } };
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
+import { MAX_KEY_FILE } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { settingsCommand } from "../sshd/sshd.ts";
@@ -17,8 +18,6 @@ export interface SudoCommand {
   readonly argv: readonly string[];
 }
 
-/** More than any key file; what is longer differs anyway. */
-export const MAX_KEY_FILE = 4_194_304;
 /** Type and mode, uid, gid, size and path; see `parseViews`. */
 const VIEW = "--format=%f/%u/%g/%s%n";
 const SAFE_PATH = /^[A-Za-z0-9._/-]+$/;

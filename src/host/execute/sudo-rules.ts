@@ -8,16 +8,13 @@ import {
   expectedOwner,
   planBeforeRemoval,
   planCreate,
-  planEndProcesses,
   planKeys,
   planMarkerGroup,
   planNoAgeing,
-  planNoJobs,
   planRemoveEntry,
   planRetireKeys,
   planShadow,
   planShut,
-  planShutForRemoval,
 } from "../plan/plan.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import {
@@ -59,6 +56,7 @@ export function commandsFor(layout: Layout, example: Example, tools: HostSetting
   const { account } = example;
   const owner = expectedOwner(layout, account);
   const second = secondKeyFile(layout);
+  const shut = planShut(layout, owner, []);
   const changes = [
     ...planMarkerGroup(layout),
     ...planCreate(layout, account),
@@ -66,11 +64,10 @@ export function commandsFor(layout: Layout, example: Example, tools: HostSetting
     ...(second === undefined ? [] : planRetireKeys([keyFileOf(second, owner)])),
     ...planShadow(account),
     ...planNoAgeing(account),
-    ...planShut(layout, { ...account, open: false }, owner),
-    ...planNoJobs(account),
-    ...planEndProcesses(account),
-    ...planShutForRemoval(account),
-    ...planBeforeRemoval(layout, account, owner),
+    ...shut.refuse,
+    ...shut.end,
+    ...shut.clear,
+    ...planBeforeRemoval(layout, owner),
     ...planRemoveEntry(account),
   ];
   const commands = [
@@ -111,6 +108,8 @@ function commandsOf(change: Change, example: Example): readonly SudoCommand[] {
         listTrashCommand(change.base),
         deleteTrashCommand(change.base, `${example.account.name}.${example.mark}`),
       ];
+    case "make-trash":
+      return [makeTrashCommand(change.base)];
     case "empty-trash":
       return [listTrashCommand(change.base)];
   }

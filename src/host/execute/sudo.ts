@@ -5,15 +5,17 @@ import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { parseShadow, type ShadowEntry } from "../account.ts";
-import { emptyAsOwner, isFilled, keyFileDifference, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
+import { readKeyFile } from "../key-file/key-file-text.ts";
+import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, titledConnectionsOf } from "../processes/processes.ts";
-import { fuseMountsOf } from "../remove-home.ts";
+import { emptyEach, fuseMountsOf, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
 import { errorCode, mountsWithin, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
-import { findCommand } from "./command.ts";
+import { type CommandResult, findCommand } from "./command.ts";
 import { oneAtATime } from "./direct.ts";
 import { describeChange, type Executor, type Eyes } from "./executor.ts";
+import { OWN_EYES } from "./eyes.ts";
 import {
   deleteTrashCommand,
   detachCommands,
@@ -40,16 +42,19 @@ export function createSudoExecutor(log: Log): Executor {
       log.debug(`host: ${message}`, fields);
       await execute(change, log);
     },
-    keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
+    // Proof of which key opened a session is root's to read.
+    endUnproven: async () => false,
     eyes,
   };
 }
 
+/** Files in the homes are looked at with their owner's rights, shadow entries and the trash through root. */
 const eyes: Eyes = {
+  ...OWN_EYES,
   shadow: readShadow,
-  isFilled: (file) => isFilled(file, readMounts()),
+  keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
+  keyFileText: async (file, mounts) => (file.inHome ? await keyFileText(file, mounts) : readKeyFile(file, mounts)),
   trash: listTrash,
-  emptyTrash,
 };
 
 async function execute(change: Change, log: Log): Promise<void> {
@@ -80,9 +85,10 @@ async function execute(change: Change, log: Log): Promise<void> {
       return detachFuse(change.path, change.uid);
     case "set-aside":
       return setAside(change);
+    case "make-trash":
+      return requireTrash(change.base);
     case "empty-trash":
-      for (const problem of await emptyTrash(change.base)) log.error(problem);
-      return;
+      return requireEmpty(await emptyTrash(change.base, change.account), log);
   }
 }
 
@@ -171,28 +177,17 @@ async function listTrash(base: string): Promise<readonly string[]> {
 }
 
 /** Nobody but root has a way into the trash, so the tree stands still while rm(1) works, which follows no link. */
-async function emptyTrash(base: string): Promise<readonly string[]> {
-  const problems: string[] = [];
-  for (const name of await listTrash(base)) {
-    const path = `${trashPath(realpathSync(base))}/${name}`;
-    const mount = mountsWithin(readMounts(), path)[0];
-    if (mount !== undefined) {
-      problems.push(`${path} waits to be deleted, but ${mount.path} is a mount point: unmount it`);
-      continue;
-    }
-    const why = await deleteFromTrash(base, name);
-    if (why !== undefined) problems.push(`${path} could not be deleted: ${why}`);
-  }
-  return problems;
+async function emptyTrash(base: string, account: string | undefined): Promise<TrashLeft> {
+  const names = ofAccount(await listTrash(base), account);
+  return await emptyEach(base, names, (_, name) => deleteFromTrash(base, name));
 }
 
-/** Why it could not be deleted; a name that direct mode gave has no rule. */
-async function deleteFromTrash(base: string, name: string): Promise<string | undefined> {
+/** A name that direct mode gave has no rule. */
+async function deleteFromTrash(base: string, name: string): Promise<CommandResult> {
   try {
-    const result = await runSudo(deleteTrashCommand(base, name), { timeout: DELETE_TIMEOUT });
-    return result.exitCode === 0 ? undefined : result.stderr.split("\n")[0] || "it takes long";
+    return await runSudo(deleteTrashCommand(base, name), { timeout: DELETE_TIMEOUT });
   } catch (error) {
-    return publicMessage(error);
+    return { exitCode: 1, stdout: "", stderr: publicMessage(error) };
   }
 }
 

@@ -9,18 +9,17 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   unlinkSync,
-  writeSync,
 } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
 import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../walk.ts";
 import { keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
+import { shrinkInPlace, writeAll } from "./shrink.ts";
 
 const ATTEMPTS = 50;
 /** What a write did: `notes` are sentences about hostile things that were set aside, for the log. */
@@ -216,28 +215,6 @@ function removeTemporary(directory: number, name: string): void {
   }
 }
 
-/** On a full disk a revocation must still get through: overwrites the file where it is, if that can only shorten it. */
-function shrinkInPlace(target: KeyFile, directory: number, text: string): boolean {
-  const fd = openSync(at(directory, target.file), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.nlink !== 1 || stat.uid !== target.holding.uid) return false;
-    if (stat.size < Buffer.byteLength(text)) return false;
-    ftruncateSync(fd, 0);
-    try {
-      writeAll(fd, text);
-    } catch (error) {
-      ftruncateSync(fd, 0);
-      throw error;
-    }
-    fchmodSync(fd, target.holding.fileMode);
-    fsyncSync(fd);
-    return true;
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Renames what is in the way within its own directory: nothing is removed, and a link's target is not touched. */
 function setAside(target: KeyFile, directory: number, name: string, notes: string[]): void {
   const aside = `${name}.uam-aside.${randomBytes(8).toString("hex")}`;
@@ -259,9 +236,4 @@ function requireHome(target: KeyFile): void {
   } finally {
     for (const fd of opened) closeSync(fd);
   }
-}
-
-function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset, bytes.length - offset);
 }

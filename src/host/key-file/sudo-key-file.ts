@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { systemClock } from "../../shared/clock.ts";
-import { UamError } from "../../shared/errors.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
 import {
   closeDirectoryCommand,
   directoriesOf,
@@ -17,6 +17,7 @@ import {
 import { runSudo } from "../execute/sudo-run.ts";
 import { errorCode, type Mount, openTrusted } from "../walk.ts";
 import { requireNoMount } from "./key-file-check.ts";
+import { type KeyFileText, MAX_KEY_FILE } from "./key-file-text.ts";
 import type { KeyFile } from "./key-path.ts";
 
 const ATTEMPTS = 4;
@@ -108,9 +109,23 @@ export async function emptyAsOwner(file: KeyFile, mounts: readonly Mount[]): Pro
   throw new UamError("internal", `Cannot empty ${file.path} of ${file.owner.name}: its owner keeps putting it back`);
 }
 
-/** True if sshd could read a key from the file. */
-export async function isFilled(file: KeyFile, mounts: readonly Mount[]): Promise<boolean> {
-  return (await look(file, "", { mounts, deadline: now() + BUDGET })).filled;
+/** What sshd could read from the file: it reads with the owner's rights, as this does. */
+export async function keyFileText(file: KeyFile, mounts: readonly Mount[]): Promise<KeyFileText> {
+  try {
+    requireNoMount(file, mounts);
+    const options = { user: file.owner.name, timeout: COMMAND_TIMEOUT };
+    const result = await runSudo(viewCommand(file), options);
+    if (result.exitCode !== 0 && result.exitCode !== 1) throw unanswered(file);
+    const view = parseViews(result.stdout).get(file.path);
+    if (!canHoldKeys(view) || view === undefined) return { text: "" };
+    if ((view.mode & TYPE) === LINK) return { text: "", problem: "is a link" };
+    if (view.size > MAX_KEY_FILE) return { text: "", problem: "is too long to be searched" };
+    const read = await runSudo(readCommand(file), options);
+    return read.exitCode === 0 ? { text: read.stdout } : { text: "", problem: "cannot be read" };
+  } catch (error) {
+    if (!(error instanceof UamError)) throw error;
+    return { text: "", problem: `cannot be looked at: ${publicMessage(error)}` };
+  }
 }
 
 /** Parses what `viewCommand` prints: path to view. A path that is missing or closed to its owner is not in it. Pure. */

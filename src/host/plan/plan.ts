@@ -22,8 +22,11 @@ export type Change =
     }
   /** Kills just these processes, by appending the numbers of those that are still the same ones. */
   | { readonly kind: "kill"; readonly processes: readonly Process[]; readonly command: readonly string[] }
-  /** Makes the file hold exactly the text; see `writeKeyFile`. */
-  | { readonly kind: "write-keys"; readonly file: KeyFile; readonly text: string }
+  /**
+   * Makes the file hold exactly the text. To `give`, it stays as it was if that fails (`writeKeyFile`); to `take`, whatever
+   * can be done is done that no other key stays in it (`takeFromKeyFile`).
+   */
+  | { readonly kind: "write-keys"; readonly file: KeyFile; readonly text: string; readonly purpose: Purpose }
   /** Makes sure that the file, which sshd would read besides ours, holds no key; see `retireKeyFile`. */
   | { readonly kind: "retire-keys"; readonly file: KeyFile }
   /** Removes a file (not a directory) from a directory of the system's; it may be missing. */
@@ -34,8 +37,16 @@ export type Change =
   | { readonly kind: "detach-fuse"; readonly path: string; readonly uid: number }
   /** Renames what is at `<base>/<path…>` into the root-only trash of `base`; it may be missing. */
   | { readonly kind: "set-aside"; readonly base: string; readonly path: readonly string[]; readonly uid: number }
-  /** Deletes what is in the trash of `base`. */
-  | { readonly kind: "empty-trash"; readonly base: string };
+  /** Makes the trash of `base`, so that nothing that is deleted later needs room for it. */
+  | { readonly kind: "make-trash"; readonly base: string }
+  /**
+   * Deletes what is in the trash of `base`: what that account left, or all of it. Fails if something is left that does not go
+   * away by itself; what merely takes long is for the next time.
+   */
+  | { readonly kind: "empty-trash"; readonly base: string; readonly account?: string };
+
+/** Whether a change gives access or takes it away. */
+export type Purpose = "give" | "take";
 
 /** Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so no process has it: `kill -1` would reach it. */
 const NOBODYS_UID = 65_533;
@@ -46,6 +57,8 @@ export interface WantedShadow {
   readonly expires: number;
 }
 
+/** For what does not depend on the account. */
+const EXAMPLE: AccountRef = { name: "ext_example", uid: 20_000 };
 /** Any day long past, and not 0, which pam_unix(8) and shadow(5) read differently. */
 export const SHUT_DAY = 1;
 /** A password that never matches, but does not count as locked where PAM is off, as `!` would. */
@@ -94,7 +107,7 @@ export function planCreate(layout: Layout, account: Account): readonly Change[] 
       ...["-G", [layout.markerGroup, ...layout.groups].join(","), "--", account.name],
     ]),
     { kind: "set-aside", base: layout.homeBase, path: [account.name, ".ssh"], uid: account.uid },
-    { kind: "empty-trash", base: layout.homeBase },
+    { kind: "empty-trash", base: layout.homeBase, account: account.name },
   ];
 }
 
@@ -107,8 +120,8 @@ export function planDiscardHalfCreated(layout: Layout, account: AccountRef): rea
 }
 
 /** Writes the authorized-keys file. */
-export function planKeys(layout: Layout, owner: Owner, text: string): readonly Change[] {
-  return [{ kind: "write-keys", file: keyFileOf(layout.authorizedKeysFile, owner), text }];
+export function planKeys(layout: Layout, owner: Owner, text: string, purpose: Purpose = "give"): readonly Change[] {
+  return [{ kind: "write-keys", file: keyFileOf(layout.authorizedKeysFile, owner), text, purpose }];
 }
 
 /** Moves away other files in the home that sshd would read keys from; one elsewhere is an administrator's. */
@@ -128,14 +141,26 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
 }
 
+/** The shutting of an account, in the order in which it is done; `end` once more at the end. */
+export interface ShutPlan {
+  /** What makes sshd refuse every key. */
+  readonly refuse: readonly Change[];
+  readonly end: readonly Change[];
+  /** Nothing scheduled, and no key in the files that are the account's. */
+  readonly clear: readonly Change[];
+}
+
 /**
  * Shuts the account: no new login first, then nothing left running, then nothing scheduled and no key, then what slipped in
- * between. What still runs would schedule itself again.
+ * between. What still runs would schedule itself again, and put a key back.
  */
-export function planShut(layout: Layout, account: Account, owner: Owner): readonly Change[] {
-  const end = planEndProcesses(account);
-  const detach: Change = { kind: "detach-fuse", path: owner.home, uid: account.uid };
-  return [...planShadow(account), ...end, ...planNoJobs(account), detach, ...planKeys(layout, owner, ""), ...end];
+export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[]): ShutPlan {
+  const detach: Change = { kind: "detach-fuse", path: owner.home, uid: owner.uid };
+  return {
+    refuse: [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", owner.name])],
+    end: planEndProcesses(owner),
+    clear: [...planNoJobs(owner), detach, ...planKeys(layout, owner, "", "take"), ...planRetireKeys(others)],
+  };
 }
 
 /** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be set right. */
@@ -188,25 +213,16 @@ export function planKillSessions(
   ];
 }
 
-/** Before the account's entry goes: shut, nothing scheduled, nothing running, home out of the way. */
-export function planBeforeRemoval(layout: Layout, account: AccountRef, owner: Owner): readonly Change[] {
+/** After the account was shut, before its entry goes: mail, key files outside the home, and then the home itself out of the way. */
+export function planBeforeRemoval(layout: Layout, owner: Owner): readonly Change[] {
   const { base, name } = splitHome(owner.home);
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
   const spools = ["/var/mail", "/var/spool/mail"];
   return [
-    ...planEndProcesses(account),
-    ...planNoJobs(account),
-    ...planEndProcesses(account),
-    { kind: "detach-fuse", path: owner.home, uid: account.uid },
+    ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${owner.name}` })),
     ...(keys.inHome ? [] : [setAsideKeys(keys)]),
-    ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
-    { kind: "set-aside", base, path: [name], uid: account.uid },
+    { kind: "set-aside", base, path: [name], uid: owner.uid },
   ];
-}
-
-/** Shuts an account that is about to be removed. */
-export function planShutForRemoval(account: AccountRef): readonly Change[] {
-  return [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", account.name])];
 }
 
 /** Removes the account's entry, never its files: userdel -r follows what the owner set up in the home. */
@@ -214,11 +230,15 @@ export function planRemoveEntry(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/sbin/userdel", "--", account.name], [0, 6])];
 }
 
-/** Deletes what was set aside. */
+/** Deletes what was set aside of the account's. */
 export function planEmptyTrash(layout: Layout, owner: Owner): readonly Change[] {
+  return trashBases(layout, owner).map((base): Change => ({ kind: "empty-trash", base, account: owner.name }));
+}
+
+/** The directories whose trash holds what is deleted, in this layout. */
+export function trashBases(layout: Layout, owner: Owner = expectedOwner(layout, EXAMPLE)): readonly string[] {
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
-  const bases = new Set([splitHome(owner.home).base, ...(keys.inHome ? [] : [keys.trusted])]);
-  return [...bases].map((base): Change => ({ kind: "empty-trash", base }));
+  return [...new Set([splitHome(owner.home).base, ...(keys.inHome ? [] : [keys.trusted])])];
 }
 
 /** The directory a home is in, and its name there. */

@@ -1,7 +1,8 @@
 /** What the host's sshd says of itself: its version, and which key files it reads for an account. */
 
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
-import type { ExpiryFormat, HostSettings } from "../settings.ts";
+import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
+import type { HostSettings } from "../settings.ts";
 
 const UTC_SINCE = 901;
 
@@ -25,16 +26,24 @@ export function parseVersion(text: string): number | undefined {
 
 /** What sshd reads keys from, asked once and then remembered until `refresh`: it takes sshd 10 ms to tell. */
 export interface KeyFilePatterns {
-  /** Patterns of `AuthorizedKeysFile` for accounts such as `name`; undefined if sshd is missing or does not tell. */
+  /**
+   * Patterns of `AuthorizedKeysFile` for accounts such as `name`; undefined if sshd is missing or has never told. Once asked
+   * it needs no process: where none can be made, what sshd said last holds.
+   */
   of(name: string): Promise<readonly string[] | undefined>;
   refresh(): void;
 }
 
 export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = runCommand): KeyFilePatterns {
+  let last: readonly string[] | undefined;
   let known: Promise<readonly string[] | undefined> | undefined;
+  async function ask(name: string): Promise<readonly string[] | undefined> {
+    last = (await effectiveKeyFiles(name, tools, run).catch(() => undefined)) ?? last;
+    return last;
+  }
   return {
     of: (name) => {
-      known ??= effectiveKeyFiles(name, tools, run);
+      known ??= ask(name);
       return known;
     },
     refresh: () => {

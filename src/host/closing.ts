@@ -1,0 +1,224 @@
+/** Taking access away: every step is tried whatever becomes of the others, and what is left is told, never thrown. */
+
+import type { Account, AccountRef, Closing, KeyTaken } from "../protocol/host.ts";
+import { publicMessage } from "../shared/errors.ts";
+import type { PasswdEntry } from "./account.ts";
+import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
+import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
+import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
+import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
+import {
+  type Change,
+  planEndProcesses,
+  planKeys,
+  planNoJobs,
+  planRetireKeys,
+  planShut,
+  SHUT_DAY,
+} from "./plan/plan.ts";
+
+/** Shuts the account; see `Host.shutAccount`. Throws only `conflict`, before anything is touched. */
+export async function shutAccount(parts: HostParts, account: AccountRef): Promise<Closing> {
+  return closingOf(await shut(parts, requireOurs(parts, account)));
+}
+
+/** What shutting an account achieved, with what is owed by what it is about. */
+export interface Shutting {
+  readonly refused: boolean;
+  readonly date: readonly string[];
+  readonly running: readonly string[];
+  readonly keys: readonly string[];
+  readonly scheduled: readonly string[];
+}
+
+/** Everything that is owed, in the order in which it matters. */
+export function closingOf({ refused, date, running, keys, scheduled }: Shutting): Closing {
+  return { refused, owed: unique([...date, ...running, ...keys, ...scheduled]) };
+}
+
+/** Shuts the account that has this entry. */
+export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutting> {
+  const { settings, log } = parts;
+  const strange = strangeHome(owner);
+  const files = await filesOf(parts, owner);
+  const plan = planShut(settings, owner, files.others);
+  const clear = strange === undefined ? plan.clear : plan.clear.filter((change) => !isInHome(change));
+  let refusing = await tryAll(parts, plan.refuse);
+  await tryAll(parts, plan.end);
+  let clearing = await tryAll(parts, clear);
+  // What the account did until now, such as leaving no room for another process, may have been the reason.
+  if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
+  if (clearing.length > 0) clearing = await tryAll(parts, changesOf(clearing));
+  const running = sentencesOf(await tryAll(parts, plan.end));
+
+  const dated = await isDated(parts, owner, refusing);
+  const left = strange === undefined ? await keysLeft(parts, files, { kind: "all" }) : { own: [strange], outside: [] };
+  // An administrator's file does not keep an account from being shut: its expiry date refuses those keys too.
+  for (const sentence of left.outside) log.error(`security: ${sentence}`, { account: owner.name });
+  const noKey = files.known && left.own.length + left.outside.length === 0;
+  const reasons = sentencesOf(clearing.filter(({ change }) => isKeyFile(change)));
+  return {
+    refused: dated || noKey,
+    date: dated ? [] : [refusing[0]?.sentence ?? `The expiry date of ${owner.name} could not be set`],
+    running,
+    keys: left.own.length === 0 || reasons.length === 0 ? left.own : reasons,
+    scheduled: sentencesOf(clearing.filter(({ change }) => !isKeyFile(change))),
+  };
+}
+
+/** Takes one key away; see `Host.takeKey`. Throws only `conflict`, before anything is touched. */
+export async function takeKey(parts: HostParts, account: Account, fingerprint: string): Promise<KeyTaken> {
+  const owner = requireOurs(parts, account);
+  const strange = strangeHome(owner);
+  if (strange !== undefined) return { rewritten: false, problem: strange };
+  let changes: readonly Change[];
+  const files = await filesOf(parts, owner);
+  try {
+    const text = textOf(parts, account);
+    changes = [...planKeys(parts.settings, owner, text, "take"), ...planRetireKeys(files.others)];
+  } catch (error) {
+    return { rewritten: false, problem: publicMessage(error) };
+  }
+  const dead: DeadKeys = { kind: "key", fingerprint };
+  const first = await rewrite(parts, account, { owner, files, changes, dead });
+  const [problem] = first.alive;
+  if (problem !== undefined) return { rewritten: false, problem };
+  if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: first.owed };
+  const ended = await endSessions(parts, account, fingerprint);
+  // What ended may have put the key back just before.
+  const second = await rewrite(parts, account, { owner, files, changes, dead });
+  return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed]) };
+}
+
+/**
+ * Ends the sessions that none of the account's keys, but for the one with the fingerprint, is proven to have opened; or, where
+ * that cannot be told, everything of the account with what is scheduled. Returns what failed.
+ */
+export async function endSessions(
+  parts: HostParts,
+  account: Account,
+  fingerprint?: string,
+): Promise<readonly Failure[]> {
+  const { settings, executor, log } = parts;
+  let spared = false;
+  if (settings.revokeEnds !== "account") {
+    // If that cannot be done, everything ends.
+    await attempt(async () => {
+      spared = await executor.endUnproven(account, fingerprint);
+    }, log);
+  }
+  if (spared) return [];
+  return await endEverything(parts, account);
+}
+
+/** Everything that runs as the account, what is scheduled, and what that started meanwhile. */
+export async function endEverything(parts: HostParts, account: AccountRef): Promise<readonly Failure[]> {
+  const end = planEndProcesses(account);
+  const ending = await tryAll(parts, end);
+  const jobs = await tryAll(parts, planNoJobs(account));
+  return [...(ending.length > 0 ? ending : await tryAll(parts, end)), ...jobs];
+}
+
+/** Ours, what sshd reads besides, and whether it told. */
+interface Files {
+  readonly ours: KeyFile;
+  readonly others: readonly KeyFile[];
+  readonly known: boolean;
+}
+
+async function filesOf(parts: HostParts, owner: PasswdEntry): Promise<Files> {
+  const others = await otherFiles(parts, owner);
+  const ours = keyFileOf(parts.settings.authorizedKeysFile, owner);
+  return { ours, others: others ?? [], known: others !== undefined };
+}
+
+interface Rewriting {
+  readonly owner: PasswdEntry;
+  readonly files: Files;
+  readonly changes: readonly Change[];
+  readonly dead: DeadKeys;
+}
+
+/** Sentences about files in which the key may be alive, and about what else is not as it should be. */
+async function rewrite(
+  parts: HostParts,
+  account: Account,
+  { owner, files, changes, dead }: Rewriting,
+): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
+  const { eyes } = parts.executor;
+  const failures = await tryAll(parts, changes);
+  const left = await keysLeft(parts, files, dead);
+  const alive = [...left.own, ...left.outside];
+  // The reason why a file of the account's still has the key says more than that it does.
+  if (left.own.length > 0)
+    return { alive: [failures[0]?.sentence ?? "", ...alive].filter((it) => it !== ""), owed: [] };
+  if (alive.length > 0) return { alive, owed: [] };
+  const mine = failures.filter(({ change }) => change.kind === "write-keys");
+  let difference: string | undefined;
+  const failed = await attempt(async () => {
+    difference = await eyes.keyFileDifference(files.ours, textOf(parts, account), eyes.mounts());
+  }, parts.log);
+  if (failed === undefined && difference === undefined) return { alive, owed: [] };
+  const changed = failed ?? `${files.ours.path} of ${owner.name} was changed again: ${difference}`;
+  return { alive, owed: mine.length > 0 ? sentencesOf(mine) : [changed] };
+}
+
+/** Sentences about the files that sshd reads and that may hold a dead key: the account's own, and an administrator's. */
+async function keysLeft(
+  { executor }: HostParts,
+  { ours, others }: Files,
+  dead: DeadKeys,
+): Promise<{ readonly own: readonly string[]; readonly outside: readonly string[] }> {
+  const { eyes } = executor;
+  const mounts = eyes.mounts();
+  const found: { readonly isOwn: boolean; readonly sentence: string }[] = [];
+  for (const file of [ours, ...others]) {
+    // Where the home is gone, as in the middle of a removal, no file is in it.
+    if (file.inHome && !eyes.exists(file.owner.home)) continue;
+    const sentence = deadKeyIn(file, await eyes.keyFileText(file, mounts), dead);
+    if (sentence !== undefined) found.push({ isOwn: file === ours || file.inHome, sentence });
+  }
+  const sentences = (isOwn: boolean) => found.filter((it) => it.isOwn === isOwn).map(({ sentence }) => sentence);
+  return { own: sentences(true), outside: sentences(false) };
+}
+
+/** By the shadow entry; where that cannot be read, by whether the command was done. */
+async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: readonly Failure[]): Promise<boolean> {
+  try {
+    const { eyes } = executor;
+    const entry = (await completeTable(eyes, eyes.accounts([owner]), [owner.name])).shadow?.get(owner.name);
+    if (entry !== undefined) return entry.expires === SHUT_DAY;
+  } catch {
+    // Nobody tells: then the command's own word has to do.
+  }
+  return failures.length === 0;
+}
+
+/** Changes whose failure changes nothing that must hold are logged, not returned. */
+export async function tryAll({ executor, log }: HostParts, changes: readonly Change[]): Promise<readonly Failure[]> {
+  const failures = await applyAll(executor, changes, log);
+  for (const { change, sentence } of failures)
+    log.warn(`Going on without a step that failed on the host: ${sentence}`, { step: change.kind });
+  return failures.filter(({ change }) => change.kind !== "detach-fuse" && change.kind !== "systemd-command");
+}
+
+function isInHome(change: Change): boolean {
+  if (change.kind === "detach-fuse") return true;
+  return isKeyFile(change) && change.file.inHome;
+}
+
+function isKeyFile(change: Change): change is Extract<Change, { readonly file: KeyFile }> {
+  return change.kind === "write-keys" || change.kind === "retire-keys";
+}
+
+function changesOf(failures: readonly Failure[]): readonly Change[] {
+  return failures.map(({ change }) => change);
+}
+
+export function sentencesOf(failures: readonly Failure[]): readonly string[] {
+  return failures.map(({ sentence }) => sentence);
+}
+
+export function unique(sentences: readonly string[]): readonly string[] {
+  return [...new Set(sentences)];
+}

@@ -1,0 +1,33 @@
+/** The host as this process itself sees it: root sees all of it. */
+
+import { lstatSync } from "node:fs";
+import { knownToNameService, readAccounts } from "../account.ts";
+import { keyFileDifference } from "../key-file/key-file-check.ts";
+import { readKeyFile } from "../key-file/key-file-text.ts";
+import { readProcesses } from "../processes/processes.ts";
+import { trashOf } from "../remove-home.ts";
+import { errorCode, readMounts } from "../walk.ts";
+import type { Eyes } from "./executor.ts";
+
+/** What needs nobody's help to be seen. */
+export const OWN_EYES: Eyes = {
+  accounts: readAccounts,
+  shadow: async () => readAccounts().shadow,
+  exists,
+  processes: readProcesses,
+  mounts: readMounts,
+  keyFileDifference: async (file, text, mounts) => keyFileDifference(file, text, mounts),
+  keyFileText: async (file, mounts) => readKeyFile(file, mounts),
+  trash: async (base) => trashOf(base),
+  uidKnown: (uid) => knownToNameService("passwd", String(uid)),
+};
+
+function exists(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/** Taking keys out of an account's files as root, whatever their owner, a full disk or an attribute does against it. */
+
+import { closeSync, readlinkSync } from "node:fs";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { findCommand, runCommand } from "../execute/command.ts";
+import { errorCode, type Mount, openDirectory, openTrusted } from "../walk.ts";
+import { type KeyFileWrite, retireKeyFile, writeKeyFile } from "./key-file.ts";
+import { keep } from "./key-file-check.ts";
+import type { KeyFile } from "./key-path.ts";
+import { shrinkOrEmpty } from "./shrink.ts";
+
+const CHATTR = "/usr/bin/chattr";
+
+/**
+ * Makes the file hold exactly `text`, as `writeKeyFile` does. Where that fails, the text is put into the file as it is, if it
+ * is no longer; else the file is emptied, and the failure thrown: what remains to be done is to write the keys that stay.
+ * Throws `internal` also if not even that could be done.
+ */
+export function takeFromKeyFile(target: KeyFile, text: string, mounts: readonly Mount[]): Promise<KeyFileWrite> {
+  return withoutFlags(target, () => {
+    try {
+      return writeKeyFile(target, text, mounts);
+    } catch (error) {
+      if (attempted(() => shrinkOrEmpty(target, text, mounts)) === true) return { changed: true, notes: [] };
+      throw error;
+    }
+  });
+}
+
+/** Moves away a file that sshd would read besides ours, or empties it where it is; see `retireKeyFile`. */
+export function takeOtherKeyFile(target: KeyFile, mounts: readonly Mount[]): Promise<string | undefined> {
+  return withoutFlags(target, () => {
+    try {
+      return retireKeyFile(target, mounts);
+    } catch (error) {
+      if (!target.inHome || attempted(() => shrinkOrEmpty(target, "", mounts)) !== true) throw error;
+      return `${target.path}, which sshd reads too, could not be moved away (${publicMessage(error)}) and was emptied`;
+    }
+  });
+}
+
+/** Takes the flags off an open directory that keep even root from renaming or deleting it; see `withoutFlags`. */
+export async function clearDirectoryFlags(directory: number): Promise<void> {
+  await clearFlags(directory, ".");
+}
+
+/** Undefined if it throws: then the failure that led to it is the one to tell of. */
+function attempted<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (errorCode(error) === "" && !(error instanceof UamError)) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Does the work; if the system says that it is not permitted, once more without the immutable and append-only attributes
+ * (chattr(1)) on the way and on the file. Only root can have set them, as restored backups and images do; only who has
+ * CAP_LINUX_IMMUTABLE can take them off.
+ */
+async function withoutFlags<T>(target: KeyFile, work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof UamError) || errorCode(error.cause) !== "EPERM") throw error;
+    try {
+      await clearFlagsOnTheWay(target);
+    } catch (cause) {
+      if (!(cause instanceof UamError) && errorCode(cause) === "") throw cause;
+      throw error;
+    }
+    return work();
+  }
+}
+
+async function clearFlagsOnTheWay(target: KeyFile): Promise<void> {
+  const opened: number[] = [];
+  try {
+    let directory = keep(opened, openTrusted(target.trusted));
+    for (const name of target.owned) {
+      directory = keep(opened, openDirectory(directory, name));
+      await clearFlags(directory, ".");
+    }
+    await clearFlags(directory, target.file);
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+/** By the open directory, so that no link on the way there is followed; chattr(1) itself passes over one in the last place. */
+async function clearFlags(directory: number, name: string): Promise<void> {
+  if (findCommand(CHATTR) === undefined) return;
+  await runCommand([CHATTR, "-f", "-i", "-a", "--", `/proc/${readlinkSync("/proc/self")}/fd/${directory}/${name}`]);
+}

@@ -1,0 +1,66 @@
+/** What everything that happens on the host works with, and what it first asks about an account. */
+
+import type { Account, AccountPresence, AccountRef } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import { type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import type { Executor } from "./execute/executor.ts";
+import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";
+import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
+import { splitHome } from "./plan/plan.ts";
+import type { HostSettings } from "./settings.ts";
+import type { KeyFilePatterns } from "./sshd/sshd.ts";
+
+export interface HostParts {
+  readonly settings: HostSettings;
+  readonly executor: Executor;
+  readonly expiry: ExpiryFormat;
+  readonly log: Log;
+  /** How sshd is asked which key files it reads. */
+  readonly patterns: KeyFilePatterns;
+}
+
+/** What the account's file should hold; throws `internal` for a stored key that is damaged. */
+export function textOf({ expiry }: HostParts, account: Account): string {
+  return account.open ? renderAuthorizedKeys(account.keys, account.expireAt, expiry) : "";
+}
+
+/** The files besides ours that sshd reads for the account; undefined if it never told. */
+export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<readonly KeyFile[] | undefined> {
+  const patterns = await parts.patterns.of(owner.name);
+  return patterns && otherKeyFilesOf(patterns, keyFileOf(parts.settings.authorizedKeysFile, owner));
+}
+
+export function presenceOf({ settings, executor }: HostParts, account: AccountRef): AccountPresence {
+  requireRef(account);
+  return presenceIn(executor.eyes.accounts([account]), account, settings.markerGroup);
+}
+
+/** The account's entry; throws `conflict` if the account is missing or foreign. */
+export function requireOurs({ settings, executor }: HostParts, account: AccountRef): PasswdEntry {
+  requireRef(account);
+  const table = executor.eyes.accounts([account]);
+  const presence = presenceIn(table, account, settings.markerGroup);
+  const owner = table.passwd.get(account.name);
+  if (presence === "missing") throw new UamError("conflict", `The account ${account.name} is missing on the host`);
+  if (presence === "foreign" || owner === undefined) throw foreign(settings, account);
+  return owner;
+}
+
+/** The same for what gives access: a home that is not its own is a `conflict`, too. */
+export function requireWhole(parts: HostParts, account: AccountRef): PasswdEntry {
+  const owner = requireOurs(parts, account);
+  const strange = strangeHome(owner);
+  if (strange !== undefined) throw new UamError("conflict", strange);
+  return owner;
+}
+
+/** A sentence if the home that the account's entry names is not its own: then nothing in it is touched. */
+export function strangeHome({ name, home }: PasswdEntry): string | undefined {
+  return splitHome(home).name === name ? undefined : `The home directory of ${name} is ${home}: it is left alone`;
+}
+
+export function foreign(settings: HostSettings, account: AccountRef): UamError {
+  const sentence = `The host has ${account.name} or its uid ${account.uid}, but not as this service made it`;
+  return new UamError("conflict", `${sentence} (uid, group ${settings.markerGroup}): it is left alone`);
+}

@@ -1,0 +1,72 @@
+/** The removal of an account, which can be taken up again at any point: nothing that it meets keeps the rest from being done. */
+
+import type { AccountRef, Closing } from "../protocol/host.ts";
+import { type PasswdEntry, requireRef } from "./account.ts";
+import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
+import { attempt, type Failure } from "./execute/executor.ts";
+import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./parts.ts";
+import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
+import { listedOf } from "./processes/processes.ts";
+
+const ENTRY_TRIES = 3;
+
+/** Removes the account; see `Host.removeAccount`. Throws only `conflict`, before anything is touched. */
+export async function removeAccount(parts: HostParts, account: AccountRef): Promise<Closing> {
+  requireRef(account);
+  const presence = presenceOf(parts, account);
+  if (presence === "missing") return await removeLeftovers(parts, account);
+  return await removePresent(parts, requireOurs(parts, account));
+}
+
+/** The home goes before the entry, so that no orphan is left under a uid. */
+async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Closing> {
+  const shutting = await shut(parts, owner);
+  const strange = strangeHome(owner);
+  const aside = strange === undefined ? await tryAll(parts, planBeforeRemoval(parts.settings, owner)) : [];
+  if (aside.length > 0) return unfinished(shutting, sentencesOf(aside));
+  const entry = await removeEntry(parts, owner);
+  if (entry.length > 0) return unfinished(shutting, entry);
+  const trash = await tryAll(parts, planEmptyTrash(parts.settings, owner));
+  const left = [...(strange === undefined ? [] : [strange]), ...sentencesOf(trash)];
+  return { refused: true, owed: unique([...shutting.running, ...shutting.scheduled, ...left]) };
+}
+
+/** Without an entry the account can log in no more; what it left is removed as that of the account which there was. */
+async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<Closing> {
+  const { settings, executor, log } = parts;
+  let known = false;
+  // The uid may by now be somebody's whom only LDAP or the like knows.
+  const unanswered = await attempt(async () => {
+    known = await executor.eyes.uidKnown(account.uid);
+  }, log);
+  if (unanswered !== undefined) return { refused: true, owed: [unanswered] };
+  if (known) throw foreign(settings, account);
+  const owner = expectedOwner(settings, account);
+  const failures = [
+    ...(await endEverything(parts, account)),
+    ...(await tryAll(parts, planBeforeRemoval(settings, owner))),
+    ...(await tryAll(parts, planEmptyTrash(settings, owner))),
+  ];
+  return { refused: true, owed: unique(sentencesOf(failures)) };
+}
+
+/** Sentences about why the entry is still there; none once it is gone. */
+async function removeEntry(parts: HostParts, owner: PasswdEntry): Promise<readonly string[]> {
+  const { eyes } = parts.executor;
+  let failures: readonly Failure[] = [];
+  for (let attempts = 1; attempts <= ENTRY_TRIES; attempts++) {
+    failures = await tryAll(parts, planRemoveEntry(owner));
+    // userdel refuses while a process runs as the uid; one may have been started by what was ended just before.
+    if (failures.length === 0 || listedOf(eyes.processes(), owner.uid).length === 0) break;
+    await tryAll(parts, planEndProcesses(owner));
+  }
+  if (failures.length > 0) return sentencesOf(failures);
+  const left = eyes.accounts([]);
+  const isLeft = left.passwd.has(owner.name) || left.shadow?.has(owner.name) === true;
+  return isLeft ? [`The account ${owner.name} is still there after userdel`] : [];
+}
+
+function unfinished(shutting: Shutting, sentences: readonly string[]): Closing {
+  const { refused, owed } = closingOf(shutting);
+  return { refused, owed: unique([...owed, ...sentences]) };
+}
