@@ -32,7 +32,6 @@ const host = await createHost(
     homeBase: homes,
     markerGroup: GROUP,
     tools: { sshdConfig: config },
-    render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
   }),
   log,
 );

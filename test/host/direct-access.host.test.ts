@@ -16,7 +16,9 @@ import { connectionsOf, processesOf, readProcesses } from "../../src/host/proces
 import type { HostSettings } from "../../src/host/settings.ts";
 import {
   base,
+  CLOSED,
   directHost,
+  GROUP,
   keysPath,
   NAME,
   prepareHost,
@@ -30,6 +32,7 @@ import {
   until,
 } from "../support/direct-host.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
+import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { SURVIVORS } from "../support/survivors.ts";
@@ -39,7 +42,7 @@ describeOnHost("access in direct mode", () => {
 
   describe("access", () => {
     test.each(["no", "yes"])(
-      "applyAccess() and writeKeys() open and shut real logins with UsePAM %s",
+      "openAccount(), shutAccount() and writeKeys() open and shut real logins with UsePAM %s",
       async (usePam) => {
         const directory = mkdtempSync(join(base, "sshd-"));
         const server = await startSshd(directory, [`UsePAM ${usePam}`]);
@@ -51,14 +54,14 @@ describeOnHost("access in direct mode", () => {
           expect(server.login(NAME, path)).toBe(false);
           await host.writeKeys(open);
           expect(server.login(NAME, path)).toBe(true);
-          await host.applyAccess({ ...open, open: false });
+          expect(await host.shutAccount(open)).toEqual(CLOSED);
           expect(server.login(NAME, path)).toBe(false);
           expect(shadow()).toEqual({ password: "*", expires: 1, ageing: false });
           expect(readFileSync(keysPath(), "utf8")).toBe("");
           // The account itself is shut, whatever its owner puts into the file.
           writeFileSync(keysPath(), `${key.type} ${key.base64}\n`);
           expect(server.login(NAME, path)).toBe(false);
-          await host.applyAccess(open);
+          await host.openAccount(open);
           expect(server.login(NAME, path)).toBe(true);
           await host.writeKeys({ ...open, keys: [] });
           expect(server.login(NAME, path)).toBe(false);
@@ -68,16 +71,22 @@ describeOnHost("access in direct mode", () => {
       },
     );
 
-    test("applyAccess() lets the backstop expire after the time itself, never before", async () => {
+    test("openAccount() lets the backstop expire after the time itself, never before", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(6);
       const now = new Date();
       const midnight = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 0, 0, 0));
       const open = stored({ keys: [key], expireAt: midnight });
       await host.createAccount(open);
-      await host.applyAccess(open);
+      await host.openAccount(open);
+      // Of the account's own date only: the file's lines have expired.
+      const withoutTime = (): void => {
+        writeFileSync(keysPath(), `${key.type} ${key.base64}\n`);
+      };
+      withoutTime();
       expect(sshd.login(NAME, path)).toBe(true);
-      await host.applyAccess({ ...open, expireAt: new Date(midnight.getTime() - 2 * 86_400_000) });
+      await host.openAccount({ ...open, expireAt: new Date(midnight.getTime() - 2 * 86_400_000) });
+      withoutTime();
       expect(sshd.login(NAME, path)).toBe(false);
     });
 
@@ -95,9 +104,9 @@ describeOnHost("access in direct mode", () => {
       await host.writeKeys(stored());
       expect(sshd.login(NAME, path)).toBe(false);
       hide();
-      await host.applyAccess(stored({ open: false }));
+      expect(await host.shutAccount(stored())).toEqual(CLOSED);
       expect(sshd.login(NAME, path)).toBe(false);
-      await host.applyAccess(stored());
+      await host.openAccount(stored());
       expect(sshd.login(NAME, path)).toBe(false);
       hide();
       expect(await host.reconcile([stored()], true)).toMatchObject([{ account: NAME, repaired: false }]);
@@ -120,7 +129,7 @@ describeOnHost("access in direct mode", () => {
       unlinkSync(victim);
     });
 
-    test("applyAccess() leaves no process: sessions, daemons, stopped ones and those that keep forking", async () => {
+    test("shutAccount() leaves no process: sessions, daemons, stopped ones and those that keep forking", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(3);
       const open = stored({ keys: [key] });
@@ -131,37 +140,37 @@ describeOnHost("access in direct mode", () => {
       startAs(UID, "/bin/sh", "-c", "kill -STOP $$; sleep 300");
       startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.01; done");
       await until(() => running() > 6 && connectionsOf(readProcesses(), NAME).length === 1);
-      await host.applyAccess({ ...open, open: false });
+      expect(await host.shutAccount(open)).toEqual(CLOSED);
       expect(running()).toBe(0);
       expect(connectionsOf(readProcesses(), NAME)).toEqual([]);
       session.kill();
     });
 
-    test.each(Object.entries(SURVIVORS))("applyAccess() ends a process that is %s", async (_, start) => {
+    test.each(Object.entries(SURVIVORS))("shutAccount() ends a process that is %s", async (_, start) => {
       const host = await directHost();
       await host.createAccount(stored());
       const survivor = await start(UID);
-      await host.applyAccess(stored({ open: false }));
+      expect(await host.shutAccount(stored())).toEqual(CLOSED);
       await until(survivor.ended);
     });
 
-    test("applyAccess() leaves no session of logins that race with it", async () => {
+    test("shutAccount() leaves no session of logins that race with it", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(5);
       const open = stored({ keys: [key] });
       await host.createAccount(open);
       for (const delay of [60, 100, 140, 180]) {
-        await host.applyAccess(open);
+        await host.openAccount(open);
         const sessions = [1, 2, 3].map(() => sshd.open(NAME, path, "sleep 300"));
         await Bun.sleep(delay);
-        await host.applyAccess({ ...open, open: false });
+        expect(await host.shutAccount(open)).toEqual(CLOSED);
         await Bun.sleep(700);
         expect([running(), connectionsOf(readProcesses(), NAME).length]).toEqual([0, 0]);
         for (const session of sessions) session.kill();
       }
     }, 30_000);
 
-    test("applyAccess() ends a connection that is in the middle of logging in", async () => {
+    test("shutAccount() ends a connection that is in the middle of logging in", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(8);
       const open = stored({ keys: [key] });
@@ -178,12 +187,12 @@ describeOnHost("access in direct mode", () => {
       const client = spawn("/usr/bin/ssh", [...args, `${NAME}@127.0.0.1`, "true"], { stdio: "ignore", env });
       await until(() => connectionsOf(readProcesses(), NAME).length === 1);
       expect(running()).toBe(0);
-      await host.applyAccess({ ...open, open: false });
+      expect(await host.shutAccount(open)).toEqual(CLOSED);
       expect(connectionsOf(readProcesses(), NAME)).toEqual([]);
       client.kill();
     });
 
-    test("applyAccess() removes crontab, at jobs and lingering, and only this account's", async () => {
+    test("shutAccount() removes crontab, at jobs and lingering, and only this account's", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const files = [
@@ -201,14 +210,14 @@ describeOnHost("access in direct mode", () => {
         writeFileSync(path, "x\n");
         if (mine) chownSync(path, UID, UID);
       }
-      await host.applyAccess(stored({ open: false }));
+      expect(await host.shutAccount(stored())).toEqual(CLOSED);
       expect(files.filter(({ path }) => existsSync(path)).map(({ mine }) => mine)).toEqual([false, false]);
       for (const { path, mine } of files) if (!mine) unlinkSync(path);
       for (const path of made) rmSync(path, { recursive: true, force: true });
     });
 
     test.each([".ssh", ""])(
-      "applyAccess() gets past a FUSE mount over the home's %p that does not answer",
+      "shutAccount() gets past a FUSE mount over the home's %p that does not answer",
       async (over) => {
         const host = await directHost();
         await host.createAccount(stored({ keys: testAccount().keys }));
@@ -217,7 +226,7 @@ describeOnHost("access in direct mode", () => {
           await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
           expect((await host.reconcile([stored()], true))[0]?.problem).toContain("is a mount point");
           expect(performance.now() - started).toBeLessThan(5000);
-          await host.applyAccess(stored({ open: false }));
+          expect(await host.shutAccount(stored())).toEqual(CLOSED);
           expect(performance.now() - started).toBeLessThan(10_000);
           expect(mounted()).toBe(false);
           expect(readFileSync(keysPath(), "utf8")).toBe("");
@@ -225,24 +234,33 @@ describeOnHost("access in direct mode", () => {
       },
     );
 
-    test("applyAccess() shuts the account even if the file cannot be emptied, and then throws", async () => {
+    test("shutAccount() shuts the account even if the file cannot be emptied, and says so", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(4);
       const open = stored({ keys: [key] });
       await host.createAccount(open);
       await host.writeKeys(open);
       if (run("chattr", "+i", keysPath()).status !== 0) return;
+      const weak = startHostWithout(["linux_immutable"], {
+        ...{ mode: "direct", homeBase: base, markerGroup: GROUP, tools: { sshdConfig: sshd.config } },
+      });
       try {
-        await expect(host.applyAccess({ ...open, open: false })).rejects.toMatchObject({ code: "internal" });
+        expect(await weak.shutAccount(open)).toEqual({
+          refused: true,
+          owed: [expect.stringMatching(/^Cannot write .*authorized_keys for ext_.*: EPERM$/)],
+        });
         expect(sshd.login(NAME, path)).toBe(false);
         expect(shadow()).toMatchObject({ expires: 1 });
       } finally {
         run("chattr", "-i", keysPath());
+        weak.stop();
       }
+      expect(await host.shutAccount(open)).toEqual(CLOSED);
+      expect(readFileSync(keysPath(), "utf8")).toBe("");
     });
   });
 
-  describe("endSessions", () => {
+  describe("takeKey", () => {
     const keeping = async (
       journal: (pids: readonly number[]) => readonly object[],
       revokeEnds: HostSettings["revokeEnds"] = "key",
@@ -275,7 +293,8 @@ describeOnHost("access in direct mode", () => {
           .map((entry) => JSON.stringify(entry))
           .join("\n"),
       );
-      await host.endSessions({ ...account, keys: [second.key] }, first.key.fingerprint);
+      const taken = await host.takeKey({ ...account, keys: [second.key] }, first.key.fingerprint);
+      expect(taken).toEqual({ rewritten: true, owed: [] });
       const left = { first: sleeping("300"), second: sleeping("301"), daemon: sleeping("309") };
       for (const path of [first.path, second.path]) {
         rmSync(path);
@@ -297,7 +316,7 @@ describeOnHost("access in direct mode", () => {
       MESSAGE: `Accepted publickey for ${NAME} from 127.0.0.1 port 40000 ssh2: ED25519 ${fingerprint(id)}`,
     });
 
-    test("endSessions() spares the session that sshd's log proves another key opened, and nothing else", async () => {
+    test("takeKey() spares the session that sshd's log proves another key opened, and nothing else", async () => {
       expect(await keeping(([first, second]) => [entry(first, 11), entry(second, 12)])).toEqual({
         first: false,
         second: true,
@@ -305,19 +324,20 @@ describeOnHost("access in direct mode", () => {
       });
     });
 
-    test("endSessions() ends what forks all the time, under another number whenever it is looked for", async () => {
+    test("takeKey() ends what forks all the time, under another number whenever it is looked for", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const survivor = await SURVIVORS.fleeting(UID);
-      await host.endSessions(stored(), testAccount().keys[0]?.fingerprint ?? "");
+      const { fingerprint } = sshd.makeKey(13).key;
+      expect(await host.takeKey(stored(), fingerprint)).toEqual({ rewritten: true, owed: [] });
       await until(survivor.ended);
     });
 
-    test("endSessions() ends everything where there is no evidence", async () => {
+    test("takeKey() ends everything where there is no evidence", async () => {
       expect(await keeping(() => [])).toEqual({ first: false, second: false, daemon: false });
     });
 
-    test("endSessions() does not believe a line that the account's owner sent", async () => {
+    test("takeKey() does not believe a line that the account's owner sent", async () => {
       const forged = ([first, second]: readonly number[]) => [
         entry(first, 12, String(UID)),
         entry(second, 12, String(UID)),
@@ -325,7 +345,7 @@ describeOnHost("access in direct mode", () => {
       expect(await keeping(forged)).toEqual({ first: false, second: false, daemon: false });
     });
 
-    test("endSessions() ends the whole account, or nothing, where that is configured", async () => {
+    test("takeKey() ends the whole account, or nothing, where that is configured", async () => {
       const proof = ([first, second]: readonly number[]) => [entry(first, 11), entry(second, 12)];
       expect(await keeping(proof, "account")).toEqual({ first: false, second: false, daemon: false });
       expect(await keeping(proof, "none")).toEqual({ first: true, second: true, daemon: true });

@@ -14,9 +14,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
+import type { Account } from "../../src/protocol/host.ts";
 import type { LogLevel } from "../../src/shared/log.ts";
 import {
   base,
+  CLOSED,
   directHost,
   EXPIRY_DAY,
   GROUP,
@@ -24,16 +26,17 @@ import {
   MANY,
   NAME,
   prepareHost,
-  recorded,
   run,
   running,
   shadow,
+  sshd,
   startAs,
   stored,
   UID,
   until,
 } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 
 describeOnHost("accounts in direct mode", () => {
@@ -135,10 +138,14 @@ describeOnHost("accounts in direct mode", () => {
       const host = await directHost();
       for (const account of [stored(), stored({ uid: UID + 1 })]) {
         expect(await host.presence(account)).toBe("foreign");
-        const calls = [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount];
+        const calls = [
+          ...[host.createAccount, host.writeKeys, host.openAccount, host.shutAccount, host.removeAccount],
+          (it: Account) => host.takeKey(it, "SHA256:x"),
+        ];
         for (const call of calls) await expect(call(account)).rejects.toMatchObject({ code: "conflict" });
-        await expect(host.endSessions(account, "SHA256:x")).rejects.toMatchObject({ code: "conflict" });
-        expect(await host.reconcile([account], false)).toMatchObject([{ account: NAME, repaired: false }]);
+        expect(await host.reconcile([account], false)).toMatchObject([
+          { account: NAME, kind: "foreign", repaired: false },
+        ]);
       }
       expect(stateOf()).toEqual(before);
     });
@@ -146,8 +153,10 @@ describeOnHost("accounts in direct mode", () => {
     test("changes to a missing account are refused, its removal is not", async () => {
       const host = await directHost();
       await expect(host.writeKeys(stored())).rejects.toThrow("is missing on the host");
-      await expect(host.applyAccess(stored({ open: false }))).rejects.toMatchObject({ code: "conflict" });
-      await host.removeAccount(stored());
+      await expect(host.openAccount(stored())).rejects.toMatchObject({ code: "conflict" });
+      await expect(host.shutAccount(stored())).rejects.toMatchObject({ code: "conflict" });
+      await expect(host.takeKey(stored(), "SHA256:x")).rejects.toMatchObject({ code: "conflict" });
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
     });
   });
 
@@ -158,7 +167,7 @@ describeOnHost("accounts in direct mode", () => {
       writeFileSync(`/var/mail/${NAME}`, "mail\n");
       startAs(UID, "/usr/bin/sleep", "300");
       await until(() => running() > 0);
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(await host.presence(stored())).toBe("missing");
       expect(readAccounts().groups.has(NAME)).toBe(false);
       expect([existsSync(join(base, NAME)), existsSync(`/var/mail/${NAME}`), running()]).toEqual([false, false, 0]);
@@ -171,7 +180,7 @@ describeOnHost("accounts in direct mode", () => {
       const host = await directHost();
       await host.createAccount(stored());
       run("userdel", "--", NAME);
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(existsSync(join(base, NAME))).toBe(false);
     });
 
@@ -194,7 +203,7 @@ describeOnHost("accounts in direct mode", () => {
       rmSync(victim, { recursive: true });
     });
 
-    test("removeAccount() refuses while something is mounted in the home, and the mounted data survives", async () => {
+    test("removeAccount() shuts the account while something is mounted in the home, and the mounted data survives", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const victim = join(base, "victim");
@@ -204,12 +213,15 @@ describeOnHost("accounts in direct mode", () => {
       writeFileSync(join(victim, "file"), "precious\n");
       const mounted = run("mount", "--bind", victim, point).status === 0;
       if (mounted) {
-        await expect(host.removeAccount(stored())).rejects.toThrow(`${point} is a mount point`);
+        expect(await host.removeAccount(stored())).toEqual({
+          refused: true,
+          owed: [expect.stringContaining(`${point} is a mount point`)],
+        });
         expect(await host.presence(stored())).toBe("present");
-        expect(shadow()).toMatchObject({ expires: EXPIRY_DAY });
+        expect(shadow()).toMatchObject({ expires: 1 });
         run("umount", point);
       }
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(await host.presence(stored())).toBe("missing");
       expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
       rmSync(victim, { recursive: true });
@@ -232,13 +244,23 @@ describeOnHost("accounts in direct mode", () => {
       const file = join(base, NAME, "immutable");
       writeFileSync(file, "x");
       if (run("chattr", "+i", file).status !== 0) return;
-      await host.removeAccount(stored());
+      const weak = startHostWithout(["linux_immutable"], {
+        ...{ mode: "direct", homeBase: base, markerGroup: GROUP, tools: { sshdConfig: sshd.config } },
+      });
+      const closing = await weak.removeAccount(stored());
       expect(await host.presence(stored())).toBe("missing");
       const [left = ""] = readdirSync(join(base, ".uam-trash"));
-      expect(await host.reconcile([], false)).toMatchObject([{ repaired: false }]);
-      expect(recorded.lines.some((line) => line.level === ("error" satisfies LogLevel))).toBe(true);
-      run("chattr", "-i", join(base, ".uam-trash", left, "immutable"));
-      expect(await host.reconcile([], true)).toMatchObject([{ repaired: false }]);
+      const place = join(base, ".uam-trash", left);
+      const sentence = `${place} could not be removed wholly: ${place}/immutable: Operation not permitted`;
+      expect(closing).toEqual({ refused: true, owed: [sentence] });
+      // Found again by its name, and owed for as long as it is there.
+      expect(await weak.removeAccount(stored())).toEqual({ refused: true, owed: [sentence] });
+      expect(await weak.reconcile([], false)).toEqual([
+        { account: "", kind: "trash", problem: sentence, repaired: false },
+      ]);
+      expect((await weak.log()).some((line) => line.level === ("error" satisfies LogLevel))).toBe(true);
+      weak.stop();
+      expect(await host.reconcile([], true)).toMatchObject([{ kind: "trash", repaired: false }]);
       expect(await host.reconcile([], false)).toEqual([]);
       expect(readdirSync(join(base, ".uam-trash"))).toEqual([]);
     });

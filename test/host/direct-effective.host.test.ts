@@ -13,16 +13,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
-import type { HostSettings } from "../../src/host/settings.ts";
 import { REVOKED_KEYS, renderSshdDropIn } from "../../src/install/sshd-drop-in.ts";
 import type { Account } from "../../src/protocol/host.ts";
-import { base, directHost, keysPath, NAME, prepareHost, recorded, run, stored, UID } from "../support/direct-host.ts";
+import {
+  base,
+  CLOSED,
+  directHost,
+  keysPath,
+  NAME,
+  prepareHost,
+  recorded,
+  run,
+  stored,
+  UID,
+} from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
-
-const render: HostSettings["render"] = (account, expiry) =>
-  renderAuthorizedKeys(account.keys, account.expireAt, expiry);
 
 describeOnHost("what sshd really reads", () => {
   prepareHost();
@@ -41,10 +47,10 @@ describeOnHost("what sshd really reads", () => {
     test.each(["no", "yes"])("sshd refuses the key one second after expire_at with UsePAM %s", async (usePam) => {
       await withSshd([`UsePAM ${usePam}`], async (server) => {
         const { path, key } = server.makeKey(1);
-        const host = await directHost({ render });
+        const host = await directHost();
         await host.createAccount(stored());
         const expireAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 4000);
-        await host.applyAccess(stored({ keys: [key], expireAt }));
+        await host.openAccount(stored({ keys: [key], expireAt }));
         const text = readFileSync(keysPath(), "utf8");
         expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
         await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
@@ -67,7 +73,7 @@ describeOnHost("what sshd really reads", () => {
       });
     };
 
-    test("writeKeys() fails while one still holds the revoked key, however it is spelt", async () => {
+    test("takeKey() fails while one still holds the revoked key, however it is spelt", async () => {
       await withAdminKeys(async (server, file) => {
         const [first, second] = [server.makeKey(1), server.makeKey(2)];
         const host = await directHost({ tools: { sshdConfig: server.config } });
@@ -75,37 +81,42 @@ describeOnHost("what sshd really reads", () => {
         const left = stored({ keys: [second.key] });
         writeFileSync(file, `no-pty,command="true" ${first.key.type}  ${first.key.base64} the same\n`);
         expect(server.login(NAME, first.path)).toBe(true);
-        await expect(host.writeKeys(left, first.key.fingerprint)).rejects.toThrow(
-          `sshd still reads the revoked key ${first.key.fingerprint} of ${NAME} from ${file}`,
-        );
-        await expect(host.endSessions(left, first.key.fingerprint)).rejects.toThrow("sshd still reads the revoked key");
+        expect(await host.takeKey(left, first.key.fingerprint)).toEqual({
+          rewritten: false,
+          problem: expect.stringContaining(
+            `sshd still reads the revoked key ${first.key.fingerprint} of ${NAME} from ${file}`,
+          ),
+        });
         writeFileSync(file, `${second.key.type} ${second.key.base64}\n`);
-        await host.writeKeys(left, first.key.fingerprint);
+        expect(await host.takeKey(left, first.key.fingerprint)).toEqual({ rewritten: true, owed: [] });
         expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([false, true]);
       });
     });
 
-    test("writeKeys() takes a file that is too long to be searched for one that holds the key", async () => {
+    test("takeKey() takes a file that is too long to be searched for one that holds the key", async () => {
       await withAdminKeys(async (server, file) => {
         const { key } = server.makeKey(1);
         const host = await directHost({ tools: { sshdConfig: server.config } });
         await host.createAccount(stored());
         writeFileSync(file, Buffer.alloc(4_194_305, "\n"));
-        await expect(host.writeKeys(stored(), key.fingerprint)).rejects.toThrow("is too long to be searched");
+        expect(await host.takeKey(stored(), key.fingerprint)).toEqual({
+          rewritten: false,
+          problem: expect.stringContaining("is too long to be searched"),
+        });
         rmSync(file);
         mkdirSync(file);
-        await host.writeKeys(stored(), key.fingerprint);
+        expect(await host.takeKey(stored(), key.fingerprint)).toEqual({ rewritten: true, owed: [] });
       });
     });
 
-    test("applyAccess() shuts the account all the same, and logs what they hold as an error", async () => {
+    test("shutAccount() shuts the account all the same, and logs what they hold as an error", async () => {
       await withAdminKeys(async (server, file) => {
         const { path, key } = server.makeKey(1);
         const host = await directHost({ tools: { sshdConfig: server.config } });
         await host.createAccount(stored());
         writeFileSync(file, `${key.type} ${key.base64}\n`);
         expect(server.login(NAME, path)).toBe(true);
-        await host.applyAccess(stored({ open: false }));
+        expect(await host.shutAccount(stored())).toEqual(CLOSED);
         expect(server.login(NAME, path)).toBe(false);
         const errors = recorded.lines.filter(({ level }) => level === "error").map(({ message }) => message);
         expect(errors).toEqual([expect.stringContaining(`sshd still reads keys of ${NAME} from ${file}`)]);
@@ -114,13 +125,13 @@ describeOnHost("what sshd really reads", () => {
     });
   });
 
-  test("applyAccess() moves a second file of the owner's away when it shuts the account", async () => {
+  test("shutAccount() moves a second file of the owner's away when it shuts the account", async () => {
     const host = await directHost();
     await host.createAccount(stored());
     const second = join(base, NAME, ".ssh/authorized_keys2");
     writeFileSync(second, "ssh-ed25519 AAAA\n");
     chownSync(second, UID, UID);
-    await host.applyAccess(stored({ open: false }));
+    expect(await host.shutAccount(stored())).toEqual(CLOSED);
     expect(existsSync(second)).toBe(false);
   });
 
@@ -180,8 +191,7 @@ describeOnHost("what sshd really reads", () => {
         expect(logins()).toEqual([false, false]);
         await host.writeKeys(both);
         expect(logins()).toEqual([true, true]);
-        await host.writeKeys(left, first.key.fingerprint);
-        await host.endSessions(left, first.key.fingerprint);
+        expect(await host.takeKey(left, first.key.fingerprint)).toEqual({ rewritten: true, owed: [] });
         expect(logins()).toEqual([false, true]);
         expect(await host.reconcile([left], true)).toEqual([]);
         // Not the account's own: it may read, so that sshd can as the account, and put nothing back.
@@ -192,11 +202,11 @@ describeOnHost("what sshd really reads", () => {
           const stat = lstatSync(path);
           expect([stat.uid, stat.gid, stat.mode & 0o7777]).toEqual([0, UID, mode]);
         }
-        await host.applyAccess({ ...left, open: false });
+        expect(await host.shutAccount(left)).toEqual(CLOSED);
         expect(logins()).toEqual([false, false]);
-        await host.applyAccess(left);
+        await host.openAccount(left);
         expect(logins()).toEqual([false, true]);
-        await host.removeAccount(left);
+        expect(await host.removeAccount(left)).toEqual(CLOSED);
         expect([readdirSync(directory), readdirSync(join(directory, ".uam-trash"))]).toEqual([[".uam-trash"], []]);
         expect(existsSync(join(base, NAME))).toBe(false);
         expect(logins()).toEqual([false, false]);

@@ -52,6 +52,7 @@ describeOnHost("reconciling in direct mode", () => {
         "password ageing is on",
         "authorized keys file differs from the stored keys: its content differs",
       ]);
+      expect(found.map(({ kind }) => kind)).toEqual(["expiry_date", "expiry_date", "key_file"]);
       expect(found.every(({ repaired }) => !repaired)).toBe(true);
       expect(readFileSync(keysPath(), "utf8")).toBe("ssh-ed25519 AAAAedited\n");
       const repaired = await host.reconcile([account], false);
@@ -64,7 +65,7 @@ describeOnHost("reconciling in direct mode", () => {
     test("reconcile() shuts an account that is open but should not be, with what runs", async () => {
       const host = await directHost();
       await host.createAccount(stored());
-      await host.applyAccess(stored({ open: false }));
+      await host.shutAccount(stored());
       startAs(UID, "/usr/bin/sleep", "300");
       await until(() => running() > 0);
       expect((await host.reconcile([stored({ open: false })], true)).length).toBeGreaterThan(0);
@@ -80,8 +81,8 @@ describeOnHost("reconciling in direct mode", () => {
       const missing = stored({ name: `ext_tgone${RUN}`, uid: UID + 1 });
       const drifts = await host.reconcile([missing, stored()], false);
       expect(drifts).toMatchObject([
-        { account: missing.name, problem: "the account is missing on the host", repaired: false },
-        { account: NAME, repaired: true },
+        { account: missing.name, kind: "missing", problem: "the account is missing on the host", repaired: false },
+        { account: NAME, kind: "key_file", repaired: true },
       ]);
       expect(await host.presence(missing)).toBe("missing");
     });

@@ -1,30 +1,19 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { createHost } from "../../src/host/create-host.ts";
-import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
-import type { HostSettings } from "../../src/host/settings.ts";
 import type { Host } from "../../src/protocol/host.ts";
 import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost, type LogLine, recordingLog, testSettings } from "../support/host-account.ts";
 
-const render: HostSettings["render"] = (account, expiry) =>
-  renderAuthorizedKeys(account.keys, account.expireAt, expiry);
-
 /** An account's life: created, two uploads, a revocation, disabled, enabled, expired, deleted. */
-const LIFE: readonly (readonly [string, (host: Host, keys: ReturnType<typeof makeKeys>) => Promise<void>])[] = [
+const LIFE: readonly (readonly [string, (host: Host, keys: ReturnType<typeof makeKeys>) => Promise<unknown>])[] = [
   ["create", (host) => host.createAccount(stored())],
   ["first upload", (host, { first }) => host.writeKeys(stored({ keys: [first] }))],
   ["second upload", (host, { first, second }) => host.writeKeys(stored({ keys: [first, second] }))],
-  [
-    "revoke",
-    async (host, { first, second }) => {
-      await host.writeKeys(stored({ keys: [second] }), first.fingerprint);
-      await host.endSessions(stored({ keys: [second] }), first.fingerprint);
-    },
-  ],
-  ["disable", (host) => host.applyAccess(stored({ open: false }))],
-  ["enable", (host, { second }) => host.applyAccess(stored({ keys: [second] }))],
-  ["expire", (host) => host.applyAccess(stored({ open: false, expireAt: new Date(0) }))],
+  ["revoke", (host, { first, second }) => host.takeKey(stored({ keys: [second] }), first.fingerprint)],
+  ["disable", (host) => host.shutAccount(stored())],
+  ["enable", (host, { second }) => host.openAccount(stored({ keys: [second] }))],
+  ["expire", (host) => host.shutAccount(stored())],
   ["delete", (host) => host.removeAccount(stored())],
 ];
 
@@ -36,15 +25,15 @@ describeOnHost("dry-run beside direct", () => {
     async (revokeEnds) => {
       const keys = makeKeys();
       const tools = { sshdConfig: sshd.config };
-      const settings = testSettings({ homeBase: base, markerGroup: GROUP, render, revokeEnds, tools });
+      const settings = testSettings({ homeBase: base, markerGroup: GROUP, revokeEnds, tools });
       const planned = recordingLog();
       const dry = await createHost(settings, planned.log);
-      const direct = await directHost({ render, revokeEnds });
+      const direct = await directHost({ revokeEnds });
       for (const [step, live] of LIFE) {
         const before = hostState();
-        await live(dry, keys);
+        const said = await live(dry, keys);
         expect([step, hostState()]).toEqual([step, before]);
-        await live(direct, keys);
+        expect([step, await live(direct, keys)]).toEqual([step, said]);
         const [would, did] = [changesIn(planned.lines, "would "), changesIn(recorded.lines, "host: ")];
         expect([step, ...would]).toEqual([step, ...did]);
         expect(did.length).toBeGreaterThan(0);

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { createHost } from "../../src/host/create-host.ts";
 import { describeChange } from "../../src/host/execute/executor.ts";
 import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
-import { recordingLog, testAccount, testSettings } from "../support/host-account.ts";
+import type { Account } from "../../src/protocol/host.ts";
+import { fileOf, recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
 const account = testAccount();
 /** So that what the machine's own sshd reads does not matter. */
@@ -33,19 +34,19 @@ describe("dry-run", () => {
           group: 58_801,
           mode: "0600",
           directoryMode: "0700",
-          content: "ssh-ed25519 AAAAkey uam:7\n",
+          content: fileOf(account),
         },
       },
     ]);
   });
 
-  test("applyAccess() logs exactly the plan of direct mode", async () => {
+  test("shutAccount() logs exactly the plan of direct mode", async () => {
     const { log, lines } = recordingLog();
     const settings = testSettings({ tools: NO_SSHD });
     const host = await createHost(settings, log);
-    const shut = testAccount({ open: false });
-    await host.applyAccess(shut);
-    const plan = planShut(settings, shut, expectedOwner(settings, shut)).map(describeChange);
+    expect(await host.shutAccount(account)).toEqual({ refused: true, owed: [] });
+    const { refuse, end, clear } = planShut(settings, expectedOwner(settings, account), []);
+    const plan = [...refuse, ...end, ...clear, ...end].map(describeChange);
     expect(lines.map(({ message, fields }) => ({ message, fields }))).toEqual(
       plan.map(({ message, fields }) => ({ message: `would ${message}`, fields })),
     );
@@ -54,7 +55,7 @@ describe("dry-run", () => {
   test("removeAccount() logs userdel without -r, and reconcile() finds nothing", async () => {
     const { log, lines } = recordingLog();
     const host = await createHost(testSettings({ tools: NO_SSHD }), log);
-    await host.removeAccount(account);
+    expect(await host.removeAccount(account)).toEqual({ refused: true, owed: [] });
     expect(lines.map((line) => line.fields.argv)).toContainEqual(["/usr/sbin/userdel", "--", "ext_tplan"]);
     expect(await host.reconcile([account], false)).toEqual([]);
   });
@@ -73,7 +74,9 @@ describe("dry-run", () => {
     const { log, lines } = recordingLog();
     const host = await createHost(testSettings({ tools: NO_SSHD }), log);
     const root = testAccount({ name: "root" });
-    for (const call of [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount]) {
+    const takeKey = (it: Account) => host.takeKey(it, "SHA256:x");
+    const closings = [host.shutAccount, takeKey, host.removeAccount];
+    for (const call of [host.createAccount, host.writeKeys, host.openAccount, ...closings]) {
       await expect(call(root)).rejects.toThrow("Not the name of an account");
     }
     expect(lines).toEqual([]);

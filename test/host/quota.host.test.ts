@@ -9,7 +9,7 @@ import { kernelHasQuota, mountWithQuota, type QuotaMount } from "../support/quot
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import * as sudo from "../support/sudo-lab.ts";
 
-type Changes = Pick<Host, "createAccount" | "writeKeys" | "applyAccess" | "removeAccount">;
+type Changes = Pick<Host, "createAccount" | "writeKeys" | "openAccount" | "shutAccount" | "takeKey" | "removeAccount">;
 
 /** One mode: its host, and an account of it that has used its quota up once it exists. */
 interface Mode {
@@ -37,6 +37,12 @@ function quotaTests(keeps: boolean, mode: () => Promise<Mode>): void {
     const file = join(home, ".ssh/authorized_keys");
     return { host, open, file, home, login, quota, first, second, third };
   };
+  const timed = async <T>(call: Promise<T>): Promise<T> => {
+    const begin = performance.now();
+    const answer = await call;
+    expect(performance.now() - begin).toBeLessThan(LIMIT);
+    return answer;
+  };
   const within = async (call: Promise<unknown>): Promise<string> => {
     const begin = performance.now();
     const outcome = await call.then(
@@ -61,23 +67,28 @@ function quotaTests(keeps: boolean, mode: () => Promise<Mode>): void {
     expect([first, second, third].map(login)).toEqual([true, true, true]);
   });
 
-  test("writeKeys() says that a revoked key could not be taken away, and applyAccess() shuts the account all the same", async () => {
+  test("takeKey() takes the key away all the same, says what is missing, and shutAccount() shuts the account", async () => {
     const { host, open, login, quota, first, second } = await prepared();
     const left = { ...open, keys: [second.key] };
-    expect(await within(host.writeKeys(left, first.key.fingerprint))).toBe("internal");
-    expect(await within(host.applyAccess({ ...left, open: false }))).toBe("internal");
+    const taken = await timed(host.takeKey(left, first.key.fingerprint));
+    console.error("TAKEN", JSON.stringify(taken), login(first), login(second));
+    const closing = await timed(host.shutAccount(left));
+    console.error("SHUT", JSON.stringify(closing));
+    expect(closing.refused).toBe(true);
     expect([login(first), login(second)]).toEqual([false, false]);
     quota.lift();
-    expect(await within(host.applyAccess(left))).toBe("done");
+    expect(await within(host.openAccount(left))).toBe("done");
     expect([login(first), login(second)]).toEqual([false, true]);
   });
 
   test("removeAccount() leaves the account shut if it cannot move the home, and removes it once there is room", async () => {
     const { host, open, home, login, quota, first, second } = await prepared();
-    expect(await within(host.removeAccount(open))).toBe("internal");
+    const closing = await timed(host.removeAccount(open));
+    console.error("REMOVED", JSON.stringify(closing));
+    expect(closing.refused).toBe(true);
     expect([login(first), login(second)]).toEqual([false, false]);
     quota.lift();
-    expect(await within(host.removeAccount(open))).toBe("done");
+    expect(await timed(host.removeAccount(open))).toEqual({ refused: true, owed: [] });
     expect(existsSync(home)).toBe(false);
   });
 }

@@ -37,7 +37,7 @@ describeOnHost("restoring on a host without the accounts", () => {
     const drifts = await reconcileHost({ ...t.services, db: handle.db, host }, tmpdir(), "repair");
     const missing = drifts.filter((drift) => drift.account === `ext_tgone${RUN}`);
     expect(missing).toEqual([
-      { account: `ext_tgone${RUN}`, problem: expect.stringContaining("missing"), repaired: false },
+      { account: `ext_tgone${RUN}`, kind: "missing", problem: expect.stringContaining("missing"), repaired: false },
     ]);
     expect(await host.presence({ name: NAME, uid: UID })).toBe("present");
     await handle.close();

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describeOnHost } from "../support/host-account.ts";
+import { describeOnHost, fileOf } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
@@ -194,20 +194,15 @@ describeOnHost("sudo mode against the hostile", () => {
         await make();
         const before = outside();
         const started = performance.now();
-        const failure = await host.writeKeys(next).then(
-          () => undefined,
-          (error: unknown) => error,
-        );
+        const taken = await host.takeKey(next, oldKey.key.fingerprint);
+        const failure = taken.rewritten && taken.owed.length === 0 ? undefined : taken;
         expect(performance.now() - started).toBeLessThan(5_000);
         if (expected !== "either")
           expect([failure === undefined ? "held" : "refused", failure]).toEqual([expected, failure]);
         if (failure !== undefined) {
-          expect(failure).toMatchObject({
-            code: expect.stringMatching(/^(internal|conflict)$/),
-            message: expect.stringContaining(NAME),
-          });
+          expect(failure.rewritten ? failure.owed.join() : failure.problem).toContain(NAME);
           // What a revocation does when the file cannot be rewritten.
-          await host.applyAccess({ ...next, open: false }).catch(() => undefined);
+          await host.shutAccount(next);
           expect(shadowOf()).toMatchObject({ expires: 1 });
         } else if (expected === "held") {
           const file = lstatSync(lab.keys);
@@ -219,11 +214,11 @@ describeOnHost("sudo mode against the hostile", () => {
             1,
           ]);
           expect(lstatSync(lab.ssh).mode & 0o7777).toBe(0o700);
-          expect(readFileSync(lab.keys, "utf8")).toBe(`${newKey.key.type} ${newKey.key.base64} uam:2\n`);
+          expect(readFileSync(lab.keys, "utf8")).toBe(fileOf(next));
           expect(sshd.login(NAME, newKey.path)).toBe(true);
         } else {
           // The service learns from the next look, and shuts what it cannot set right.
-          await host.applyAccess({ ...next, open: false });
+          await host.shutAccount(next);
           const left = existsSync(lab.keys) ? readFileSync(lab.keys, "utf8") : "";
           expect(left).not.toContain(oldKey.key.base64);
         }
@@ -236,9 +231,9 @@ describeOnHost("sudo mode against the hostile", () => {
       "disabling works although the owner blocks the way: %s",
       async (block) => {
         lab.asAccount(`mv .ssh real; ${block}`);
-        await host.applyAccess(stored({ open: false }));
+        expect(await host.shutAccount(stored())).toMatchObject({ refused: true });
         expect(shadowOf()).toMatchObject({ expires: 1 });
-        await host.applyAccess(stored());
+        await host.openAccount(stored());
         expect(sshd.login(NAME, oldKey.path)).toBe(false);
         expect(await host.reconcile([stored()], true)).toEqual([]);
       },

@@ -16,12 +16,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
+import type { Account } from "../../src/protocol/host.ts";
 import { describeOnHost, EXPIRE_AT, testAccount } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import {
+  CLOSED,
   createSudoLab,
   GROUP,
   MANY,
@@ -122,21 +124,20 @@ describeOnHost("sudo mode", () => {
           await host.writeKeys(open);
           expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([true, true]);
           const left = stored({ keys: [second.key] });
-          await host.writeKeys(left, first.key.fingerprint);
-          await host.endSessions(left, first.key.fingerprint);
+          expect(await host.takeKey(left, first.key.fingerprint)).toEqual({ rewritten: true, owed: [] });
           expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([false, true]);
           const session = server.open(NAME, second.path, "sleep 300");
           startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.05; done");
           await until(() => running() > 3);
-          await host.applyAccess({ ...left, open: false });
+          expect(await host.shutAccount(left)).toEqual(CLOSED);
           expect(running()).toBe(0);
           expect(readFileSync(lab.keys, "utf8")).toBe("");
           writeFileSync(lab.keys, `${second.key.type} ${second.key.base64}\n`);
           expect(server.login(NAME, second.path)).toBe(false);
           expect(shadowOf()).toEqual({ password: "*", expires: 1, ageing: false });
-          await host.applyAccess(left);
+          await host.openAccount(left);
           expect(server.login(NAME, second.path)).toBe(true);
-          await host.applyAccess({ ...left, expireAt: new Date(Date.now() - 2 * 86_400_000) });
+          await host.openAccount({ ...left, expireAt: new Date(Date.now() - 2 * 86_400_000) });
           expect(server.login(NAME, second.path)).toBe(false);
           session.kill();
         } finally {
@@ -149,12 +150,12 @@ describeOnHost("sudo mode", () => {
       "without the service sshd refuses the key one second after expire_at with UsePAM %s",
       async (usePam) => {
         const server = await startSshd(mkdtempSync(join(lab.base, "sshd-")), [`UsePAM ${usePam}`]);
-        const service = lab.startHost("expiring");
+        const service = lab.startHost();
         try {
           const { path, key } = server.makeKey(1);
           await service.createAccount(stored());
           const expireAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 4000);
-          await service.applyAccess(stored({ keys: [key], expireAt }));
+          await service.openAccount(stored({ keys: [key], expireAt }));
           service.stop();
           expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
           await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
@@ -167,22 +168,23 @@ describeOnHost("sudo mode", () => {
       },
     );
 
-    test("endSessions() ends all of the account: what opened a session is for root to know", async () => {
+    test("takeKey() ends all of the account: what opened a session is for root to know", async () => {
       const { path, key } = sshd.makeKey(3);
       await host.createAccount(stored());
       await host.writeKeys(stored({ keys: [key] }));
       const session = sshd.open(NAME, path, "sleep 300");
       startAs(UID, "/usr/bin/sleep", "300");
       await until(() => running() > 2);
-      await host.endSessions(stored({ keys: [key] }), `SHA256:${"x".repeat(43)}`);
+      const none = `SHA256:${"x".repeat(43)}`;
+      expect(await host.takeKey(stored({ keys: [key] }), none)).toEqual({ rewritten: true, owed: [] });
       expect(running()).toBe(0);
       session.kill();
     });
 
-    test.each(Object.entries(SURVIVORS))("applyAccess() ends a process that is %s", async (_, start) => {
+    test.each(Object.entries(SURVIVORS))("shutAccount() ends a process that is %s", async (_, start) => {
       await host.createAccount(stored());
       const survivor = await start(UID);
-      await host.applyAccess(stored({ open: false }));
+      expect(await host.shutAccount(stored())).toEqual(CLOSED);
       await until(survivor.ended);
     });
 
@@ -198,7 +200,7 @@ describeOnHost("sudo mode", () => {
       writeFileSync("/var/spool/cron/atjobs/a0000801b0000", "another's\n");
       startAs(UID, "/usr/bin/sleep", "300");
       await until(() => running() > 0);
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(await host.presence(stored())).toBe("missing");
       expect([lab.home(), ...files].map((path) => existsSync(path))).toEqual([false, false, false, false]);
       expect(existsSync("/var/spool/cron/atjobs/a0000801b0000")).toBe(true);
@@ -218,25 +220,29 @@ describeOnHost("sudo mode", () => {
       lab.asAccount(
         `mkdir -p closed/inner && chmod 0 closed; cd ${lab.home()} && for i in $(seq 1500); do mkdir d && cd -P d; done`,
       );
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect([existsSync(lab.home()), readdirSync(join(lab.base, ".uam-trash"))]).toEqual([false, []]);
       expect(describeTree(victim)).toBe(before);
       rmSync(victim, { recursive: true });
     });
 
-    test("removeAccount() refuses while something is mounted in the home, and the mounted data survives", async () => {
+    test("removeAccount() shuts the account while something is mounted in the home, and the mounted data survives", async () => {
       await host.createAccount(stored());
       mkdirSync(victim);
       mkdirSync(join(lab.home(), "mnt"));
       writeFileSync(join(victim, "file"), "precious\n");
       expect(run("mount", "--bind", victim, join(lab.home(), "mnt"))).toMatchObject({ status: 0 });
       try {
-        await expect(host.removeAccount(stored())).rejects.toThrow("is a mount point");
+        expect(await host.removeAccount(stored())).toEqual({
+          refused: true,
+          owed: [expect.stringContaining("is a mount point")],
+        });
         expect(await host.presence(stored())).toBe("present");
+        expect(shadowOf()).toMatchObject({ expires: 1 });
       } finally {
         run("umount", join(lab.home(), "mnt"));
       }
-      await host.removeAccount(stored());
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious\n");
       rmSync(victim, { recursive: true });
     });
@@ -250,12 +256,12 @@ describeOnHost("sudo mode", () => {
           const begin = performance.now();
           await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
           expect(performance.now() - begin).toBeLessThan(5000);
-          await host.applyAccess(stored({ open: false }));
+          expect(await host.shutAccount(stored())).toEqual(CLOSED);
           expect(mounted()).toBe(false);
           expect(readFileSync(lab.keys, "utf8")).toBe("");
         });
         await withSilentFuse(join(lab.home(), over), UID, async () => {
-          await host.removeAccount(stored());
+          expect(await host.removeAccount(stored())).toEqual(CLOSED);
           expect(existsSync(lab.home())).toBe(false);
         });
       },
@@ -290,7 +296,9 @@ describeOnHost("sudo mode", () => {
     test("every change refuses an account that is not ours", async () => {
       run("useradd", "-m", "-d", lab.home(), "-u", String(UID), "-U", "--", NAME);
       const before = [readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs];
-      for (const call of [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount]) {
+      const takeKey = (it: Account) => host.takeKey(it, "SHA256:x");
+      const closings = [host.shutAccount, takeKey, host.removeAccount];
+      for (const call of [host.createAccount, host.writeKeys, host.openAccount, ...closings]) {
         await expect(call(stored())).rejects.toMatchObject({ code: "conflict" });
       }
       expect([readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs]).toEqual(before);

@@ -18,6 +18,8 @@ export const GROUP = `uam-ext-t${RUN}`;
 export const NAME = `ext_tdirect${RUN}`;
 export const MANY = [0, 1, 2, 3].map((index) => `ext_tmany${RUN}-${index}`);
 export const UID = 40_000 + RUN * 10;
+/** What a closing answers that owes nothing. */
+export const CLOSED = { refused: true, owed: [] };
 export const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
 
 export let base: string;

@@ -1,7 +1,7 @@
 /** Accounts and settings for tests of the host. */
 
 import { afterAll, beforeAll, describe } from "bun:test";
-import { readAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
+import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import type { Log, LogFields, LogLevel } from "../../src/shared/log.ts";
@@ -37,7 +37,6 @@ export function describeOnHost(name: string, tests: () => void, isPossible: () =
 
 export const EXPIRE_AT = new Date("2031-03-04T12:00:00Z");
 
-/** Settings whose file text is one line a key: `<type> <base64> uam:<id>`. */
 export function testSettings(overrides: Partial<HostSettings> = {}): HostSettings {
   return {
     mode: "dry-run",
@@ -47,14 +46,21 @@ export function testSettings(overrides: Partial<HostSettings> = {}): HostSetting
     markerGroup: "uam-ext",
     authorizedKeysFile: "%h/.ssh/authorized_keys",
     revokeEnds: "key",
-    keysIn: readAuthorizedKeys,
-    render: (account) => account.keys.map((key) => `${key.type} ${key.base64} uam:${key.id}\n`).join(""),
     ...overrides,
   };
 }
 
+/** A key whose other half nobody has. */
+const BASE64 = "AAAAC3NzaC1lZDI1NTE5AAAAIFBr/dqzta2r51dmoGYcCCUUz9/JwQPGUaIvDOjL9QKs";
+const FINGERPRINT = "SHA256:LMtNT4ZVS3oBOs14Rk+nNQ/6CKP7t1wWqJNCWH3LIfU";
+
+/** What an account's file holds on this machine, whose OpenSSH is 9.1 or later. */
+export function fileOf(account: Account): string {
+  return renderAuthorizedKeys(account.keys, account.expireAt, { kind: "utc" });
+}
+
 export function testAccount(overrides: Partial<Account> = {}): Account {
-  const keys = [{ id: 7, type: "ssh-ed25519", base64: "AAAAkey", fingerprint: `SHA256:${"k".repeat(43)}` }];
+  const keys = [{ id: 7, type: "ssh-ed25519", base64: BASE64, fingerprint: FINGERPRINT }];
   return { name: "ext_tplan", uid: 58_801, expireAt: EXPIRE_AT, open: true, keys, ...overrides };
 }
 

@@ -15,8 +15,9 @@ export interface RemoteHost
     | "nameTaken"
     | "createAccount"
     | "writeKeys"
-    | "applyAccess"
-    | "endSessions"
+    | "openAccount"
+    | "shutAccount"
+    | "takeKey"
     | "removeAccount"
     | "reconcile"
   > {
@@ -32,15 +33,20 @@ type Answer = {
   readonly error?: { readonly code: UamError["code"] | ""; readonly message: string };
 };
 
-/** Starts the process; settings are `testSettings` with `overrides`, whose functions cannot be sent: `lines` says how key files look. */
-export function startHostAs(
-  user: string,
-  overrides: Partial<HostSettings>,
-  lines: "plain" | "expiring" = "plain",
-): RemoteHost {
+/** Starts the process; settings are `testSettings` with `overrides`. */
+export function startHostAs(user: string, overrides: Partial<HostSettings>): RemoteHost {
+  return startHost(["--reuid", user, "--regid", user, "--init-groups"], overrides);
+}
+
+/** Starts it as root without these capabilities (capabilities(7)), as a unit may leave them out: `linux_immutable`. */
+export function startHostWithout(capabilities: readonly string[], overrides: Partial<HostSettings>): RemoteHost {
+  return startHost(["--bounding-set", capabilities.map((name) => `-${name}`).join(",")], overrides);
+}
+
+function startHost(privileges: readonly string[], overrides: Partial<HostSettings>): RemoteHost {
   const driver = join(import.meta.dir, "host-driver.ts");
-  const args = ["--reuid", user, "--regid", user, "--init-groups", "--", process.execPath, driver];
-  const child = spawn("/usr/bin/setpriv", [...args, JSON.stringify(overrides), lines], {
+  const argv = [...privileges, "--", process.execPath, driver, JSON.stringify(overrides)];
+  const child = spawn("/usr/bin/setpriv", argv, {
     stdio: ["pipe", "pipe", "inherit"],
     cwd: "/",
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
@@ -74,11 +80,11 @@ export function startHostAs(
     presence: (account) => call("presence", account) as ReturnType<Host["presence"]>,
     nameTaken: (name) => call("nameTaken", name) as Promise<boolean>,
     createAccount: (account) => nothing(call("createAccount", account)),
-    writeKeys: (account, revoked) =>
-      nothing(revoked === undefined ? call("writeKeys", account) : call("writeKeys", account, revoked)),
-    applyAccess: (account) => nothing(call("applyAccess", account)),
-    endSessions: (account, fingerprint) => nothing(call("endSessions", account, fingerprint)),
-    removeAccount: (account) => nothing(call("removeAccount", account)),
+    writeKeys: (account) => nothing(call("writeKeys", account)),
+    openAccount: (account) => nothing(call("openAccount", account)),
+    shutAccount: (account) => call("shutAccount", account) as ReturnType<Host["shutAccount"]>,
+    takeKey: (account, fingerprint) => call("takeKey", account, fingerprint) as ReturnType<Host["takeKey"]>,
+    removeAccount: (account) => call("removeAccount", account) as ReturnType<Host["removeAccount"]>,
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
     stop: () => void child.kill("SIGKILL"),
   };

@@ -3,20 +3,12 @@
 import { createInterface } from "node:readline";
 import { createHost } from "../../src/host/create-host.ts";
 import { checkSudo } from "../../src/host/execute/sudo-check.ts";
-import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
 
-/** The text of key files as the service writes it, with `expiry-time=`. */
-const expiring: Partial<HostSettings> = {
-  render: (account, expiry) => renderAuthorizedKeys(account.keys, account.expireAt, expiry),
-};
-const settings = testSettings({
-  ...(JSON.parse(process.argv[2] ?? "{}") as Partial<HostSettings>),
-  ...(process.argv[3] === "expiring" ? expiring : {}),
-});
+const settings = testSettings(JSON.parse(process.argv[2] ?? "{}") as Partial<HostSettings>);
 const { log, lines } = recordingLog();
 let host: Promise<Host> | undefined;
 
@@ -33,11 +25,13 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
     case "createAccount":
       return await made.createAccount(account(args[0]));
     case "writeKeys":
-      return await made.writeKeys(account(args[0]), args[1] === undefined ? undefined : String(args[1]));
-    case "applyAccess":
-      return await made.applyAccess(account(args[0]));
-    case "endSessions":
-      return await made.endSessions(account(args[0]), String(args[1]));
+      return await made.writeKeys(account(args[0]));
+    case "openAccount":
+      return await made.openAccount(account(args[0]));
+    case "shutAccount":
+      return await made.shutAccount(account(args[0]));
+    case "takeKey":
+      return await made.takeKey(account(args[0]), String(args[1]));
     case "removeAccount":
       return await made.removeAccount(account(args[0]));
     case "reconcile":

@@ -18,6 +18,8 @@ export const NAME = "ext_tsudo";
 export const OTHER = "ext_tsudo2";
 export const MANY = [0, 1, 2].map((index) => `ext_tsudo-m${index}`);
 export const UID = 58_700;
+/** What a closing answers that owes nothing. */
+export const CLOSED = { refused: true, owed: [] };
 const RULES = "/etc/sudoers.d/uam-t";
 const RANGE = { first: UID, last: UID + 99 };
 
@@ -35,7 +37,7 @@ export interface SudoLab {
   readonly rules: () => string;
   /** Undefined takes the rules away. */
   readonly install: (rules: string | undefined) => void;
-  readonly startHost: (lines?: "plain" | "expiring") => RemoteHost;
+  readonly startHost: () => RemoteHost;
   /** Runs a script as the account, in its home. */
   readonly asAccount: (script: string) => void;
   /** Runs a program as the service's user. */
@@ -61,8 +63,7 @@ export function createSudoLab(): SudoLab {
     keys: join(home(), ".ssh/authorized_keys"),
     rules,
     install,
-    startHost: (lines) =>
-      startHostAs(SERVICE, { mode: "sudo", homeBase: base, markerGroup: GROUP, uidRange: RANGE }, lines),
+    startHost: () => startHostAs(SERVICE, { mode: "sudo", homeBase: base, markerGroup: GROUP, uidRange: RANGE }),
     asAccount: (script) => {
       const argv = ["--reuid", String(UID), "--regid", String(UID), "--clear-groups", "--", "/bin/sh", "-c", script];
       expect(spawnSync("setpriv", argv, { cwd: home(), encoding: "utf8" })).toMatchObject({ status: 0 });

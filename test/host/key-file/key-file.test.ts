@@ -18,6 +18,8 @@ import {
 import { join } from "node:path";
 import { retireKeyFile, writeKeyFile } from "../../../src/host/key-file/key-file.ts";
 import { keyFileDifference } from "../../../src/host/key-file/key-file-check.ts";
+import { shrinkOrEmpty } from "../../../src/host/key-file/shrink.ts";
+import { takeFromKeyFile, takeOtherKeyFile } from "../../../src/host/key-file/take.ts";
 import {
   ACCOUNT_GID,
   ACCOUNT_UID,
@@ -390,12 +392,12 @@ function mountTmpfs(path: string, options: string): boolean {
 }
 
 describe.if(isRoot)("full disks and mounts", () => {
-  function onTmpfs(options: string, work: (small: Lab) => void): void {
+  async function onTmpfs(options: string, work: (small: Lab) => unknown): Promise<void> {
     const point = join(lab.base, "small");
     mkdirSync(point);
     if (!mountTmpfs(point, options)) return;
     try {
-      work(createLab(point));
+      await work(createLab(point));
     } finally {
       spawnSync("umount", ["-l", point]);
     }
@@ -409,8 +411,8 @@ describe.if(isRoot)("full disks and mounts", () => {
     }
   }
 
-  test("writeKeyFile() keeps the old file when a grant meets a full disk", () => {
-    onTmpfs("size=256k", (small) => {
+  test("writeKeyFile() keeps the old file when a grant meets a full disk", async () => {
+    await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, TEXT, []);
       fill(small.base);
       expect(() => writeKeyFile(small.target, TEXT + OLD, [])).toThrow("ENOSPC");
@@ -419,8 +421,8 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() gets a revocation through on a full disk", () => {
-    onTmpfs("size=256k", (small) => {
+  test("writeKeyFile() gets a revocation through on a full disk", async () => {
+    await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       fill(small.base);
       writeKeyFile(small.target, TEXT, []);
@@ -430,8 +432,8 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() gets a revocation through when no inode is left", () => {
-    onTmpfs("size=1m,nr_inodes=24", (small) => {
+  test("writeKeyFile() gets a revocation through when no inode is left", async () => {
+    await onTmpfs("size=1m,nr_inodes=24", (small) => {
       writeKeyFile(small.target, OLD, []);
       fill(small.base);
       writeKeyFile(small.target, TEXT, []);
@@ -439,18 +441,113 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() does not write through a hard link on a full disk", () => {
-    onTmpfs("size=256k", (small) => {
+  test("writeKeyFile() gets a revocation through on a full disk although the file has a second name", async () => {
+    await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       linkSync(small.keys, join(small.home, "other"));
       fill(small.base);
-      expect(() => writeKeyFile(small.target, TEXT, [])).toThrow("ENOSPC");
-      expect(readFileSync(join(small.home, "other"), "utf8")).toBe(OLD);
+      writeKeyFile(small.target, TEXT, []);
+      expectHeld(small.keys, TEXT);
+      // What the owner keeps under another name is theirs, and loses the key as well.
+      expect(readFileSync(join(small.home, "other"), "utf8")).toBe(TEXT);
     });
   });
 
-  test("writeKeyFile() refuses a read-only file system", () => {
-    onTmpfs("size=256k", (small) => {
+  test("writeKeyFile() writes through no file of another's on a full disk", async () => {
+    await onTmpfs("size=256k", (small) => {
+      writeKeyFile(small.target, OLD, []);
+      rmSync(small.keys);
+      linkSync(join(small.victim, "authorized_keys"), small.keys);
+      const before = readFileSync(join(small.victim, "authorized_keys"), "utf8");
+      fill(small.base);
+      expect(() => writeKeyFile(small.target, "x\n", [])).toThrow("ENOSPC");
+      expect(readFileSync(join(small.victim, "authorized_keys"), "utf8")).toBe(before);
+    });
+  });
+
+  test("takeFromKeyFile() empties a file whose new text has no room, and says that keys are missing", async () => {
+    await onTmpfs("size=1m,nr_inodes=24", async (small) => {
+      writeKeyFile(small.target, TEXT, []);
+      linkSync(small.keys, join(small.home, "other"));
+      fill(small.base);
+      await expect(takeFromKeyFile(small.target, TEXT + OLD, [])).rejects.toThrow("ENOSPC");
+      expect(readFileSync(small.keys, "utf8")).toBe("");
+      expect(await takeFromKeyFile(small.target, "", [])).toMatchObject({ changed: false });
+    });
+  });
+
+  test("takeFromKeyFile() is content where no file is and none can be made", async () => {
+    await onTmpfs("size=1m,nr_inodes=24", async (small) => {
+      fill(small.base);
+      expect(await takeFromKeyFile(small.target, "", [])).toMatchObject({ notes: [] });
+      await expect(takeFromKeyFile(small.target, TEXT, [])).rejects.toThrow("ENOSPC");
+    });
+  });
+
+  test.each([
+    ["a link", (keys: string): void => symlinkSync(join(lab.victim, "authorized_keys"), keys)],
+    ["a hard link", (keys: string): void => linkSync(join(lab.victim, "authorized_keys"), keys)],
+  ])("shrinkOrEmpty() never empties what is not the account's, through %s", (_, make) => {
+    ownDirectory(lab.ssh);
+    const before = readFileSync(join(lab.victim, "authorized_keys"), "utf8");
+    make(lab.keys);
+    let emptied: boolean;
+    try {
+      emptied = shrinkOrEmpty(lab.target, "", []);
+    } catch (error) {
+      expect(String(error)).toContain("ELOOP");
+      emptied = false;
+    }
+    expect(emptied).toBe(false);
+    expect(readFileSync(join(lab.victim, "authorized_keys"), "utf8")).toBe(before);
+  });
+
+  test("takeFromKeyFile() and takeOtherKeyFile() get past attributes that only root can have set", async () => {
+    ownDirectory(lab.ssh);
+    ownFile(lab.keys, OLD);
+    const second = targetIn(lab.home, "%h/.ssh/authorized_keys2");
+    ownFile(second.path, OLD);
+    const flags = (): void => {
+      for (const [flag, path] of [
+        ["+i", lab.keys],
+        ["+a", second.path],
+        ["+i", lab.ssh],
+        ["+a", lab.home],
+      ] as const)
+        spawnSync("chattr", [flag, path]);
+    };
+    if (spawnSync("chattr", ["+i", lab.keys]).status !== 0) return;
+    flags();
+    try {
+      await takeFromKeyFile(lab.target, TEXT, []);
+      expectHeld(lab.keys, TEXT);
+      flags();
+      await takeOtherKeyFile(second, []);
+      expect(existsSync(second.path)).toBe(false);
+    } finally {
+      spawnSync("chattr", ["-R", "-i", "-a", lab.home]);
+    }
+  });
+
+  test("takeFromKeyFile() leaves the attributes of what a link points to alone", async () => {
+    ownDirectory(lab.ssh);
+    const precious = join(lab.victim, "file");
+    if (spawnSync("chattr", ["+i", precious]).status !== 0) return;
+    try {
+      symlinkSync(precious, lab.keys);
+      spawnSync("chattr", ["+i", lab.ssh]);
+      await takeFromKeyFile(lab.target, "", []);
+      expectHeld(lab.keys, "");
+      const { stdout } = spawnSync("lsattr", [precious], { encoding: "utf8" });
+      expect(stdout.split(" ")[0]).toContain("i");
+    } finally {
+      spawnSync("chattr", ["-i", precious]);
+      spawnSync("chattr", ["-i", lab.ssh]);
+    }
+  });
+
+  test("writeKeyFile() refuses a read-only file system", async () => {
+    await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       expect(spawnSync("mount", ["-o", "remount,ro", join(lab.base, "small")]).status).toBe(0);
       expect(() => writeKeyFile(small.target, TEXT, [])).toThrow("EROFS");

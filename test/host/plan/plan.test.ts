@@ -57,22 +57,26 @@ describe("plans", () => {
       argv: ["/usr/sbin/usermod", "-e", "22343", "-p", "*", "--", "ext_tplan"],
     });
     expect(kinds(changes)).toEqual(["write-keys", "/usr/sbin/usermod"]);
-    expect(changes[0]).toMatchObject({ text: "text\n", file: { path: "/home/ext_tplan/.ssh/authorized_keys" } });
+    expect(changes[0]).toMatchObject({
+      text: "text\n",
+      purpose: "give",
+      file: { path: "/home/ext_tplan/.ssh/authorized_keys" },
+    });
   });
 
   test("planShut() shuts first, ends processes, removes jobs, empties the file and ends processes again", () => {
-    const changes = planShut(settings, testAccount({ open: false }), owner);
+    const { refuse, end, clear } = planShut(settings, owner, []);
+    const changes = [...refuse, ...end, ...clear, ...end];
     expect(changes[0]).toMatchObject({ argv: ["/usr/sbin/usermod", "-e", "1", "--", "ext_tplan"] });
     const order = kinds(changes).filter((kind) => /^(?:end-processes|remove-owned-files|write-keys)$/.test(kind));
     // What still ran would schedule itself again.
     const each = order.filter((kind, index) => kind !== order[index - 1]);
     expect(each).toEqual(["end-processes", "remove-owned-files", "write-keys", "end-processes"]);
-    expect(changes.find((change) => change.kind === "write-keys")).toMatchObject({ text: "" });
+    expect(changes.find((change) => change.kind === "write-keys")).toMatchObject({ text: "", purpose: "take" });
   });
 
-  test("planBeforeRemoval() ends jobs and processes before it moves the home, and planRemoveEntry() never removes files", () => {
-    const changes = planBeforeRemoval(settings, account, owner);
-    expect(kinds(changes).indexOf("end-processes")).toBeLessThan(kinds(changes).indexOf("set-aside"));
+  test("planBeforeRemoval() moves the home last, and planRemoveEntry() never removes files", () => {
+    const changes = planBeforeRemoval(settings, owner);
     expect(changes.at(-1)).toEqual({ kind: "set-aside", base: "/home", path: ["ext_tplan"], uid: 58_801 });
     expect(planRemoveEntry(account)).toEqual([
       { kind: "account-command", argv: ["/usr/sbin/userdel", "--", "ext_tplan"], accept: [0, 6] },
@@ -81,7 +85,7 @@ describe("plans", () => {
 
   test("planBeforeRemoval() takes key files outside the home along", () => {
     const outside = testSettings({ authorizedKeysFile: "/var/lib/keys/%u/authorized_keys" });
-    const changes = planBeforeRemoval(outside, account, owner);
+    const changes = planBeforeRemoval(outside, owner);
     expect(changes).toContainEqual({ kind: "set-aside", base: "/var/lib/keys", path: ["ext_tplan"], uid: 58_801 });
   });
 
