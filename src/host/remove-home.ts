@@ -30,15 +30,30 @@ export function makeTrash(base: string): void {
   }
 }
 
-/** As `setAside`; what an attribute (chattr(1)) keeps from being moved is moved without it, where this process may. */
-export async function setAsideAnyhow(base: string, path: readonly string[], uid: number): Promise<boolean> {
+/**
+ * As `setAside`; what an attribute (chattr(1)) keeps from being moved is moved without it, where this process may. Where even a
+ * renaming has no room, as a used up quota has it, it is deleted where it is: deleting needs none.
+ */
+export async function setAsideAnyhow(base: string, path: readonly string[], uid: number): Promise<void> {
   try {
-    return setAside(base, path, uid);
+    setAside(base, path, uid);
   } catch (error) {
-    if (!(error instanceof UamError) || errorCode(error.cause) !== "EPERM") throw error;
-    await clearFlagsOf(base, path);
-    return setAside(base, path, uid);
+    const code = error instanceof UamError ? errorCode(error.cause) : "";
+    if (code === "EPERM") {
+      await clearFlagsOf(base, path);
+      setAside(base, path, uid);
+    } else if (code === "ENOSPC" || code === "EDQUOT") {
+      await deleteInPlace(`${realpathSync(base)}/${path.join("/")}`, path.length, error);
+    } else throw error;
   }
+}
+
+/** For what is in `base` itself, which is root's: nobody else can put something in its place meanwhile. */
+async function deleteInPlace(path: string, depth: number, cause: unknown): Promise<void> {
+  if (depth > 1) throw cause;
+  const result = await deleteTree(path);
+  if (result.exitCode === -1) throw new UamError("internal", `${path} takes long to delete; it is gone on with`);
+  if (result.exitCode !== 0) throw new UamError("internal", `${path} could not be removed wholly: ${refusal(result)}`);
 }
 
 /**

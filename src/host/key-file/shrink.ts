@@ -1,6 +1,16 @@
 /** Making a key file shorter where it is: that needs neither an inode nor a block, whatever its owner has used up. */
 
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { at, errorCode, type Mount, openDirectory, openTrusted } from "../walk.ts";
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
@@ -37,8 +47,8 @@ export function shrinkInPlace(target: KeyFile, directory: number, text: string):
 
 /**
  * The same on the way from `/`, with nothing made or moved on it. If the text cannot be written, or is longer, the file is
- * emptied all the same, and that is false: what should be in it is missing. A file that is missing is as good as empty.
- * Throws what the system refused to empty it with.
+ * emptied all the same, and if that is refused, its name is removed; that is false, for what should be in it is missing. A
+ * file that is missing is as good as empty. Throws what the system refused the removal with.
  */
 export function shrinkOrEmpty(target: KeyFile, text: string, mounts: readonly Mount[]): boolean {
   for (let attempt = 1; ; attempt++) {
@@ -53,12 +63,16 @@ export function shrinkOrEmpty(target: KeyFile, text: string, mounts: readonly Mo
 }
 
 function shrinkOrEmptyIn(target: KeyFile, directory: number, text: string): boolean {
-  try {
-    if (shrinkInPlace(target, directory, text)) return true;
-  } catch (error) {
-    if (text === "" || errorCode(error) === "") throw error;
+  for (const wanted of new Set([text, ""])) {
+    try {
+      if (shrinkInPlace(target, directory, wanted)) return wanted === text;
+    } catch (error) {
+      if (errorCode(error) === "" || RETRIED.has(errorCode(error))) throw error;
+    }
   }
-  return shrinkInPlace(target, directory, "") && text === "";
+  // Where a quota is used up even this is refused (btrfs), but no removal is; of a link only the link goes.
+  unlinkSync(at(directory, target.file));
+  return text === "";
 }
 
 /** Runs `work` in the directory of the file, as it is now; throws ENOTDIR or ELOOP if a link is on the way. */

@@ -107,7 +107,6 @@ export function planCreate(layout: Layout, account: Account): readonly Change[] 
       ...["-G", [layout.markerGroup, ...layout.groups].join(","), "--", account.name],
     ]),
     { kind: "set-aside", base: layout.homeBase, path: [account.name, ".ssh"], uid: account.uid },
-    { kind: "empty-trash", base: layout.homeBase, account: account.name },
   ];
 }
 
