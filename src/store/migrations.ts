@@ -5,6 +5,8 @@ import auditSeal from "../../drizzle/0001_audit_seal.sql" with { type: "text" };
 import auditProtect from "../../drizzle/0002_audit_protect.sql" with { type: "text" };
 import accountIntents from "../../drizzle/0003_account_intents.sql" with { type: "text" };
 import auditSeries from "../../drizzle/0004_audit_series.sql" with { type: "text" };
+import closings from "../../drizzle/0005_closings.sql" with { type: "text" };
+import closingsFromNotes from "../../drizzle/0006_closings_from_notes.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -17,4 +19,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0002_audit_protect", sql: auditProtect },
   { name: "0003_account_intents", sql: accountIntents },
   { name: "0004_audit_series", sql: auditSeries },
+  { name: "0005_closings", sql: closings },
+  { name: "0006_closings_from_notes", sql: closingsFromNotes },
 ];
