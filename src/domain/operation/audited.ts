@@ -57,8 +57,9 @@ export async function auditedClosing<T>(
     result = await perform(context, entry, {
       prepare: async () => undefined,
       run: async (op) => {
+        const { tx, about, learn, alsoRecord } = op;
         const closing: ClosingOperation = {
-          ...op,
+          ...{ tx, about, learn, alsoRecord },
           get context() {
             return op.context;
           },
