@@ -1,7 +1,18 @@
 /** The stored state, as Drizzle tables. Migrations are generated from here (`bun run migrations`). */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, customType, index, integer, pgTable, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  check,
+  customType,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
 import { APPROVAL_STATUSES, CLOSING_KINDS, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
@@ -12,13 +23,12 @@ const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" })
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
 export const RESULTS = ["success", "failed"] as const;
 
-/** External users. A row goes when the user is deleted; the uid is never given to another. */
+/** External users. A row goes when the user is deleted. */
 export const users = pgTable(
   "users",
   {
     id: id(),
     username: text().notNull().unique(),
-    uid: integer().notNull().unique(),
     email: text().notNull(),
     supervisor: text().notNull().default(""),
     purpose: text().notNull().default(""),
@@ -34,6 +44,24 @@ export const users = pgTable(
     index("users_supervisor_id").on(t.supervisor, t.id),
     index("users_expire_at").on(t.expireAt),
   ],
+);
+
+/** The host that the service itself runs on. */
+export const LOCAL_HOST = 1;
+
+/** A user's account on a host. The uid is never given to another. */
+export const accounts = pgTable(
+  "accounts",
+  {
+    userId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    hostId: integer().notNull().default(LOCAL_HOST),
+    uid: integer().notNull(),
+    /** Rises with each change of what the account should be. */
+    generation: bigint({ mode: "number" }).notNull().default(1),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.hostId] }), uniqueIndex("accounts_uid").on(t.hostId, t.uid)],
 );
 
 /**

@@ -3,16 +3,17 @@
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { inOneGo } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
-import { findUser, lockUser } from "../users/find.ts";
-import { accountOf, refOf } from "./account.ts";
+import { findUser, lockUser, type User } from "../users/find.ts";
+import { accountOf, raiseGeneration, refOf } from "./account.ts";
 import { forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 
 /** Gives access: the account is opened with the keys as stored; set back if the operation fails. */
-export async function openAccess(op: Grant, user: UserRow): Promise<void> {
-  await forgetShut(op.tx, user.id);
+export async function openAccess(op: Grant, user: User): Promise<void> {
+  await inOneGo(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.onRollback(() => restoreAccess(op.context, user));
   await op.context.host.openAccount(account);
@@ -22,7 +23,7 @@ export async function openAccess(op: Grant, user: UserRow): Promise<void> {
  * Sets the host back to what is stored for a user after giving access failed, under the user's row lock. An account whose
  * user is not stored (a create that failed) is removed.
  */
-export async function restoreAccess(context: Context, user: Pick<UserRow, "id" | "username" | "uid">): Promise<void> {
+export async function restoreAccess(context: Context, user: Pick<User, "id" | "username" | "uid">): Promise<void> {
   const { db, host, clock } = context;
   await db.transaction(async (tx) => {
     const isStored = user.id > 0 && (await findUser(tx, user.id)) !== undefined;
@@ -39,7 +40,7 @@ function requireClosed({ owed: [sentence] }: HostClosing): void {
 
 /** How a closing ended. */
 export interface Closed {
-  readonly user: UserRow;
+  readonly user: User;
   /** Whether sshd refuses every key of the account. */
   readonly refused: boolean;
   /** What is left to do, and will be tried again; none if all is done. */
@@ -62,20 +63,20 @@ export interface ClosingRequest {
  */
 export async function disableAccess(
   op: ClosingOperation,
-  user: UserRow,
+  user: User,
   { at = op.context.clock.now(), action = "user.disable", note }: ClosingRequest = {},
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
   op.begun(unfinished(user));
   const status = user.status === "expired" ? "expired" : "disabled";
-  const disabled = await storeUser(op, user.id, { status, disabledAt: user.disabledAt ?? at });
+  const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
   return await settle(op, disabled, id, await shutOnHost(op, disabled));
 }
 
 /** Takes access away because its time is up: the user is stored as expired whatever the host says. */
-export async function expireAccess(op: ClosingOperation, user: UserRow): Promise<Closed> {
+export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // Without a note: what is stored of the time alone keeps the account shut, and the job finds the user again.
-  const expired = await storeUser(op, user.id, { status: "expired" });
+  const expired = await storeUser(op, user, { status: "expired" });
   const closing = await shutOnHost(op, expired);
   if (closing.owed.length === 0) return { user: expired, ...closing };
   const id = await noteClosing(op.context, { userId: user.id, kind: "shut", action: "" });
@@ -83,7 +84,7 @@ export async function expireAccess(op: ClosingOperation, user: UserRow): Promise
 }
 
 /** Goes on with shutting an account that is owed; what is stored of the user stays as it is. */
-export async function shutAccess(op: ClosingOperation, user: UserRow, note: number): Promise<Closed> {
+export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   return await settle(op, user, note, await shutOnHost(op, user));
 }
 
@@ -93,7 +94,7 @@ export async function shutAccess(op: ClosingOperation, user: UserRow, note: numb
  */
 export async function removeAccess(
   op: ClosingOperation,
-  user: UserRow,
+  user: User,
   { action = "user.delete", note }: ClosingRequest = {},
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
@@ -106,7 +107,7 @@ export async function removeAccess(
   }
   const now = op.context.clock.now();
   const status = user.status === "expired" ? "expired" : "disabled";
-  const kept = await storeUser(op, user.id, { status, disabledAt: user.disabledAt ?? now });
+  const kept = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? now });
   // The record of its success is still to come, in the name of who asked.
   await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
   return { user: kept, ...closing };
@@ -118,18 +119,19 @@ export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refu
   return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 
-function unfinished({ username }: UserRow): string {
+function unfinished({ username }: User): string {
   return `The access of ${username} is being taken away, but the database failed before that could be recorded. Nothing gives it back: it is finished and recorded once the database answers.`;
 }
 
-async function settle(op: ClosingOperation, user: UserRow, note: number, closing: HostClosing): Promise<Closed> {
+async function settle(op: ClosingOperation, user: User, note: number, closing: HostClosing): Promise<Closed> {
   if (closing.owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
   return { user, ...closing };
 }
 
 /** An account that is missing lets nobody in, and one that is not ours is not touched. */
-async function shutOnHost(op: ClosingOperation, user: UserRow): Promise<HostClosing> {
+async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
+  await raiseGeneration(op.tx, user.id);
   const { host, log } = op.context;
   return await goOn(op, async () => {
     const presence = await host.presence(refOf(user));
@@ -154,14 +156,14 @@ async function goOn({ context }: ClosingOperation, close: () => Promise<HostClos
 }
 
 /** Stores changes of a user whose row is locked. */
-export async function storeUser(op: Operation, userId: number, changes: Partial<UserRow>): Promise<UserRow> {
-  const [user] = await op.tx
+export async function storeUser(op: Operation, user: User, changes: Partial<UserRow>): Promise<User> {
+  const [row] = await op.tx
     .update(users)
     .set({ ...changes, updatedAt: op.context.clock.now() })
-    .where(eq(users.id, userId))
+    .where(eq(users.id, user.id))
     .returning()
     .prepare("update_user")
     .execute();
-  if (user === undefined) throw new Error("a locked user's row is gone");
-  return user;
+  if (row === undefined) throw new Error("a locked user's row is gone");
+  return { ...user, ...row };
 }

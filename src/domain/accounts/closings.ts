@@ -56,7 +56,11 @@ export async function settleClosing(tx: Transaction, id: number): Promise<void> 
 export async function oweClosing(
   op: Operation,
   id: number,
-  { user, owed, recorded }: { readonly user: UserRow; readonly owed: readonly string[]; readonly recorded: boolean },
+  {
+    user,
+    owed,
+    recorded,
+  }: { readonly user: Pick<UserRow, "username">; readonly owed: readonly string[]; readonly recorded: boolean },
 ): Promise<void> {
   const { clock, policy } = op.context;
   const now = clock.now();

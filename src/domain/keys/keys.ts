@@ -4,16 +4,16 @@ import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
-import { type KeyRow, sshKeys, type UserRow } from "../../store/schema.ts";
+import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
-import { accountAt, activeKeys } from "../accounts/account.ts";
+import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
 import { type Closing, closingsOf, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
-import { isExpired, lockUser, requireUser } from "../users/find.ts";
+import { isExpired, lockUser, requireUser, type User } from "../users/find.ts";
 import { parsePublicKey } from "./public-key.ts";
 
 export interface NewKey {
@@ -40,7 +40,11 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
     const message = keyAdded(context.policy.site, user.username, row);
-    const [stored] = await inOneGo(insertKey(op.tx, row), queueMail(op, { recipient: user.email, message }));
+    const [stored] = await inOneGo(
+      insertKey(op.tx, row),
+      raiseGeneration(op.tx, userId),
+      queueMail(op, { recipient: user.email, message }),
+    );
     op.onRollback(() => restoreAccess(context, user));
     await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as it is stored, that is trimmed; the record of a failure has it as it was sent.
@@ -87,7 +91,7 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
 
 /** A key on its way out of the account. */
 interface Revocation {
-  readonly user: UserRow;
+  readonly user: User;
   readonly keys: readonly KeyRow[];
   readonly owed: readonly Closing[];
   readonly key: KeyRow;
@@ -111,7 +115,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const revoked = { status: "revoked", revokedAt: clock.now() } as const;
   const message = keyRemoved(policy.site, user.username, key);
   const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
-  await inOneGo(revoke.execute(), queueMail(op, { recipient: user.email, message }));
+  await inOneGo(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
   const [problem] = taken.owed;
   if (problem !== undefined) {
     await shutInstead(op, user, `what the revoked key ${key.fingerprint} had opened could not be ended`);
@@ -133,7 +137,7 @@ async function takeFromHost({ context }: ClosingOperation, account: Account, key
 }
 
 /** Disables the user on record as the service's doing, until an administrator has set the host right. */
-async function shutInstead(op: ClosingOperation, user: UserRow, reason: string): Promise<void> {
+async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<void> {
   const { user: disabled, owed } = await disableAccess(op, user);
   const detail = { username: user.username, status: disabled.status, reason };
   op.alsoRecord({
@@ -175,7 +179,7 @@ export function parseKeyName(text: string): string {
 async function lockUserAndKeys(
   op: Operation,
   userId: number,
-): Promise<{ readonly user: UserRow; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
+): Promise<{ readonly user: User; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
   const [user, keys, owed] = await inOneGo(
     lockUser(op.tx, userId),
     activeKeys(op.tx, userId),

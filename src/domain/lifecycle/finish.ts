@@ -1,6 +1,5 @@
 /** Finishing what is owed: access that was to be taken away, and could not be as a whole, or was cut short by a crash. */
 
-import type { UserRow } from "../../store/schema.ts";
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing } from "../accounts/closings.ts";
@@ -9,7 +8,7 @@ import type { AuditAction } from "../operation/audit-actions.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
-import { lockUserIfStored } from "../users/find.ts";
+import { lockUserIfStored, type User } from "../users/find.ts";
 import { removedDetail } from "../users/users.ts";
 
 /**
@@ -50,7 +49,7 @@ async function finishClosing(services: Services, closing: Closing): Promise<read
   });
 }
 
-async function goOn(op: ClosingOperation, user: UserRow, noted: Closing): Promise<readonly string[]> {
+async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
   switch (noted.kind) {
     case "revoke": {
       if (!(await finishRevocation(op, user.id, noted))) op.learn({ unneeded: true });

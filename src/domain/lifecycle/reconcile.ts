@@ -3,7 +3,7 @@
 import { and, asc, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
-import { admins, audit, type UserRow } from "../../store/schema.ts";
+import { admins, audit } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
@@ -11,7 +11,7 @@ import { keyCameBack } from "../mail/host-messages.ts";
 import { queueMails } from "../mail/outbox.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
-import { findUserByName, lockUserIfStored } from "../users/find.ts";
+import { findUserByName, lockUserIfStored, type User } from "../users/find.ts";
 import { ACCOUNT_PREFIX, hostAccountOf } from "../users/username.ts";
 import { finishClosings } from "./finish.ts";
 import { readLocks } from "./lock-journal.ts";
@@ -82,7 +82,7 @@ async function repair(services: Services, dataDir: string, name: string): Promis
 }
 
 /** Somebody with access to the account put a key into its file: the administrators are told, and it does not go on for long. */
-async function answerReturn(op: ClosingOperation, user: UserRow): Promise<void> {
+async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
   const before = await countReturns(op, user);
   const disabled = user.status === "active" && before + 1 >= RETURNS_TOLERATED;
   if (disabled) {
@@ -101,7 +101,7 @@ async function answerReturn(op: ClosingOperation, user: UserRow): Promise<void> 
 }
 
 /** How often it was recorded in the last hour. */
-async function countReturns({ tx, context }: Operation, user: UserRow): Promise<number> {
+async function countReturns({ tx, context }: Operation, user: User): Promise<number> {
   const [row] = await tx
     .select({ returns: count() })
     .from(audit)
@@ -116,7 +116,7 @@ async function countReturns({ tx, context }: Operation, user: UserRow): Promise<
   return row?.returns ?? 0;
 }
 
-async function tellAdministrators(op: Operation, user: UserRow, disabled: boolean): Promise<void> {
+async function tellAdministrators(op: Operation, user: User, disabled: boolean): Promise<void> {
   const recipients = await op.tx.select({ email: admins.email }).from(admins).orderBy(asc(admins.id));
   const message = keyCameBack(op.context.policy.site, { username: user.username, disabled });
   await queueMails(

@@ -6,7 +6,7 @@ import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { accounts, type UserRow, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
@@ -17,7 +17,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { isExpired, lockUser, requireUser } from "./find.ts";
+import { isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
 export interface NewUser {
@@ -45,7 +45,7 @@ export interface UserFilter {
 const MAX_DAYS = 3650;
 
 /** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
-export function createUser(context: Context, input: NewUser): Promise<UserRow> {
+export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
   return auditedGrant(context, entry, async (op) => {
     const { host, clock } = context;
@@ -60,7 +60,7 @@ export function createUser(context: Context, input: NewUser): Promise<UserRow> {
     const ttl = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
-    const user = await insertUser(op, { username, uid, ...texts, ...times });
+    const user = await insertUser(op, { username, ...texts, ...times }, uid);
     const message = (input.letter ?? accountCreated)(context.policy.site, user);
     await queueMail(op, { recipient: user.email, message });
     const account = refOf(user);
@@ -84,7 +84,7 @@ export function createUser(context: Context, input: NewUser): Promise<UserRow> {
 }
 
 /** Changes what is supplied, and nothing else. */
-export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<UserRow> {
+export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   return audited(context, userEntry("user.update", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     const { email, supervisor, purpose } = changes;
@@ -96,7 +96,7 @@ export function updateUser(context: Context, userId: number, changes: UserChange
     const fields = Object.keys(supplied) as (keyof typeof supplied)[];
     const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
     op.learn({ detail: { ...supplied, ...old } });
-    return await storeUser(op, userId, supplied);
+    return await storeUser(op, user, supplied);
   });
 }
 
@@ -104,7 +104,7 @@ export function updateUser(context: Context, userId: number, changes: UserChange
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
  * whatever the host says; what it could not do is owed, and then this throws `internal` with what holds and what does not.
  */
-export function disableUser(context: Context, userId: number): Promise<UserRow> {
+export function disableUser(context: Context, userId: number): Promise<User> {
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireChangeable(context, user);
@@ -116,12 +116,12 @@ export function disableUser(context: Context, userId: number): Promise<UserRow> 
 }
 
 /** Gives a disabled user access again, with the keys as stored. */
-export function enableUser(context: Context, userId: number): Promise<UserRow> {
+export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireChangeable(context, user);
     await requireStaying(op, user, "conflict");
-    const enabled = await storeUser(op, userId, { status: "active", disabledAt: null });
+    const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     await openAccess(op, enabled);
     op.learn({ detail: { status: enabled.status } });
     return enabled;
@@ -132,7 +132,7 @@ export function enableUser(context: Context, userId: number): Promise<UserRow> {
  * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. A user
  * who expired returns to what they were before, unless the recycle period is over: then it is refused.
  */
-export function extendUser(context: Context, userId: number, days: number): Promise<UserRow> {
+export function extendUser(context: Context, userId: number, days: number): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
@@ -147,7 +147,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
     if (expireAt.getUTCFullYear() > 9999)
       throw new UamError("internal", "The new expiry would lie beyond the year 9999");
     const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
-    const extended = await storeUser(op, userId, { expireAt, status });
+    const extended = await storeUser(op, user, { expireAt, status });
     // A disabled user's account stays shut as it is.
     if (status === "active") await openAccess(op, extended);
     op.learn({
@@ -181,13 +181,13 @@ export function deleteUser(context: Context, userId: number): Promise<void> {
 }
 
 /** What the record of a deletion says was removed. */
-export function removedDetail(user: UserRow, keys: number) {
+export function removedDetail(user: User, keys: number) {
   const { email, supervisor, purpose, expireAt } = user;
   return { status: "deleted", email, supervisor, purpose, keys, uid: user.uid, expire_at: formatTimestamp(expireAt) };
 }
 
 /** The user; throws `not_found`. */
-export async function getUser(context: Context, userId: number): Promise<UserRow> {
+export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
@@ -229,21 +229,21 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
 }
 
 /** The user under its row lock; the record names them whatever becomes of the operation. */
-async function lockUserFor(op: Operation, userId: number): Promise<UserRow> {
+async function lockUserFor(op: Operation, userId: number): Promise<User> {
   const user = await lockUser(op.tx, userId);
   op.about({ detail: { username: user.username } });
   return user;
 }
 
 /** Throws `conflict` where enable and disable have nothing to change. */
-async function requireChangeable(context: Context, user: UserRow): Promise<void> {
+async function requireChangeable(context: Context, user: User): Promise<void> {
   if (isExpired(user, context.clock.now())) {
     throw new UamError("conflict", `${user.username} is expired; extend the account instead`);
   }
   await requireAccount(context, user, "conflict");
 }
 
-async function requireAccount(context: Context, user: UserRow, code: "conflict" | "internal"): Promise<void> {
+async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
   const account = refOf(user);
   const presence = await context.host.presence(account);
   if (presence === "missing") throw new UamError(code, `The host account ${account.name} is missing`);
@@ -251,13 +251,13 @@ async function requireAccount(context: Context, user: UserRow, code: "conflict" 
 }
 
 /** A deletion that is owed only goes forward. */
-async function requireStaying(op: Operation, user: UserRow, code: "conflict" | "internal"): Promise<void> {
+async function requireStaying(op: Operation, user: User, code: "conflict" | "internal"): Promise<void> {
   const owed = await closingsOf(op.tx, user.id);
   if (owed.some(({ kind }) => kind === "remove"))
     throw new UamError(code, `${user.username} is being deleted; create the user anew once that is done`);
 }
 
-async function requireWithinRecyclePeriod(op: Operation, user: UserRow, now: Date): Promise<void> {
+async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date): Promise<void> {
   const period = await readSetting(op.context, op.tx, "policy.recycle_period");
   if (!isExpired(user, now) || shift(user.expireAt, period) > now) return;
   throw new UamError(
@@ -266,11 +266,12 @@ async function requireWithinRecyclePeriod(op: Operation, user: UserRow, now: Dat
   );
 }
 
-async function insertUser(op: Operation, user: typeof users.$inferInsert): Promise<UserRow> {
+async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
-    return row;
+    await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
+    return { ...row, uid };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`);

@@ -6,10 +6,10 @@ import { accountOf, allAccounts } from "../../../src/domain/accounts/account.ts"
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
-import { findUserByName } from "../../../src/domain/users/find.ts";
+import { findUserByName, type User } from "../../../src/domain/users/find.ts";
 import type { Drift, Host } from "../../../src/protocol/host.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
-import { closings, sshKeys, type UserRow } from "../../../src/store/schema.ts";
+import { closings, sshKeys } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const account = () => app.host.accounts.get(`ext_${name}`);
-const row = () => findUserByName(app.db, name) as Promise<UserRow>;
+const row = () => findUserByName(app.db, name) as Promise<User>;
 const owed = () => listClosings(app.db);
 const finish = () => finishClosings(app.services);
 const disable = () => admin.call("POST", `/users/${id}/disable`);

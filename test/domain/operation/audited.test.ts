@@ -51,7 +51,7 @@ describe("audited()", () => {
   test("rolls back, sets the host back in reverse order, and records what the entry said with err", async () => {
     const undone: string[] = [];
     const rows = await newRows(() =>
-      audited(app.system, entry, async (op) => {
+      auditedGrant(app.system, entry, async (op) => {
         await op.tx.insert(counters).values({ name: "change", value: 1 });
         op.learn({ detail: { learned: 2 } });
         op.onRollback(async () => void undone.push("first"));

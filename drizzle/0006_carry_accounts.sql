@@ -1,3 +1,5 @@
+INSERT INTO public.accounts (user_id, uid) SELECT id, uid FROM public.users;
+--> statement-breakpoint
 -- Deletions under way were noted as counters, removal:<user id>:<actor type>:<actor>.
 INSERT INTO public.closings (user_id, kind, action, actor_type, actor, begun_at, due_at)
 SELECT DISTINCT ON (n.user_id) n.user_id, 'remove', 'user.delete', n.actor_type, n.actor, n.begun_at, n.begun_at
