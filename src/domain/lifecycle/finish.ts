@@ -2,7 +2,7 @@
 
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
-import { actorOf, type Closing, dueClosings, findClosing } from "../accounts/closings.ts";
+import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -12,14 +12,13 @@ import { lockUserIfStored, type User } from "../users/find.ts";
 import { removedDetail } from "../users/users.ts";
 
 /**
- * Goes on with every closing that is due. One that is under way is waited for, and then needs nothing. What is finished is
+ * Goes on with every closing that is due, or with all of them. One that is under way is waited for, and then needs nothing. What is finished is
  * recorded in the name of who asked for it, or, where that was recorded at the time, as a repair; what fails again is logged,
- * and due again later. Ends early when `signal` says so.
+ * and due again later.
  */
-export async function finishClosings(services: Services, signal?: AbortSignal): Promise<void> {
+export async function finishClosings(services: Services, which: "due" | "all" = "due"): Promise<void> {
   const { db, clock, log } = services;
-  for (const closing of await dueClosings(db, clock.now())) {
-    if (signal?.aborted) return;
+  for (const closing of await (which === "due" ? dueClosings(db, clock.now()) : listClosings(db))) {
     const { userId, kind } = closing;
     try {
       const owed = await finishClosing(services, closing);

@@ -6,12 +6,13 @@ import { HOUR, shift } from "../../shared/clock.ts";
 import { admins, audit } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
+import { listClosings } from "../accounts/closings.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
 import { keyCameBack } from "../mail/host-messages.ts";
 import { queueMails } from "../mail/outbox.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
-import { findUserByName, lockUserIfStored, type User } from "../users/find.ts";
+import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { ACCOUNT_PREFIX, hostAccountOf } from "../users/username.ts";
 import { finishClosings } from "./finish.ts";
 import { readLocks } from "./lock-journal.ts";
@@ -24,26 +25,28 @@ const RETURNS_TOLERATED = 3;
  * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then looked at
  * again and repaired under its user's row lock, so that a change made in between is never undone from stale data.
  * Accounts that a crash left half made are removed, and what is owed of taking access away is gone on with. Accounts that
- * `uam lock` shut while the database was away are recorded first, and never opened.
+ * `uam lock` shut while the database was away are recorded first, and never opened. "repair at once" does not wait until what
+ * is owed is due.
  */
 export async function reconcileHost(
   services: Services,
   dataDir: string,
-  mode: "check" | "repair",
+  mode: "check" | "repair" | "repair at once",
 ): Promise<readonly Drift[]> {
   const { db, host, clock } = services;
-  if (mode === "repair") {
+  if (mode !== "check") {
     await removeUnfinishedAccounts(services);
     await importLocks(services, dataDir);
-    await finishClosings(services);
+    await finishClosings(services, mode === "repair" ? "due" : "all");
   }
   const locked = lockedAccounts(services, dataDir);
   const wanted = (await allAccounts(db, clock.now())).map((account) =>
     locked.has(account.name) ? shut(account) : account,
   );
   const found = await host.reconcile(wanted, true);
-  if (mode === "check") return [...unrecorded(locked), ...found];
-  const drifts: Drift[] = [];
+  const owed = await owedDrifts(services);
+  if (mode === "check") return [...unrecorded(locked), ...owed, ...found];
+  const drifts: Drift[] = [...owed];
   for (const name of new Set(found.map((drift) => drift.account))) {
     // Without an account it is about what deleted accounts left.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, name)));
@@ -123,6 +126,18 @@ async function tellAdministrators(op: Operation, user: User, disabled: boolean):
     op,
     recipients.map(({ email }) => ({ recipient: email, message })),
   );
+}
+
+/** What is still to be taken away differs from what is stored, too. */
+async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
+  const owed = await listClosings(db);
+  if (owed.length === 0) return [];
+  const names = new Map((await selectUsers(db)).map((user) => [user.id, hostAccountOf(user.username)]));
+  return owed.map(({ userId, problem }) => {
+    const left = problem === "" ? "it was cut short" : problem;
+    const sentence = `access is still to be taken away: ${left}`;
+    return { account: names.get(userId) ?? `user ${userId}`, kind: "failed", problem: sentence, repaired: false };
+  });
 }
 
 function lockedAccounts({ log }: Services, dataDir: string): ReadonlySet<string> {

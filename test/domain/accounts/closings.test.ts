@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { checkOwed } from "../../../src/doctor/owed.ts";
 import { accountOf, allAccounts } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
@@ -88,6 +89,15 @@ describe("what the host could not do", () => {
   test("is tried again at growing distances, mailed once, and recorded when it is done", async () => {
     app.host.failing.add("emptyFile");
     expect((await disable()).status).toBe(500);
+    expect(await checkOwed(app.services)).toMatchObject([
+      {
+        state: "fault",
+        finding: expect.stringContaining(`The access of ${name} has been waiting to be taken away since`),
+      },
+    ]);
+    expect(await reconcileHost(app.services, app.config.dataDir, "check")).toMatchObject([
+      { account: `ext_${name}`, problem: expect.stringContaining("emptyFile"), repaired: false },
+    ]);
     const mailed = (await told()).length;
     expect(mailed).toBeGreaterThan(0);
     const minutes: number[] = [];
@@ -103,6 +113,7 @@ describe("what the host could not do", () => {
     app.clock.advance(HOUR);
     await Promise.all([finish(), finish()]);
     expect(await owed()).toEqual([]);
+    expect(await checkOwed(app.services)).toMatchObject([{ state: "ok" }]);
     expect(account()).toMatchObject({ open: false, file: [] });
     const [repair, ...others] = await records("reconcile.repair");
     expect(others).toEqual([]);
