@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
+import { listClosings } from "../../../src/domain/accounts/closings.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { type LockEntry, readLocks, writeLock } from "../../../src/domain/lifecycle/lock-journal.ts";
 import { findLockable, importLocks } from "../../../src/domain/lifecycle/locks.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
@@ -162,6 +164,9 @@ describe("importLocks()", () => {
     expect((await getUser(app.system, user.id)).status).toBe("disabled");
     const [row] = await disablings(user.id);
     expect(row).toMatchObject({ result: "failed", detail: expect.stringContaining("The host refused") });
+    app.host.failing.clear();
+    await finishClosings(app.services, "all");
+    expect(await listClosings(app.db)).toEqual([]);
   });
 });
 
