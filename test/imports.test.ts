@@ -42,7 +42,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Looks at every part, from the outside.
   doctor: [
-    ...["domain/lifecycle", "domain/operation", "host", "server/mail", "store/client.ts", "shared"],
+    ...["domain", "host", "server/mail", "store/client.ts", "shared"],
     ...["install/settings.ts", "install/sshd-drop-in.ts"],
   ],
   build: ["config", "install", "shared", "store/postgres"],

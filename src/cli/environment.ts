@@ -4,7 +4,8 @@
  */
 
 import type { Config } from "../config/config.ts";
-import type { Actor, Context } from "../domain/operation/context.ts";
+import type { Context } from "../domain/operation/context.ts";
+import type { Actor } from "../domain/operation/entry.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";

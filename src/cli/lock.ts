@@ -56,7 +56,7 @@ interface Shut {
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
 async function shutAndJournal({ environment, config, log }: Work, username: string): Promise<Shut> {
   const { openHost, policyOf } = await import("../server/compose.ts");
-  const { findLockable, shutAccount } = await import("../domain/lifecycle/locks.ts");
+  const { findLockable } = await import("../domain/lifecycle/locks.ts");
   const host = await openHost(config, log);
   const account = await findLockable(host, policyOf(config), username);
   const now = systemClock.now();
@@ -65,8 +65,13 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   let shut = true;
   if (account !== undefined) {
     try {
-      await shutAccount(host, account, now);
-      if (host.mode !== "dry-run") environment.err(`The account ${account.name} is shut.\n`);
+      const { refused, owed } = await host.shutAccount(account);
+      shut = owed.length === 0;
+      if (shut && host.mode !== "dry-run") environment.err(`The account ${account.name} is shut.\n`);
+      if (!shut) {
+        const now = refused ? "cannot log in" : "may still be able to log in";
+        environment.err(`uam: The account ${account.name} ${now}, and is not wholly shut: ${owed.join(". ")}\n`);
+      }
     } catch (error) {
       shut = false;
       environment.err(`uam: The account ${account.name} could not be shut: ${publicMessage(error)}\n`);

@@ -34,7 +34,7 @@ function runReconcile({ check, json }: { readonly check: boolean; readonly json:
   return async (environment) => {
     const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
     const items = await withServices(environment, "change", (context, config) =>
-      reconcileHost(context, config.dataDir, check ? "check" : "repair"),
+      reconcileHost(context, config.dataDir, check ? "check" : "repair at once"),
     );
     if (json) printJson(environment, { items });
     else if (items.length > 0) printTable(environment, COLUMNS, items);

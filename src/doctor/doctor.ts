@@ -8,6 +8,7 @@ import { publicMessage, UamError } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
 import { checkCertificate, checkDataDirectory, checkMailLog, checkMailLogPlace } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
+import { checkOwed } from "./owed.ts";
 import { checkSshd } from "./sshd.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
@@ -34,7 +35,7 @@ export interface Examination {
 
 const AS_SERVICE = "look at it as the account of the service, too: sudo -u uam uam doctor";
 /** What is looked at through the database alone. */
-const STORED = ["database", "service", "accounts", "administrators"] as const;
+const STORED = ["database", "service", "accounts", "closings", "administrators"] as const;
 
 /** Looks at everything; what cannot be looked at is a fault or skipped, and never keeps the rest from being looked at. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -68,6 +69,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
       ...(await guarded("service", () => checkHeartbeat(services))),
       ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
+      ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
     ];

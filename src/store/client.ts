@@ -94,6 +94,12 @@ export function isDuplicate(error: unknown, constraint: string): boolean {
   return cause instanceof postgres.PostgresError && cause.code === "23505" && cause.constraint_name === constraint;
 }
 
+/** True if `error` is PostgreSQL's giving up on a lock, after `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return cause instanceof postgres.PostgresError && cause.code === "55P03";
+}
+
 /** System calls that failed, the driver's own codes, and PostgreSQL's refusals to let one in (SQLSTATE 08, 28, 3D, 57P). */
 const CONNECTION_CODES = /^(E[A-Z_]{4,}|CONNECT_TIMEOUT|CONNECTION_[A-Z]+|08\w{3}|28\w{3}|3D\w{3}|57P\d\d)$/;
 

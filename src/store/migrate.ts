@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { UamError } from "../shared/errors.ts";
-import type { Database, Executor, Transaction } from "./client.ts";
+import { type Database, type Executor, isLockTimeout, type Transaction } from "./client.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 /** Any constant will do, as long as every version of the program uses the same. */
@@ -22,10 +22,43 @@ export async function migrate(
   return await db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const pending = await pendingMigrations(tx, migrations);
+    await lockTables(tx);
     await applyMigrations(tx, migrations, migrations.length - pending.length);
     await finish(tx);
     return pending.map((migration) => migration.name);
   });
+}
+
+/** Milliseconds; less than the second after which PostgreSQL looks for a deadlock, and ends one of those who are in it. */
+const LOCK_TIMEOUT = 300;
+const LOCK_TRIES = 200;
+
+/**
+ * Takes every table at once, or none: an instance of the older version that serves meanwhile takes them one after the other,
+ * in any order, and would be in a deadlock with a migration that does, too.
+ */
+async function lockTables(tx: Transaction): Promise<void> {
+  const rows = await tx.execute<{ name: string }>(
+    sql`select c.oid::regclass::text as name from pg_class c
+      where c.relnamespace = to_regnamespace('public') and c.relkind = 'r' order by c.relname`,
+  );
+  if (rows.length === 0) return;
+  const lock = sql.raw(`lock table ${rows.map(({ name }) => name).join(", ")} in access exclusive mode`);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tx.transaction(async (savepoint) => {
+        await savepoint.execute(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT}`));
+        await savepoint.execute(lock);
+        await savepoint.execute(sql`set local lock_timeout to default`);
+      });
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (attempt === LOCK_TRIES) {
+        const sentence = "The database cannot be brought up to date: its tables are in use all the time";
+        throw new UamError("internal", sentence, { cause: error });
+      }
+    }
+  }
 }
 
 /** Applies `migrations` from number `first` on, in the transaction of `tx`; those before it have been. */

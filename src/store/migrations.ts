@@ -5,6 +5,9 @@ import auditSeal from "../../drizzle/0001_audit_seal.sql" with { type: "text" };
 import auditProtect from "../../drizzle/0002_audit_protect.sql" with { type: "text" };
 import accountIntents from "../../drizzle/0003_account_intents.sql" with { type: "text" };
 import auditSeries from "../../drizzle/0004_audit_series.sql" with { type: "text" };
+import closingsAndAccounts from "../../drizzle/0005_closings_and_accounts.sql" with { type: "text" };
+import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "text" };
+import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -17,4 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0002_audit_protect", sql: auditProtect },
   { name: "0003_account_intents", sql: accountIntents },
   { name: "0004_audit_series", sql: auditSeries },
+  { name: "0005_closings_and_accounts", sql: closingsAndAccounts },
+  { name: "0006_carry_accounts", sql: carryAccounts },
+  { name: "0007_accounts_have_uids", sql: accountsHaveUids },
 ];

@@ -1,8 +1,19 @@
 /** The stored state, as Drizzle tables. Migrations are generated from here (`bun run migrations`). */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, customType, index, integer, pgTable, text, timestamp, uniqueIndex } from "drizzle-orm/pg-core";
-import { APPROVAL_STATUSES, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import {
+  bigint,
+  check,
+  customType,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import { APPROVAL_STATUSES, CLOSING_KINDS, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 
@@ -12,13 +23,12 @@ const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" })
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
 export const RESULTS = ["success", "failed"] as const;
 
-/** External users. A row goes when the user is deleted; the uid is never given to another. */
+/** External users. A row goes when the user is deleted. */
 export const users = pgTable(
   "users",
   {
     id: id(),
     username: text().notNull().unique(),
-    uid: integer().notNull().unique(),
     email: text().notNull(),
     supervisor: text().notNull().default(""),
     purpose: text().notNull().default(""),
@@ -36,6 +46,24 @@ export const users = pgTable(
   ],
 );
 
+/** The host that the service itself runs on. */
+export const LOCAL_HOST = 1;
+
+/** A user's account on a host. The uid is never given to another. */
+export const accounts = pgTable(
+  "accounts",
+  {
+    userId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    hostId: integer().notNull().default(LOCAL_HOST),
+    uid: integer().notNull(),
+    /** Rises with each change of what the account should be. */
+    generation: bigint({ mode: "number" }).notNull().default(1),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.hostId] }), uniqueIndex("accounts_uid").on(t.hostId, t.uid)],
+);
+
 /**
  * Accounts that are being made. A row is committed before the host is touched, and goes in the transaction that stores the
  * user: one that is left names an account that a crash kept from becoming anybody's.
@@ -45,6 +73,37 @@ export const accountIntents = pgTable("account_intents", {
   /** The host account's name. */
   name: text().notNull(),
 });
+
+/**
+ * Access that is being taken away. A row is committed before the host is touched, and goes in the transaction that leaves
+ * nothing to do; as long as it is there, nothing opens what it is about, and the service goes on trying. There is no foreign
+ * key: the row is written while its user's row is locked.
+ */
+export const closings = pgTable(
+  "closings",
+  {
+    id: id(),
+    userId: bigint({ mode: "number" }).notNull(),
+    kind: text({ enum: CLOSING_KINDS }).notNull(),
+    /** The key that is taken away; 0 where it is the account. */
+    keyId: bigint({ mode: "number" }).notNull().default(0),
+    /** The audit action to be recorded when it is done, in the name of the actor; "" where that is recorded already. */
+    action: text().notNull(),
+    actorType: text({ enum: ACTOR_TYPES }).notNull(),
+    actor: text().notNull(),
+    begunAt: time().notNull(),
+    attempts: integer().notNull().default(0),
+    /** When it is tried next. */
+    dueAt: time().notNull(),
+    /** What is left to do, in sentences; "" until the first attempt ended. */
+    problem: text().notNull().default(""),
+  },
+  (t) => [
+    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke')`),
+    uniqueIndex("closings_about").on(t.userId, t.kind, t.keyId),
+    index("closings_due_at").on(t.dueAt),
+  ],
+);
 
 /** SSH public keys. A revoked key's row is kept until its user is deleted. */
 export const sshKeys = pgTable(
@@ -173,8 +232,7 @@ export const settings = pgTable("settings", {
 
 /**
  * Single numbers by name, whatever the table is called: `uid`, the last uid given out, which only rises; the moments
- * `heartbeat` and `recycle_hold_until` (lifecycle/heartbeat.ts); and for each deletion under way a note of who asked for it,
- * `removal:<user id>:<actor type>:<actor>`, with when it began (users/removals.ts). Moments are milliseconds since 1970.
+ * `heartbeat` and `recycle_hold_until` (domain/lifecycle/heartbeat.ts). Moments are milliseconds since 1970.
  */
 export const counters = pgTable("counters", {
   name: text().primaryKey(),
@@ -274,6 +332,7 @@ export const outbox = pgTable(
 );
 
 export type UserRow = typeof users.$inferSelect;
+export type ClosingRow = typeof closings.$inferSelect;
 export type KeyRow = typeof sshKeys.$inferSelect;
 export type ApprovalRow = typeof approvals.$inferSelect;
 export type AdminRow = typeof admins.$inferSelect;

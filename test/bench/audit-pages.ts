@@ -129,8 +129,8 @@ const OWN: NamedMaker = [
 
 async function benchUsers(app: TestApp, { calls }: BenchOptions, floor: readonly number[] | undefined): Promise<void> {
   await app.db.execute(sql`
-    insert into users (username, uid, email, supervisor, status, expire_at, created_at, updated_at)
-    select 'u' || n, 100000 + n, 'u' || n || '@example.org', 'boss' || n % 50, case n % 10 when 0 then 'disabled' when 1 then 'expired' else 'active' end,
+    insert into users (username, email, supervisor, status, expire_at, created_at, updated_at)
+    select 'u' || n, 'u' || n || '@example.org', 'boss' || n % 50, case n % 10 when 0 then 'disabled' when 1 then 'expired' else 'active' end,
       now(), now(), now() from generate_series(1, ${USERS}) n`);
   const superuser = openDatabase(app.superuser, 1);
   await superuser.db.execute("vacuum analyze users");

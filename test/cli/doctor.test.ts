@@ -48,7 +48,12 @@ function driftingHost(): Examination["open"] {
   const host: Host = {
     ...app.host,
     reconcile: async (accounts, checkOnly) =>
-      accounts.map(({ name }) => ({ account: name, problem: "its key file is missing", repaired: !checkOnly })),
+      accounts.map(({ name }) => ({
+        account: name,
+        kind: "key_file",
+        problem: "its key file is missing",
+        repaired: !checkOnly,
+      })),
   };
   return async () => ({ services: { ...app.services, host }, close: async () => {} });
 }

@@ -128,7 +128,9 @@ export function createFakeHost(pause = 3): FakeHost {
     removeAccount: async (ref) => {
       await act("removeAccount", ref);
       const account = accounts.get(ref.name);
-      if (account === undefined) return { refused: true, owed: [] };
+      if (account === undefined) {
+        return { refused: true, owed: failing.has("removeAccount") ? [refusal("removeAccount", ref)] : [] };
+      }
       const closing = shut(ref);
       if (failing.has("removeAccount")) return { ...closing, owed: [...closing.owed, refusal("removeAccount", ref)] };
       accounts.delete(ref.name);

@@ -1,11 +1,11 @@
 /** Accounts that are being made: what a crash between the host and the commit leaves is found and removed. */
 
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { accountIntents, users } from "../../store/schema.ts";
-import type { Operation } from "../operation/audited.ts";
-import type { Services } from "../operation/context.ts";
+import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
+import type { Operation, Services } from "../operation/context.ts";
 
 /** First half of the advisory lock that whoever makes the account holds; the uid is the other. */
 const INTENT_LOCK = 8_246_002;
@@ -35,8 +35,12 @@ export async function removeUnfinishedAccounts({ db, host, log }: Services): Pro
         if (lock?.free !== true) return;
         const [noted] = await tx.select().from(accountIntents).where(eq(accountIntents.uid, uid));
         if (noted === undefined) return;
-        const [user] = await tx.select({ id: users.id }).from(users).where(eq(users.uid, uid));
-        if (user === undefined) await host.removeAccount({ name, uid });
+        const [user] = await tx
+          .select({ id: accounts.userId })
+          .from(accounts)
+          .where(and(eq(accounts.uid, uid), eq(accounts.hostId, LOCAL_HOST)));
+        const [left] = user === undefined ? (await host.removeAccount({ name, uid })).owed : [];
+        if (left !== undefined) throw new UamError("internal", left);
         await forgetIntent(tx, uid);
         log.warn("an account that a crash had left half made was removed", { account: name, uid });
       });

@@ -13,8 +13,8 @@ import {
   applicationRejected,
 } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { audited, type Operation } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
 

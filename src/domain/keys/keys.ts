@@ -1,16 +1,19 @@
 /** A user's SSH keys: upload, rename, revoke, list, and the authorized-keys file that follows from them. */
 
-import { and, asc, eq, sql } from "drizzle-orm";
-import type { Account } from "../../protocol/host.ts";
-import { UamError } from "../../shared/errors.ts";
-import { builtOnce, type Database, inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
-import { type KeyRow, sshKeys, type UserRow, users } from "../../store/schema.ts";
+import { eq } from "drizzle-orm";
+import type { Account, KeyTaken } from "../../protocol/host.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
+import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import { disableAccess, restoreAccess } from "../accounts/access.ts";
+import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
+import { type Closing, closingsOf, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { audited, type Operation } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
-import { findUser, isExpired, lockUser, requireUser } from "../users/find.ts";
-import { hostAccountOf } from "../users/username.ts";
+import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
+import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
+import { SYSTEM } from "../operation/entry.ts";
+import { isExpired, lockUser, requireUser, type User } from "../users/find.ts";
 import { parsePublicKey } from "./public-key.ts";
 
 export interface NewKey {
@@ -25,20 +28,25 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     subjectId: userId,
     detail: { name: input.name },
   } as const;
-  return audited(context, entry, async (op) => {
+  return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const { user, keys } = await lockUserAndKeys(op.tx, userId);
+    const { user, keys, owed } = await lockUserAndKeys(op, userId);
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
-    if (user.status !== "active" || isExpired(user, now)) {
+    if (user.status !== "active" || isExpired(user, now) || owed.some(({ kind }) => kind !== "revoke")) {
       throw new UamError("conflict", "Keys can be added only while the account is active");
     }
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
     const message = keyAdded(context.policy.site, user.username, row);
-    const [stored] = await inOneGo(insertKey(op.tx, row), queueMail(op, { recipient: user.email, message }));
-    await syncAuthorizedKeys(op, { user, keys: [...keys, stored] });
+    const [stored] = await inOneGo(
+      insertKey(op.tx, row),
+      raiseGeneration(op.tx, userId),
+      queueMail(op, { recipient: user.email, message }),
+    );
+    op.onRollback(() => restoreAccess(context, user));
+    await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as it is stored, that is trimmed; the record of a failure has it as it was sent.
     op.learn({ resourceId: String(stored.id), detail: { name, fingerprint } });
     return stored;
@@ -49,7 +57,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
 export function renameKey(context: Context, userId: number, keyId: number, newName: string): Promise<KeyRow> {
   const entry = keyEntry("key.rename", userId, keyId);
   return audited(context, entry, async (op) => {
-    const { keys } = await lockUserAndKeys(op.tx, userId);
+    const { keys } = await lockUserAndKeys(op, userId);
     const key = requireKey(keys, keyId);
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
@@ -59,23 +67,88 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
 }
 
 /**
- * Revokes the key: when this returns, the account's file no longer holds it, and the sessions opened with it are ended.
- * If the file cannot be set right the user is disabled, so that the key is dead all the same, and the call fails.
+ * Revokes the key: when this returns, the account's file no longer holds it, and the sessions opened with it are ended. If
+ * the file cannot be rewritten the key stays stored as active, and the user is disabled, so that it is dead all the same; if
+ * what runs cannot be ended, the key is revoked and the user is disabled, too. Both throw `internal` with a sentence.
  */
 export function revokeKey(context: Context, userId: number, keyId: number): Promise<KeyRow> {
-  const entry = keyEntry("key.revoke", userId, keyId);
-  return audited(context, entry, async (op) => {
-    const { user, keys } = await lockUserAndKeys(op.tx, userId);
+  return auditedClosing(context, keyEntry("key.revoke", userId, keyId), async (op) => {
+    const { user, keys, owed } = await lockUserAndKeys(op, userId);
     const key = requireKey(keys, keyId);
-    const revoked = { status: "revoked", revokedAt: context.clock.now() } as const;
-    const message = keyRemoved(context.policy.site, user.username, key);
-    const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
-    await inOneGo(revoke.execute(), queueMail(op, { recipient: user.email, message }));
-    const left = keys.filter((other) => other.id !== key.id);
-    const account = await syncAuthorizedKeys(op, { user, keys: left, revoked: key.fingerprint });
-    await context.host.endSessions(account, key.fingerprint);
-    op.learn({ detail: { fingerprint: key.fingerprint } });
-    return { ...key, ...revoked };
+    const note = await noteClosing(context, { userId, kind: "revoke", keyId, action: "key.revoke" });
+    return await takeKey(op, { user, keys, owed, key, note });
+  });
+}
+
+/** Goes on with a revocation that was noted and then cut short; false if there is nothing to do any more. */
+export async function finishRevocation(op: ClosingOperation, userId: number, note: Closing): Promise<boolean> {
+  const { user, keys, owed } = await lockUserAndKeys(op, userId);
+  const key = keys.find(({ id }) => id === note.keyId);
+  if (key !== undefined) await takeKey(op, { user, keys, owed, key, note: note.id });
+  else await settleClosing(op.tx, note.id);
+  return key !== undefined;
+}
+
+/** A key on its way out of the account. */
+interface Revocation {
+  readonly user: User;
+  readonly keys: readonly KeyRow[];
+  readonly owed: readonly Closing[];
+  readonly key: KeyRow;
+  readonly note: number;
+}
+
+async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Revocation): Promise<KeyRow> {
+  const { clock, policy } = op.context;
+  op.begun(
+    `The key ${key.fingerprint} is being revoked, but the database failed before that could be recorded. It stays out of the file, and is stored as revoked once the database answers.`,
+  );
+  op.learn({ detail: { fingerprint: key.fingerprint } });
+  const left = keys.filter((other) => other.id !== key.id);
+  const taken = await takeFromHost(op, accountAt(clock.now(), user, { keys: left, owed }), key);
+  await settleClosing(op.tx, note);
+  if (!taken.rewritten) {
+    await shutInstead(op, user, `the key ${key.fingerprint} could not be taken out of the authorized-keys file`);
+    op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, so that it is of no use`);
+    return key;
+  }
+  const revoked = { status: "revoked", revokedAt: clock.now() } as const;
+  const message = keyRemoved(policy.site, user.username, key);
+  const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
+  await inOneGo(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
+  const [problem] = taken.owed;
+  if (problem !== undefined) {
+    await shutInstead(op, user, `what the revoked key ${key.fingerprint} had opened could not be ended`);
+    op.refuse(
+      `The key is revoked, but what it had opened could not be ended, so ${user.username} was disabled: ${problem}`,
+    );
+  }
+  return { ...key, ...revoked };
+}
+
+/** Whatever the host throws, the key counts as still in the file. */
+async function takeFromHost({ context }: ClosingOperation, account: Account, key: KeyRow): Promise<KeyTaken> {
+  try {
+    return await context.host.takeKey(account, key.fingerprint);
+  } catch (error) {
+    context.log.error("a key could not be taken away on the host", { error, requestId: context.requestId });
+    return { rewritten: false, problem: publicMessage(error) };
+  }
+}
+
+/** Disables the user on record as the service's doing, until an administrator has set the host right. */
+async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<void> {
+  const { user: disabled, owed } = await disableAccess(op, user);
+  const detail = { username: user.username, status: disabled.status, reason };
+  op.alsoRecord({
+    actor: SYSTEM,
+    entry: {
+      action: "user.disable",
+      resourceId: String(user.id),
+      subjectId: user.id,
+      detail: owed.length === 0 ? detail : { ...detail, err: owed.join(". ") },
+    },
+    result: owed.length === 0 ? "success" : "failed",
   });
 }
 
@@ -85,109 +158,6 @@ export async function listKeys(context: Context, userId: number): Promise<readon
   // Only an empty answer leaves open whether there is such a user.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;
-}
-
-/** What the host is told of a user: the account as it should be, with the keys as stored. */
-export async function accountOf(tx: Transaction | Database, user: UserRow, now: Date): Promise<Account> {
-  return accountAt(now, user, await activeKeys(tx, user.id));
-}
-
-/** The same from the user's active keys. */
-function accountAt(now: Date, user: UserRow, keys: readonly KeyRow[]): Account {
-  const open = user.status === "active" && !isExpired(user, now);
-  return accountWith(user, open, open ? keys : []);
-}
-
-/** The same for a user whose account is to be open, with these keys, or shut. */
-export function accountWith(user: UserRow, open: boolean, keys: readonly KeyRow[]): Account {
-  return {
-    name: hostAccountOf(user.username),
-    uid: user.uid,
-    expireAt: user.expireAt,
-    open,
-    keys: keys.map(({ id, fingerprint, publicKey }) => {
-      const [type = "", base64 = ""] = publicKey.split(" ");
-      return { id, type, base64, fingerprint };
-    }),
-  };
-}
-
-/** A user's active keys as an operation leaves them. */
-interface KeyChange {
-  readonly user: UserRow;
-  readonly keys: readonly KeyRow[];
-  /** Fingerprint of the one it revokes. */
-  readonly revoked?: string;
-}
-
-/**
- * Rewrites the account's authorized-keys file from the keys as this operation leaves them; set back if it fails. But if the
- * host refuses while a key is revoked, the account is shut.
- */
-async function syncAuthorizedKeys(op: Operation, { user, keys, revoked }: KeyChange): Promise<Account> {
-  const { host, clock } = op.context;
-  const account = accountAt(clock.now(), user, keys);
-  let refused = false;
-  op.onRollback(() =>
-    refused && revoked !== undefined ? shutAccount(op.context, user.id) : restoreAccount(op.context, user),
-  );
-  try {
-    await host.writeKeys(account, revoked);
-  } catch (error) {
-    refused = true;
-    throw error;
-  }
-  return account;
-}
-
-/**
- * Disables a user whose key is to be dead but whose file cannot be rewritten, until an administrator has set the host
- * right. The account itself is shut even though its file still holds the key.
- */
-async function shutAccount(context: Context, userId: number): Promise<void> {
-  const { operation: _, ...outside } = context;
-  const system = { ...outside, actor: { type: "system", name: "system", ip: "" } } as const;
-  const reason = "a key was revoked, but the authorized-keys file could not be rewritten";
-  const entry = {
-    action: "user.disable",
-    resourceId: String(userId),
-    subjectId: userId,
-  } as const;
-  await audited(system, { ...entry, detail: { reason } }, async (op) => {
-    const user = await lockUser(op.tx, userId);
-    const now = context.clock.now();
-    const shut = { status: "disabled", disabledAt: user.disabledAt ?? now, updatedAt: now } as const;
-    await op.tx.update(users).set(shut).where(eq(users.id, userId));
-    try {
-      await context.host.applyAccess(accountWith({ ...user, ...shut }, false, []));
-    } catch (error) {
-      // Expected of the file; what counts is that the account is shut, which comes first. Reconcile goes on trying.
-      context.log.error("an account was shut because its authorized-keys file cannot be rewritten", { userId, error });
-    }
-    op.learn({ detail: { status: shut.status } });
-  });
-}
-
-/**
- * Sets the host back to what is stored for a user after a change to it failed, under the user's row lock. An account whose
- * user is not stored (a create that failed) is removed.
- */
-export async function restoreAccount(context: Context, user: Pick<UserRow, "id" | "username" | "uid">): Promise<void> {
-  await context.db.transaction(async (tx) => {
-    const exists = user.id > 0 ? await findUser(tx, user.id) : undefined;
-    if (exists === undefined)
-      return await context.host.removeAccount({ name: hostAccountOf(user.username), uid: user.uid });
-    const stored = await lockUser(tx, user.id);
-    await context.host.applyAccess(await accountOf(tx, stored, context.clock.now()));
-  });
-}
-
-/** Every stored user's account as it should be, for comparison with the host. */
-export async function allAccounts(db: Database, now: Date): Promise<readonly Account[]> {
-  const rows = await db.select().from(users).orderBy(asc(users.id));
-  const keys = await db.select().from(sshKeys).where(eq(sshKeys.status, "active")).orderBy(asc(sshKeys.id));
-  const byUser = Map.groupBy(keys, (key) => key.userId);
-  return rows.map((user) => accountAt(now, user, byUser.get(user.id) ?? []));
 }
 
 function keyEntry(action: "key.rename" | "key.revoke", userId: number, keyId: number) {
@@ -205,26 +175,29 @@ export function parseKeyName(text: string): string {
   return name;
 }
 
-const selectActiveKeys = builtOnce((db) =>
-  db
-    .select()
-    .from(sshKeys)
-    .where(and(eq(sshKeys.userId, sql.placeholder("userId")), eq(sshKeys.status, "active")))
-    .orderBy(asc(sshKeys.id))
-    .prepare("active_keys"),
-);
-
-async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
-  return await selectActiveKeys(db).execute({ userId });
+/** The user under its row lock, and what is stored of its keys once that is held. Throws `not_found` without such a user. */
+async function lockUserAndKeys(
+  op: Operation,
+  userId: number,
+): Promise<{ readonly user: User; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
+  const [user, keys, owed] = await inOneGo(
+    lockUser(op.tx, userId),
+    activeKeys(op.tx, userId),
+    closingsOf(op.tx, userId),
+  );
+  op.about({ detail: { username: user.username } });
+  return { user, keys, owed };
 }
 
-/** The user under its row lock, and its active keys as they are once that is held. Throws `not_found` without such a user. */
-async function lockUserAndKeys(
-  tx: Transaction,
-  userId: number,
-): Promise<{ readonly user: UserRow; readonly keys: readonly KeyRow[] }> {
-  const [user, keys] = await inOneGo(lockUser(tx, userId), activeKeys(tx, userId));
-  return { user, keys };
+/** The interface's table: where an account is missing or foreign, a change of its keys is an internal failure. */
+async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof UamError && error.code === "conflict")
+      throw new UamError("internal", error.message, { cause: error });
+    throw error;
+  }
 }
 
 function requireKey(keys: readonly KeyRow[], keyId: number): KeyRow {

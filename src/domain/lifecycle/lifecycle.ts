@@ -4,14 +4,15 @@ import { and, count, eq, lte, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { type UserRow, users } from "../../store/schema.ts";
+import { expireAccess, owedSentence, removeAccess } from "../accounts/access.ts";
+import { activeKeys } from "../accounts/account.ts";
 import { expired } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { audited, type Operation } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { lockUserIfStored } from "../users/find.ts";
-import { hostAccountOf } from "../users/username.ts";
-import { applyAccess, removeUser } from "../users/users.ts";
+import { removedDetail } from "../users/users.ts";
 import { type Due, type DueUser, eachDue, type Outcome } from "./due.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
@@ -32,7 +33,9 @@ export async function expireDue(context: Context, time: Heartbeat, signal?: Abor
 export async function recycleDue(context: Context, time: Heartbeat, signal?: AbortSignal): Promise<Outcome> {
   if (time.holdUntil !== undefined) return { done: 0, failed: 0 };
   const period = await readSetting(context, context.db, "policy.recycle_period");
-  const where = sql`u.status = 'expired' and u.expire_at <= ${formatTimestamp(shift(time.now, -period))}::timestamptz`;
+  // A removal that was begun is finished by `finishClosings`.
+  const where = sql`u.status = 'expired' and u.expire_at <= ${formatTimestamp(shift(time.now, -period))}::timestamptz
+    and not exists (select 1 from closings c where c.user_id = u.id and c.kind = 'remove')`;
   const due: Due = { action: "lifecycle.recycle", where, now: time.now };
   return await eachDue(context, due, (user) => recycleUser(context, user, time.now), signal);
 }
@@ -49,28 +52,18 @@ export async function countRecyclable(context: Context, now: Date): Promise<numb
 
 /** True unless somebody extended or deleted the user, or another instance expired it, in the meantime. */
 function expireUser(context: Context, { id, username }: DueUser, time: Heartbeat): Promise<boolean> {
-  return audited(context, entryOf("lifecycle.expire", id, username), async (op) => {
+  return auditedClosing(context, entryOf("lifecycle.expire", id, username), async (op) => {
     const user = await lockUserIfStored(op.tx, id);
     if (user === undefined || user.status === "expired" || user.expireAt > time.now) {
       op.learn({ unneeded: true });
       return false;
     }
-    const changes = { status: "expired", updatedAt: context.clock.now() } as const;
-    await op.tx.update(users).set(changes).where(eq(users.id, id)).prepare("expire_user").execute();
     await queueNotice(op, user, time);
+    const closed = await expireAccess(op, user);
     op.learn({ detail: { status: "expired", old_status: user.status, expire_at: formatTimestamp(user.expireAt) } });
-    await shutAccount(op, { ...user, ...changes });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${username} is expired`, closed));
     return true;
   });
-}
-
-async function shutAccount(op: Operation, user: UserRow): Promise<void> {
-  const { host, log } = op.context;
-  const name = hostAccountOf(user.username);
-  const presence = await host.presence({ name, uid: user.uid });
-  if (presence === "present") return await applyAccess(op, user);
-  op.learn({ detail: { host: presence } });
-  log.warn("a user expired whose account is not on the host as it was made; look into it", { account: name, presence });
 }
 
 async function queueNotice(op: Operation, user: UserRow, { now, holdUntil }: Heartbeat): Promise<void> {
@@ -84,15 +77,17 @@ async function queueNotice(op: Operation, user: UserRow, { now, holdUntil }: Hea
 }
 
 function recycleUser(context: Context, { id, username }: DueUser, now: Date): Promise<boolean> {
-  return audited(context, entryOf("lifecycle.recycle", id, username), async (op) => {
+  return auditedClosing(context, entryOf("lifecycle.recycle", id, username), async (op) => {
     const user = await lockUserIfStored(op.tx, id);
     const period = await readSetting(context, op.tx, "policy.recycle_period");
     if (user?.status !== "expired" || shift(user.expireAt, period) > now) {
       op.learn({ unneeded: true });
       return false;
     }
-    await removeUser(op, user);
-    op.learn({ detail: { status: "deleted", expire_at: formatTimestamp(user.expireAt) } });
+    const keys = await activeKeys(op.tx, id);
+    const closed = await removeAccess(op, user, { action: "lifecycle.recycle" });
+    op.learn({ detail: removedDetail(user, keys.length) });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${username} is expired, and is being removed`, closed));
     return true;
   });
 }

@@ -3,11 +3,11 @@
 import { eq, sql } from "drizzle-orm";
 import type { AccountRef, Host } from "../../protocol/host.ts";
 import { MINUTE } from "../../shared/clock.ts";
-import { publicMessage, UamError } from "../../shared/errors.ts";
+import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { counters, type UserRow, users } from "../../store/schema.ts";
-import { accountOf } from "../keys/keys.ts";
-import { audited, type Operation } from "../operation/audited.ts";
+import { counters } from "../../store/schema.ts";
+import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
 import { findUserByName, lockUser } from "../users/find.ts";
 import { hostAccountOf } from "../users/username.ts";
@@ -43,11 +43,6 @@ export async function findLockable(host: Host, policy: Policy, username: string)
   return account;
 }
 
-/** Shuts the account on the host: no login, no process and no key is left when this returns. */
-export async function shutAccount(host: Host, account: AccountRef, now: Date): Promise<void> {
-  await host.applyAccess({ ...account, expireAt: now, open: false, keys: [] });
-}
-
 /**
  * Records the entries of the journal as `user.disable` by the operators who locked, and stores the users as disabled; an
  * entry is recorded once, however often this runs, and then leaves the journal. Call it before every reconciliation, which
@@ -74,60 +69,44 @@ export async function importLocks(services: Services, dataDir: string): Promise<
 /** The sentence of the failure that was recorded, if it was one. */
 async function importLock(services: Services, entry: LockEntry): Promise<string | undefined> {
   const context: Context = { ...services, actor: { type: "cli", name: entry.operator, ip: "" }, requestId: "" };
-  const [recorded] = await services.side
-    .select()
-    .from(counters)
-    .where(eq(counters.name, markOf(entry)));
-  if (recorded !== undefined) return undefined;
+  if (await isImported(services, entry)) return undefined;
   try {
-    return await recordLock(context, entry);
+    await recordLock(context, entry);
+    return undefined;
   } catch (error) {
-    // Recorded as failed; anything but this refusal is to be tried again.
+    // Committed, with something owed; or recorded as failed. Anything but these refusals is to be tried again.
+    if (error instanceof UamError && (await isImported(services, entry))) return error.message;
     if (!(error instanceof UamError) || error.code !== "not_found") throw error;
     services.log.warn("an account was locked whose user is not stored", { username: entry.username, uid: entry.uid });
     return error.message;
   }
 }
 
-async function recordLock(context: Context, entry: LockEntry): Promise<string | undefined> {
+async function isImported({ side }: Services, entry: LockEntry): Promise<boolean> {
+  const rows = await side
+    .select()
+    .from(counters)
+    .where(eq(counters.name, markOf(entry)));
+  return rows.length > 0;
+}
+
+async function recordLock(context: Context, entry: LockEntry): Promise<void> {
   const known = await findUserByName(context.side, entry.username);
   const subject = known === undefined ? {} : { resourceId: String(known.id), subjectId: known.id };
-  return await audited(context, { action: "user.disable", ...subject }, async (op) => {
+  const about = { action: "user.disable", ...subject, detail: { username: entry.username } } as const;
+  await auditedClosing(context, about, async (op) => {
     if (known === undefined || (entry.uid !== undefined && known.uid !== entry.uid)) {
       throw new UamError("not_found", `There is no user named ${entry.username} with the account that was locked`);
     }
-    const locked = await storeDisabled(op, await lockUser(op.tx, known.id), entry);
-    const refused = await shutAgain(op, locked);
+    const user = await lockUser(op.tx, known.id);
+    // The mark commits with the change.
+    await op.tx.insert(counters).values({ name: markOf(entry), value: entry.at.getTime() });
+    // Between the lock and now the service may have opened the account again.
+    const closed = await disableAccess(op, user, { at: entry.at });
     const late = context.clock.now().getTime() - entry.at.getTime() > MINUTE;
-    op.learn({
-      detail: { status: locked.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) },
-      ...(refused === undefined ? {} : { refused }),
-    });
-    return refused;
+    op.learn({ detail: { status: closed.user.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) } });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${entry.username} is disabled`, closed));
   });
-}
-
-/** An expired user stays expired, and returns as disabled when extended. The mark commits with the change. */
-async function storeDisabled(op: Operation, user: UserRow, entry: LockEntry): Promise<UserRow> {
-  await op.tx.insert(counters).values({ name: markOf(entry), value: entry.at.getTime() });
-  const status = user.status === "expired" ? "expired" : "disabled";
-  const changes = { status, disabledAt: user.disabledAt ?? entry.at, updatedAt: op.context.clock.now() } as const;
-  await op.tx.update(users).set(changes).where(eq(users.id, user.id));
-  return { ...user, ...changes };
-}
-
-/**
- * Between the lock and now the service may have opened the account again. If the host refuses, the user stays stored as
- * disabled, so that every reconciliation shuts the account, and the record says what failed.
- */
-async function shutAgain(op: Operation, user: UserRow): Promise<string | undefined> {
-  try {
-    await op.context.host.applyAccess(await accountOf(op.tx, user, op.context.clock.now()));
-    return undefined;
-  } catch (error) {
-    op.context.log.error("a locked account could not be shut; it is tried again", { username: user.username, error });
-    return publicMessage(error);
-  }
 }
 
 const MARK = "lock:";

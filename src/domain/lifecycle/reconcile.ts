@@ -1,38 +1,52 @@
-/** Reconcile: what the host has is compared with what is stored, and set right. */
+/** Reconcile: what the host has is compared with what is stored, and set right; every repair is on record. */
 
+import { and, asc, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
+import { HOUR, shift } from "../../shared/clock.ts";
+import { admins, audit } from "../../store/schema.ts";
+import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { accountOf, allAccounts } from "../accounts/account.ts";
+import { listClosings } from "../accounts/closings.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
-import { accountOf, allAccounts } from "../keys/keys.ts";
-import type { Services } from "../operation/context.ts";
-import { lockUserByName } from "../users/find.ts";
+import { keyCameBack } from "../mail/host-messages.ts";
+import { queueMails } from "../mail/outbox.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
+import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { ACCOUNT_PREFIX, hostAccountOf } from "../users/username.ts";
+import { finishClosings } from "./finish.ts";
 import { readLocks } from "./lock-journal.ts";
 import { importLocks } from "./locks.ts";
-import { finishRemovals } from "./removals.ts";
+
+/** A user whose account held a key that is not stored so many times within an hour is disabled. */
+const RETURNS_TOLERATED = 3;
 
 /**
  * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then looked at
  * again and repaired under its user's row lock, so that a change made in between is never undone from stale data.
- * Accounts that a crash left half made are removed, and users that it left half deleted. Accounts that `uam lock` shut while the database was away are recorded first, and never opened.
+ * Accounts that a crash left half made are removed, and what is owed of taking access away is gone on with. Accounts that
+ * `uam lock` shut while the database was away are recorded first, and never opened. "repair at once" does not wait until what
+ * is owed is due.
  */
 export async function reconcileHost(
   services: Services,
   dataDir: string,
-  mode: "check" | "repair",
+  mode: "check" | "repair" | "repair at once",
 ): Promise<readonly Drift[]> {
   const { db, host, clock } = services;
-  if (mode === "repair") {
+  if (mode !== "check") {
     await removeUnfinishedAccounts(services);
     await importLocks(services, dataDir);
-    await finishRemovals(services);
+    await finishClosings(services, mode === "repair" ? "due" : "all");
   }
   const locked = lockedAccounts(services, dataDir);
   const wanted = (await allAccounts(db, clock.now())).map((account) =>
     locked.has(account.name) ? shut(account) : account,
   );
   const found = await host.reconcile(wanted, true);
-  if (mode === "check") return [...unrecorded(locked), ...found];
-  const drifts: Drift[] = [];
+  const owed = await owedDrifts(services);
+  if (mode === "check") return [...unrecorded(locked), ...owed, ...found];
+  const drifts: Drift[] = [...owed];
   for (const name of new Set(found.map((drift) => drift.account))) {
     // Without an account it is about what deleted accounts left.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, name)));
@@ -40,15 +54,89 @@ export async function reconcileHost(
   return drifts;
 }
 
+/** One account, under its user's row lock. What is repaired is recorded; what cannot be is only reported, each time anew. */
 async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
-  const { db, host, clock } = services;
-  return await db.transaction(async (tx) => {
-    const user = await lockUserByName(tx, name.slice(ACCOUNT_PREFIX.length));
-    if (user === undefined) return [];
-    const account = await accountOf(tx, user, clock.now());
+  const { clock, host } = services;
+  const known = await findUserByName(services.side, name.slice(ACCOUNT_PREFIX.length));
+  if (known === undefined) return [];
+  const entry = {
+    action: "reconcile.repair",
+    resourceId: String(known.id),
+    subjectId: known.id,
+    detail: { username: known.username },
+  } as const;
+  let drifts: readonly Drift[] = [];
+  await auditedClosing(systemContext(services), entry, async (op) => {
+    const user = await lockUserIfStored(op.tx, known.id);
+    if (user === undefined) return op.learn({ unneeded: true });
+    const account = await accountOf(op.tx, user, clock.now());
     // Looked at anew: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);
-    return await host.reconcile([isLocked ? shut(account) : account], false);
+    drifts = await host.reconcile([isLocked ? shut(account) : account], false);
+    const repaired = drifts.filter((drift) => drift.repaired);
+    if (repaired.length === 0) return op.learn({ unneeded: true });
+    const kinds = [...new Set(repaired.map(({ kind }) => kind))];
+    op.learn({ detail: { kinds: kinds.join(" "), found: repaired.map(({ problem }) => problem).join("; ") } });
+    if (kinds.includes("key_added")) await answerReturn(op, user);
+  }).catch((error: unknown) => {
+    services.log.error("an account that differs could not be repaired", { account: name, error });
+  });
+  return drifts;
+}
+
+/** Somebody with access to the account put a key into its file: the administrators are told, and it does not go on for long. */
+async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
+  const before = await countReturns(op, user);
+  const disabled = user.status === "active" && before + 1 >= RETURNS_TOLERATED;
+  if (disabled) {
+    const closed = await disableAccess(op, user);
+    const detail = {
+      username: user.username,
+      status: closed.user.status,
+      reason: `keys that are not stored were put into the authorized-keys file ${before + 1} times within an hour`,
+    };
+    const { actor } = op.context;
+    const subject = { resourceId: String(user.id), subjectId: user.id };
+    op.alsoRecord({ actor, entry: { action: "user.disable", ...subject, detail }, result: "success" });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+  }
+  await tellAdministrators(op, user, disabled);
+}
+
+/** How often it was recorded in the last hour. */
+async function countReturns({ tx, context }: Operation, user: User): Promise<number> {
+  const [row] = await tx
+    .select({ returns: count() })
+    .from(audit)
+    .where(
+      and(
+        eq(audit.subjectId, user.id),
+        eq(audit.action, "reconcile.repair"),
+        gte(audit.createdAt, shift(context.clock.now(), -HOUR)),
+        like(audit.detail, '%"kinds":"%key_added%'),
+      ),
+    );
+  return row?.returns ?? 0;
+}
+
+async function tellAdministrators(op: Operation, user: User, disabled: boolean): Promise<void> {
+  const recipients = await op.tx.select({ email: admins.email }).from(admins).orderBy(asc(admins.id));
+  const message = keyCameBack(op.context.policy.site, { username: user.username, disabled });
+  await queueMails(
+    op,
+    recipients.map(({ email }) => ({ recipient: email, message })),
+  );
+}
+
+/** What is still to be taken away differs from what is stored, too. */
+async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
+  const owed = await listClosings(db);
+  if (owed.length === 0) return [];
+  const names = new Map((await selectUsers(db)).map((user) => [user.id, hostAccountOf(user.username)]));
+  return owed.map(({ userId, problem }) => {
+    const left = problem === "" ? "it was cut short" : problem;
+    const sentence = `access is still to be taken away: ${left}`;
+    return { account: names.get(userId) ?? `user ${userId}`, kind: "failed", problem: sentence, repaired: false };
   });
 }
 
@@ -62,5 +150,5 @@ function shut(account: Account): Account {
 
 function unrecorded(locked: ReadonlySet<string>): readonly Drift[] {
   const problem = "locked by uam lock, and not yet recorded as disabled";
-  return [...locked].map((account) => ({ account, problem, repaired: false }));
+  return [...locked].map((account) => ({ account, kind: "expiry_date", problem, repaired: false }));
 }

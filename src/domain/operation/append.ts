@@ -4,8 +4,8 @@ import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
-import type { AuditEntry, Recorded } from "./audited.ts";
 import type { AuditContent, Context } from "./context.ts";
+import type { AuditEntry, Recorded } from "./entry.ts";
 
 /** Longest text kept of any one value in `detail`: what a caller submitted must not fill the log. */
 const MAX_DETAIL_TEXT = 1000;
@@ -18,9 +18,10 @@ const CLOCK_TOLERANCE = SECOND;
  * Adds the record, numbered and sealed. To be called last: from here to the end of the transaction every other writer of
  * the log waits. Its time is never before that of the record before it.
  */
-export async function appendAudit(tx: Transaction, context: Context, { entry, result }: Recorded): Promise<RecordRef> {
+export async function appendAudit(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
+  const { entry, result, actor = context.actor } = recorded;
   const names = {
-    actor: clip(context.actor.name, MAX_NAME),
+    actor: clip(actor.name, MAX_NAME),
     action: entry.action,
     resourceType: RESOURCE_TYPE_OF[entry.action],
     resourceId: clip(entry.resourceId ?? "", MAX_NAME),
@@ -33,11 +34,11 @@ export async function appendAudit(tx: Transaction, context: Context, { entry, re
   const content: AuditContent = {
     id: next.id,
     createdAt: behind > 0 ? new Date(next.floor) : now,
-    actorType: context.actor.type,
+    actorType: actor.type,
     ...names,
     detail: JSON.stringify(detail),
     result,
-    ip: context.actor.ip,
+    ip: actor.ip,
     ...next.counters,
     sealedCounters: null,
   };

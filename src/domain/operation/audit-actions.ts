@@ -29,6 +29,7 @@ export const RESOURCE_TYPE_OF = {
   "settings.update": "setting",
   "lifecycle.expire": "user",
   "lifecycle.recycle": "user",
+  "reconcile.repair": "user",
 } as const satisfies Readonly<Record<string, ResourceType | "">>;
 
 export type AuditAction = keyof typeof RESOURCE_TYPE_OF;

@@ -1,90 +1,117 @@
 /**
- * Audited operations: every state change goes through `audited`. The change and its audit record commit together; a
- * failure rolls back, undoes what was done on the host, and is recorded on its own. No record, no change.
+ * Audited operations: every state change goes through one of three functions. Change and audit record commit together; no
+ * record, no change. What gives access (`auditedGrant`) is undone on the host if anything fails. What takes access away
+ * (`auditedClosing`) has no undo: it goes forward. What does neither is `audited`.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Transaction } from "../../store/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
-import type { AuditAction } from "./audit-actions.ts";
-import type { Context } from "./context.ts";
+import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
+import type { AuditEntry, Learned, Recorded } from "./entry.ts";
 
-export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
-
-/** What is known of an operation before it begins; it is in the record of its success and of its failure. */
-export interface AuditEntry {
-  readonly action: AuditAction;
-  /** Decimal id, or the key of a setting. Empty when a create failed. */
-  readonly resourceId?: string;
-  readonly detail?: AuditDetail;
-  /** The external user who acts or whom it is about; makes the record part of that user's own trail. */
-  readonly subjectId?: number;
+/** What an operation does, where some of it needs no transaction. */
+export interface Steps<P, T, Op = Operation> {
+  /** Runs first, with no transaction open: for slow work, and for counters that must survive a failure. */
+  readonly prepare: () => Promise<P>;
+  readonly run: (op: Op, prepared: P) => Promise<T>;
 }
 
-/** What an operation found out; only the record of its success has it. */
-export interface Learned {
-  readonly resourceId?: string;
-  readonly detail?: AuditDetail;
-  readonly subjectId?: number;
-  /** The sentence of a failure that is to be committed all the same: the record says `failed`, with it as `err`. */
-  readonly refused?: string;
-  /** Somebody else did it first: nothing was changed, and nothing is recorded. */
-  readonly unneeded?: true;
+type Work<P, T, Op> = ((op: Op) => Promise<T>) | Steps<P, T, Op>;
+
+/**
+ * Runs an operation that touches nobody's access on the host. When it returns, change and record are committed (also if the
+ * answer to the commit got lost); when it throws, nothing is changed, the failure is recorded with `err`, and what was thrown
+ * is thrown on.
+ */
+export function audited<T, P = undefined>(
+  context: Context,
+  entry: AuditEntry,
+  work: Work<P, T, Operation>,
+): Promise<T> {
+  return perform(context, entry, stepsOf(work));
 }
 
-/** An operation under way. */
-export interface Operation {
-  readonly tx: Transaction;
-  /** The caller's context inside this operation: an operation called with it shares this one's fate. */
-  readonly context: Context;
-  learn(learned: Learned): void;
-  /** Registers what sets the host back; run after a rollback, last registered first, on connections of its own. */
-  onRollback(undo: () => Promise<void>): void;
+/** The same for what gives access: when it throws, the host is set back, too. */
+export function auditedGrant<T>(context: Context, entry: AuditEntry, work: (op: Grant) => Promise<T>): Promise<T> {
+  return perform(context, entry, stepsOf(work));
 }
 
-/** One line of the log to be. */
-export interface Recorded {
-  readonly entry: AuditEntry;
-  readonly result: "success" | "failed";
+/**
+ * Runs an operation that takes access away. Nothing that it did on the host is ever undone: what it could not do is noted
+ * (domain/accounts/closings.ts) and finished later, also if the database fails or the process dies in between. An operation
+ * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`.
+ */
+export async function auditedClosing<T>(
+  context: Context,
+  entry: AuditEntry,
+  work: (op: ClosingOperation) => Promise<T>,
+): Promise<T> {
+  // Who rolls back what surrounds it would roll it back, too.
+  if (context.operation !== undefined) throw new Error("taking access away cannot be part of another operation");
+  let pending: string | undefined;
+  let refused: string | undefined;
+  let result: T;
+  try {
+    result = await perform(context, entry, {
+      prepare: async () => undefined,
+      run: async (op) => {
+        const { tx, about, learn, alsoRecord } = op;
+        const closing: ClosingOperation = {
+          ...{ tx, about, learn, alsoRecord },
+          get context() {
+            return op.context;
+          },
+          begun: (sentence) => {
+            pending = sentence;
+          },
+          refuse: (sentence) => {
+            refused = sentence;
+            op.learn({ refused: sentence });
+          },
+        };
+        return await work(closing);
+      },
+    });
+  } catch (error) {
+    if (pending === undefined) throw error;
+    throw new UamError("internal", pending, { cause: error });
+  }
+  if (refused !== undefined) throw new UamError("internal", refused);
+  return result;
 }
 
 /** What an outermost operation collects from itself and the operations inside it. */
 interface Journal {
-  readonly successes: Recorded[];
+  readonly records: Recorded[];
   readonly failures: Recorded[];
   readonly undos: (() => Promise<void>)[];
 }
 
+type AnySteps<P, T> = {
+  readonly prepare: () => Promise<P>;
+  readonly run: (op: Grant, prepared: P) => Promise<T>;
+};
+
 const journals = new WeakMap<Operation, Journal>();
 
-/** What an operation does, where some of it needs no transaction. */
-export interface Steps<P, T> {
-  /** Runs first, with no transaction open: for slow work, and for counters that must survive a failure. */
-  readonly prepare: () => Promise<P>;
-  readonly run: (op: Operation, prepared: P) => Promise<T>;
+function stepsOf<P, T>(work: Work<P, T, Grant>): AnySteps<P, T> {
+  return typeof work === "function" ? { prepare: async () => undefined as P, run: work } : work;
 }
 
-/**
- * Runs one audited operation. When it returns, change and record are committed (also if the answer to the commit got lost); when it throws, neither the database nor
- * the host is changed, the failure is recorded with `err`, and what was thrown is thrown on.
- */
-export async function audited<T, P = undefined>(
-  context: Context,
-  entry: AuditEntry,
-  work: ((op: Operation) => Promise<T>) | Steps<P, T>,
-): Promise<T> {
-  const steps = typeof work === "function" ? { prepare: async () => undefined as P, run: work } : work;
-  if (context.operation !== undefined) return await runInside(context, context.operation, entry, steps);
-  const journal: Journal = { successes: [], failures: [], undos: [] };
+async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnySteps<P, T>): Promise<T> {
+  const known: Known = { entry };
+  if (context.operation !== undefined) return await runInside(context, context.operation, known, steps);
+  const journal: Journal = { records: [], failures: [], undos: [] };
   let finished: { readonly result: T; readonly record: RecordRef | undefined } | undefined;
   try {
     const prepared = await steps.prepare();
     return await context.db.transaction(async (tx) => {
-      const result = await perform(context, tx, journal, entry, (op) => steps.run(op, prepared));
+      const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
       let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.
-      for (const success of journal.successes) record = await appendAudit(tx, context, success);
+      for (const recorded of journal.records) record = await appendAudit(tx, context, recorded);
       finished = { result, record };
       return result;
     });
@@ -92,7 +119,7 @@ export async function audited<T, P = undefined>(
     // The answer to a commit can get lost; its record tells what became of it.
     if (finished?.record !== undefined && (await isStored(context, finished.record))) return finished.result;
     const isUndone = await undoAll(context, journal);
-    await recordFailures(context, journal, { entry, error, isUndone });
+    await recordFailures(context, journal, { entry: known.entry, error, isUndone });
     throw error;
   }
 }
@@ -114,33 +141,44 @@ async function isStored(context: Context, record: RecordRef): Promise<boolean> {
   return false;
 }
 
-async function runInside<T, P>(context: Context, outer: Operation, entry: AuditEntry, steps: Steps<P, T>): Promise<T> {
+async function runInside<P, T>(context: Context, outer: Operation, known: Known, steps: AnySteps<P, T>): Promise<T> {
   const journal = journals.get(outer);
   if (journal === undefined) throw new Error("an operation ran inside one that is not under way");
   try {
     const prepared = await steps.prepare();
-    return await perform(context, outer.tx, journal, entry, (op) => steps.run(op, prepared));
+    return await runSteps(context, outer.tx, journal, known, (op) => steps.run(op, prepared));
   } catch (error) {
-    journal.failures.push(failure(entry, error));
+    journal.failures.push(failure(known.entry, error));
     throw error;
   }
 }
 
-async function perform<T>(
+/** What the records of success and failure have in common; it grows while the operation finds out. */
+interface Known {
+  entry: AuditEntry;
+}
+
+async function runSteps<T>(
   context: Context,
   tx: Transaction,
   journal: Journal,
-  entry: AuditEntry,
-  run: (op: Operation) => Promise<T>,
+  known: Known,
+  run: (op: Grant) => Promise<T>,
 ): Promise<T> {
   let learned: Learned = {};
-  const operation: Operation = {
+  const operation: Grant = {
     tx,
     get context() {
       return { ...context, operation };
     },
+    about({ detail, ...rest }) {
+      known.entry = { ...known.entry, ...rest, detail: { ...known.entry.detail, ...detail } };
+    },
     learn(more) {
       learned = { ...learned, ...more, detail: { ...learned.detail, ...more.detail } };
+    },
+    alsoRecord(record) {
+      journal.records.push(record);
     },
     onRollback(undo) {
       journal.undos.push(undo);
@@ -148,11 +186,11 @@ async function perform<T>(
   };
   journals.set(operation, journal);
   const result = await run(operation);
-  const { refused, unneeded, ...known } = learned;
+  const { refused, unneeded, ...rest } = learned;
   if (unneeded) return result;
-  const detail = { ...entry.detail, ...known.detail, ...(refused === undefined ? {} : { err: refused }) };
-  journal.successes.push({
-    entry: { ...entry, ...known, detail },
+  const detail = { ...known.entry.detail, ...rest.detail, ...(refused === undefined ? {} : { err: refused }) };
+  journal.records.push({
+    entry: { ...known.entry, ...rest, detail },
     result: refused === undefined ? "success" : "failed",
   });
   return result;

@@ -1,23 +1,12 @@
-/** What an operation is given: the parts of the service, and who asks. */
+/** What an operation is given: the parts of the service, who asks, and what it may do to its own record. */
 
 import type { Host } from "../../protocol/host.ts";
 import type { KeyType } from "../../protocol/ssh-wire.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Database } from "../../store/client.ts";
+import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema.ts";
-import type { Operation } from "./audited.ts";
-
-export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous";
-
-/** Who performs an operation, as the audit log names it. */
-export interface Actor {
-  readonly type: ActorType;
-  /** Username, name of the operating-system account for `cli`, "system", or "anonymous". */
-  readonly name: string;
-  /** Client address, or "" where there is none. */
-  readonly ip: string;
-}
+import { type Actor, type AuditDetail, type Learned, type Recorded, SYSTEM } from "./entry.ts";
 
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
@@ -90,7 +79,40 @@ export interface Context extends Services {
   readonly operation?: Operation;
 }
 
+/** An operation under way. */
+export interface Operation {
+  readonly tx: Transaction;
+  /** The caller's context inside this operation: an operation called with it shares this one's fate. */
+  readonly context: Context;
+  /** Adds to the record whatever becomes of the operation. */
+  about(known: { readonly detail?: AuditDetail; readonly subjectId?: number }): void;
+  /** Adds to the record of the operation's success. */
+  learn(learned: Learned): void;
+  /** Another record that commits with the operation's own. */
+  alsoRecord(record: Recorded): void;
+}
+
+/** An operation that gives access: what it did on the host is undone if anything fails. */
+export interface Grant extends Operation {
+  /** Registers what sets the host back; run after a rollback, last registered first, on connections of its own. */
+  onRollback(undo: () => Promise<void>): void;
+}
+
+/** An operation that takes access away: it only goes forward, and what it has no way to finish is owed. */
+export interface ClosingOperation extends Operation {
+  /**
+   * To be called before the host is touched, once the closing is noted for good. The sentence is what the caller is told if
+   * the database fails from here on.
+   */
+  begun(sentence: string): void;
+  /**
+   * The operation commits all the same, but is answered with this sentence as `internal`, and recorded as failed with it as
+   * `err`.
+   */
+  refuse(sentence: string): void;
+}
+
 /** The services, on behalf of the service itself. */
 export function systemContext(services: Services): Context {
-  return { ...services, actor: { type: "system", name: "system", ip: "" }, requestId: "" };
+  return { ...services, actor: SYSTEM, requestId: "" };
 }

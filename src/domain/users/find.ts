@@ -1,37 +1,50 @@
 /** Looking up users, and the row lock that every change to a user or its keys begins with. */
 
-import { eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
+
+/** A user with the uid of their account. */
+export type User = UserRow & { readonly uid: number };
+
+const columns = { ...getTableColumns(users), uid: accounts.uid };
+const ownAccount = and(eq(accounts.userId, users.id), eq(accounts.hostId, LOCAL_HOST));
 
 /** The user, or undefined. */
-export async function findUser(db: Database | Transaction, id: number): Promise<UserRow | undefined> {
+export async function findUser(db: Database | Transaction, id: number): Promise<User | undefined> {
   const [user] = await selectUser(db).execute({ id });
   return user;
 }
 
 const selectUser = builtOnce((db) =>
   db
-    .select()
+    .select(columns)
     .from(users)
+    .innerJoin(accounts, ownAccount)
     .where(eq(users.id, sql.placeholder("id")))
     .prepare("find_user"),
 );
 
 /** The user of that name, or undefined. */
-export async function findUserByName(db: Database | Transaction, username: string): Promise<UserRow | undefined> {
+export async function findUserByName(db: Database | Transaction, username: string): Promise<User | undefined> {
   const [user] = await db
-    .select()
+    .select(columns)
     .from(users)
+    .innerJoin(accounts, ownAccount)
     .where(eq(users.username, username))
     .prepare("find_user_by_name")
     .execute();
   return user;
 }
 
+/** Every user, in the order in which they were made. */
+export async function selectUsers(db: Database): Promise<readonly User[]> {
+  return await db.select(columns).from(users).innerJoin(accounts, ownAccount).orderBy(asc(users.id));
+}
+
 /** The user; throws `not_found` if there is none. */
-export async function requireUser(db: Database | Transaction, id: number): Promise<UserRow> {
+export async function requireUser(db: Database | Transaction, id: number): Promise<User> {
   return (await findUser(db, id)) ?? missing(id);
 }
 
@@ -39,19 +52,32 @@ export async function requireUser(db: Database | Transaction, id: number): Promi
  * Takes the user's row lock until the transaction ends, so that changes to one user and its keys happen one after another,
  * on the host too. Throws `not_found` if there is no such user.
  */
-export async function lockUser(tx: Transaction, id: number): Promise<UserRow> {
+export async function lockUser(tx: Transaction, id: number): Promise<User> {
   return (await lockUserIfStored(tx, id)) ?? missing(id);
 }
 
 /** The same; undefined if there is no such user. */
-export async function lockUserIfStored(tx: Transaction, id: number): Promise<UserRow | undefined> {
-  const [user] = await tx.select().from(users).where(eq(users.id, id)).for("update").prepare("lock_user").execute();
+export async function lockUserIfStored(tx: Transaction, id: number): Promise<User | undefined> {
+  const [user] = await tx
+    .select(columns)
+    .from(users)
+    .innerJoin(accounts, ownAccount)
+    .where(eq(users.id, id))
+    .for("update", { of: users })
+    .prepare("lock_user")
+    .execute();
   return user;
 }
 
 /** The same by name; undefined if there is no such user. */
-export async function lockUserByName(tx: Transaction, username: string): Promise<UserRow | undefined> {
-  const [user] = await tx.select().from(users).where(eq(users.username, username)).for("update").execute();
+export async function lockUserByName(tx: Transaction, username: string): Promise<User | undefined> {
+  const [user] = await tx
+    .select(columns)
+    .from(users)
+    .innerJoin(accounts, ownAccount)
+    .where(eq(users.username, username))
+    .for("update", { of: users })
+    .execute();
   return user;
 }
 

@@ -4,19 +4,21 @@ import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { accounts, type UserRow, users } from "../../store/schema.ts";
+import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
+import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
+import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
-import { forgetRemoval, noteRemoval } from "../accounts/removals.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import { accountOf, accountWith, restoreAccount } from "../keys/keys.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { audited, type Operation } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
+import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { isExpired, lockUser, requireUser } from "./find.ts";
-import { hostAccountOf, MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
+import { isExpired, lockUser, requireUser, type User } from "./find.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
 export interface NewUser {
   readonly username: string;
@@ -43,9 +45,9 @@ export interface UserFilter {
 const MAX_DAYS = 3650;
 
 /** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
-export function createUser(context: Context, input: NewUser): Promise<UserRow> {
+export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
-  return audited(context, entry, async (op) => {
+  return auditedGrant(context, entry, async (op) => {
     const { host, clock } = context;
     const now = clock.now();
     const username = parseUsername(input.username);
@@ -58,108 +60,134 @@ export function createUser(context: Context, input: NewUser): Promise<UserRow> {
     const ttl = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
-    const user = await insertUser(op, { username, uid, ...texts, ...times });
+    const user = await insertUser(op, { username, ...texts, ...times }, uid);
     const message = (input.letter ?? accountCreated)(context.policy.site, user);
     await queueMail(op, { recipient: user.email, message });
-    const name = hostAccountOf(username);
-    if (await host.nameTaken(name)) {
-      throw new UamError("conflict", `The host already has an account or a home directory named ${name}`);
+    const account = refOf(user);
+    if (await host.nameTaken(account.name)) {
+      throw new UamError("conflict", `The host already has an account or a home directory named ${account.name}`);
     }
-    await recordIntent(op, { name, uid });
+    await recordIntent(op, account);
     op.onRollback(async () => {
-      await restoreAccount(context, user);
+      await restoreAccess(context, user);
       await forgetIntent(context.side, uid);
     });
-    await host.createAccount(accountWith(user, true, []));
+    await host.createAccount(openAccountOf(user, []));
     await forgetIntent(op.tx, uid);
-    op.learn({ resourceId: String(user.id), subjectId: user.id });
+    op.learn({
+      resourceId: String(user.id),
+      subjectId: user.id,
+      detail: { email: user.email, expire_at: formatTimestamp(user.expireAt) },
+    });
     return user;
   });
 }
 
 /** Changes what is supplied, and nothing else. */
-export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<UserRow> {
+export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   return audited(context, userEntry("user.update", userId), async (op) => {
-    await lockUser(op.tx, userId);
+    const user = await lockUserFor(op, userId);
     const { email, supervisor, purpose } = changes;
     const supplied = {
       ...(email === undefined ? {} : { email: parseEmail(email) }),
       ...(supervisor === undefined ? {} : { supervisor: parseText("supervisor", supervisor, MAX_SUPERVISOR) }),
       ...(purpose === undefined ? {} : { purpose: parseText("purpose", purpose, MAX_PURPOSE) }),
     };
-    op.learn({ detail: supplied });
-    return await store(op, userId, supplied);
+    const fields = Object.keys(supplied) as (keyof typeof supplied)[];
+    const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
+    op.learn({ detail: { ...supplied, ...old } });
+    return await storeUser(op, user, supplied);
   });
 }
 
-/** Ends the user's access at once: account shut, processes ended, authorized-keys file empty. */
-export function disableUser(context: Context, userId: number): Promise<UserRow> {
-  return changeStatus(context, userId, "user.disable", { status: "disabled", disabledAt: context.clock.now() });
+/**
+ * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
+ * whatever the host says; what it could not do is owed, and then this throws `internal` with what holds and what does not.
+ */
+export function disableUser(context: Context, userId: number): Promise<User> {
+  return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
+    const user = await lockUserFor(op, userId);
+    await requireChangeable(context, user);
+    const closed = await disableAccess(op, user);
+    op.learn({ detail: { status: closed.user.status } });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+    return closed.user;
+  });
 }
 
 /** Gives a disabled user access again, with the keys as stored. */
-export function enableUser(context: Context, userId: number): Promise<UserRow> {
-  return changeStatus(context, userId, "user.enable", { status: "active", disabledAt: null });
+export function enableUser(context: Context, userId: number): Promise<User> {
+  return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
+    const user = await lockUserFor(op, userId);
+    await requireChangeable(context, user);
+    await requireStaying(op, user, "conflict");
+    const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
+    await openAccess(op, enabled);
+    op.learn({ detail: { status: enabled.status } });
+    return enabled;
+  });
 }
 
 /**
  * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. A user
- * who expired returns to what he was before, unless the recycle period is over: then it is refused.
+ * who expired returns to what they were before, unless the recycle period is over: then it is refused.
  */
-export function extendUser(context: Context, userId: number, days: number): Promise<UserRow> {
+export function extendUser(context: Context, userId: number, days: number): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
-  return audited(context, entry, async (op) => {
+  return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const user = await lockUser(op.tx, userId);
+    const user = await lockUserFor(op, userId);
     parseDays(days);
     const length = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
-    const recyclePeriod = await readSetting(context, op.tx, "policy.recycle_period");
     const expired = isExpired(user, now);
-    if (expired && shift(user.expireAt, recyclePeriod) <= now) {
-      throw new UamError(
-        "internal",
-        `The recycle period of ${user.username} is over; the account is being reclaimed and cannot be extended`,
-      );
-    }
+    await requireWithinRecyclePeriod(op, user, now);
+    await requireStaying(op, user, "internal");
+    await requireAccount(context, user, "internal");
     const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
     if (expireAt.getUTCFullYear() > 9999)
       throw new UamError("internal", "The new expiry would lie beyond the year 9999");
-    const extended = await store(op, userId, {
-      expireAt,
-      status: expired ? (user.disabledAt === null ? "active" : "disabled") : user.status,
+    const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
+    const extended = await storeUser(op, user, { expireAt, status });
+    // A disabled user's account stays shut as it is.
+    if (status === "active") await openAccess(op, extended);
+    op.learn({
+      detail: {
+        ...(length % DAY === 0 ? { days: length / DAY } : {}),
+        old_status: expired ? "expired" : user.status,
+        old_expire_at: formatTimestamp(user.expireAt),
+        expire_at: formatTimestamp(expireAt),
+      },
     });
-    await applyAccess(op, extended);
-    op.learn({ detail: { old_status: user.status } });
     return extended;
   });
 }
 
 /**
- * Removes the host account, the home directory, the keys and the user; the audit records stay. Once the account is gone
- * there is no way back: should the process die, or the commit fail, before the user is gone too, `finishRemovals` does the rest.
+ * Removes the host account, the home directory, the keys and the user; the audit records stay. Where the host cannot finish
+ * the user stays stored as disabled, the rest is owed, and this throws `internal` with what is left; the record of the
+ * deletion follows once it is done.
  */
 export function deleteUser(context: Context, userId: number): Promise<void> {
-  return audited(context, userEntry("user.delete", userId), async (op) => {
-    const user = await lockUser(op.tx, userId);
-    await noteRemoval(context, userId);
-    op.onRollback(async () => {
-      const account = { name: hostAccountOf(user.username), uid: user.uid };
-      if ((await context.host.presence(account)) !== "missing") await forgetRemoval(context.side, userId);
-    });
-    await forgetRemoval(op.tx, userId);
-    await removeUser(op, user);
+  return auditedClosing(context, userEntry("user.delete", userId), async (op) => {
+    const user = await lockUserFor(op, userId);
+    const keys = await activeKeys(op.tx, userId);
+    const closed = await removeAccess(op, user);
+    if (closed.owed.length > 0) {
+      const state = closed.user.status === "expired" ? "is expired" : "is disabled";
+      return op.refuse(owedSentence(`${user.username} ${state}, and is being deleted`, closed));
+    }
+    op.learn({ detail: removedDetail(user, keys.length) });
   });
 }
 
-/** The part of deleting that recycling shares. */
-export async function removeUser(op: Operation, user: UserRow): Promise<void> {
-  op.onRollback(() => restoreAccount(op.context, user));
-  await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
-  await op.context.host.removeAccount({ name: hostAccountOf(user.username), uid: user.uid });
+/** What the record of a deletion says was removed. */
+export function removedDetail(user: User, keys: number) {
+  const { email, supervisor, purpose, expireAt } = user;
+  return { status: "deleted", email, supervisor, purpose, keys, uid: user.uid, expire_at: formatTimestamp(expireAt) };
 }
 
 /** The user; throws `not_found`. */
-export async function getUser(context: Context, userId: number): Promise<UserRow> {
+export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
@@ -200,60 +228,50 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
   );
 }
 
-type StatusChange = { readonly status: "active" | "disabled"; readonly disabledAt: Date | null };
-
-function changeStatus(
-  context: Context,
-  userId: number,
-  action: "user.disable" | "user.enable",
-  change: StatusChange,
-): Promise<UserRow> {
-  return audited(context, userEntry(action, userId), async (op) => {
-    const user = await lockUser(op.tx, userId);
-    if (isExpired(user, context.clock.now())) {
-      throw new UamError("conflict", `${user.username} is expired; extend the account instead`);
-    }
-    await requireAccount(context, user);
-    // A second disable must not move the moment of the first.
-    const disabledAt = change.disabledAt === null ? null : (user.disabledAt ?? change.disabledAt);
-    const changed = await store(op, userId, { status: change.status, disabledAt });
-    await applyAccess(op, changed);
-    op.learn({ detail: { status: change.status } });
-    return changed;
-  });
-}
-
-async function requireAccount(context: Context, user: UserRow): Promise<void> {
-  const name = hostAccountOf(user.username);
-  const presence = await context.host.presence({ name, uid: user.uid });
-  if (presence === "missing") throw new UamError("conflict", `The host account ${name} is missing`);
-  if (presence === "foreign") throw new UamError("conflict", `The host account ${name} is not the one that uam made`);
-}
-
-/** Brings the host account in line with the user; set back if the operation fails. */
-export async function applyAccess(op: Operation, user: UserRow): Promise<void> {
-  const account = await accountOf(op.tx, user, op.context.clock.now());
-  op.onRollback(() => restoreAccount(op.context, user));
-  await op.context.host.applyAccess(account);
-}
-
-async function store(op: Operation, userId: number, changes: Partial<UserRow>): Promise<UserRow> {
-  const [user] = await op.tx
-    .update(users)
-    .set({ ...changes, updatedAt: op.context.clock.now() })
-    .where(eq(users.id, userId))
-    .returning()
-    .prepare("update_user")
-    .execute();
-  if (user === undefined) throw new Error("a locked user's row is gone");
+/** The user under its row lock; the record names them whatever becomes of the operation. */
+async function lockUserFor(op: Operation, userId: number): Promise<User> {
+  const user = await lockUser(op.tx, userId);
+  op.about({ detail: { username: user.username } });
   return user;
 }
 
-async function insertUser(op: Operation, user: typeof users.$inferInsert): Promise<UserRow> {
+/** Throws `conflict` where enable and disable have nothing to change. */
+async function requireChangeable(context: Context, user: User): Promise<void> {
+  if (isExpired(user, context.clock.now())) {
+    throw new UamError("conflict", `${user.username} is expired; extend the account instead`);
+  }
+  await requireAccount(context, user, "conflict");
+}
+
+async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
+  const account = refOf(user);
+  const presence = await context.host.presence(account);
+  if (presence === "missing") throw new UamError(code, `The host account ${account.name} is missing`);
+  if (presence === "foreign") throw new UamError(code, `The host account ${account.name} is not the one that uam made`);
+}
+
+/** A deletion that is owed only goes forward. */
+async function requireStaying(op: Operation, user: User, code: "conflict" | "internal"): Promise<void> {
+  const owed = await closingsOf(op.tx, user.id);
+  if (owed.some(({ kind }) => kind === "remove"))
+    throw new UamError(code, `${user.username} is being deleted; create the user anew once that is done`);
+}
+
+async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date): Promise<void> {
+  const period = await readSetting(op.context, op.tx, "policy.recycle_period");
+  if (!isExpired(user, now) || shift(user.expireAt, period) > now) return;
+  throw new UamError(
+    "internal",
+    `The recycle period of ${user.username} is over; the account is being reclaimed and cannot be extended`,
+  );
+}
+
+async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
-    return row;
+    await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
+    return { ...row, uid };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`);

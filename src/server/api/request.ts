@@ -2,7 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { Principal, SessionFinder, UserType } from "../../domain/auth/sessions.ts";
-import type { Actor, Context, Services } from "../../domain/operation/context.ts";
+import type { Context, Services } from "../../domain/operation/context.ts";
+import type { Actor } from "../../domain/operation/entry.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 

@@ -53,7 +53,7 @@ export async function raiseIdentities(db: Executor, identities: readonly Identit
 /** Raises the stored counter above every uid known to have been given out, and by a gap; returns the next uid. */
 export async function raiseUid(db: Executor, before: number, { first, last, onHost }: UidRange): Promise<number> {
   const [users] = await db.execute<{ uid: number | null }>(
-    sql`select max(uid) as uid from public.users where uid <= ${last}`,
+    sql`select max(uid) as uid from public.accounts where uid <= ${last}`,
   );
   const known = Math.max(first - 1, before, await lastUid(db), users?.uid ?? 0, onHost ?? 0);
   const uid = known + Math.min(UID_GAP, Math.max(0, Math.floor((last - known) / 10)));

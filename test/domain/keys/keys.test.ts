@@ -116,7 +116,7 @@ describe("uploadKey()", () => {
       result: "failed",
       detail: { name: "laptop", err: answer.body.error },
     });
-    expect(app.host.calls.at(-1)).toBe(`applyAccess ext_key-owner-${count}`);
+    expect(app.host.calls.at(-1)).toBe(`openAccount ext_key-owner-${count}`);
   });
 });
 
@@ -162,7 +162,7 @@ describe("revokeKey()", () => {
       revoked_at: app.clock.now().toISOString(),
     });
     expect(fileOf()).toEqual([kept.body.data.fingerprint]);
-    expect(app.host.calls.at(-1)).toBe(`endSessions ext_key-owner-${count}`);
+    expect(app.host.calls.at(-1)).toBe(`takeKey ext_key-owner-${count}`);
     expect((await me.call("GET", "/me/keys")).body.data.items).toHaveLength(1);
     expect(await app.db.$count(sshKeys, eq(sshKeys.userId, id))).toBe(2);
     expect(await lastAudit()).toMatchObject({
@@ -174,7 +174,7 @@ describe("revokeKey()", () => {
 
   test("disables the user when the file cannot be set right, and fails", async () => {
     const key = await upload();
-    app.host.failing.add("writeKeys");
+    app.host.failing.add("takeKey");
     const answer = await me.call("DELETE", `/me/keys/${key.body.data.id}`);
     expect(answer.status).toBe(500);
     expect(app.host.accounts.get(`ext_key-owner-${count}`)).toMatchObject({ open: false, file: [] });
@@ -205,18 +205,34 @@ describe("revokeKey()", () => {
 
   test("disables the user even where the file can never be emptied", async () => {
     const key = await upload();
-    app.host.failing.add("writeKeys").add("applyAccess");
+    app.host.failing.add("takeKey").add("shutAccount");
     expect((await me.call("DELETE", `/me/keys/${key.body.data.id}`)).status).toBe(500);
     const admin = await app.admin();
     expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("disabled");
   });
 
-  test("leaves all as it was when the sessions cannot be ended", async () => {
+  test("stands when the sessions cannot be ended, and disables the user", async () => {
     const key = await upload();
-    app.host.failing.add("endSessions");
+    app.host.failing.add("endProcesses");
+    const answer = await me.call("DELETE", `/me/keys/${key.body.data.id}`);
+    expect(answer.status).toBe(500);
+    expect(answer.body.error).toMatch(/^The key is revoked, but what it had opened could not be ended, so key-owner-/);
+    expect(app.host.accounts.get(`ext_key-owner-${count}`)).toMatchObject({ open: false, file: [] });
+    expect((await me.call("GET", "/me/keys")).body.data.items).toHaveLength(0);
+    const admin = await app.admin();
+    expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("disabled");
+    const [disable, revoke] = (await app.auditRows())
+      .filter((audit) => /^(key.revoke|user.disable)$/.test(audit.action))
+      .slice(-2);
+    expect(disable).toMatchObject({ actorType: "system", result: "failed", resourceId: String(id) });
+    expect(revoke).toMatchObject({ actorType: "user", result: "failed", resourceId: String(key.body.data.id) });
+  });
+
+  test("is 500 where the account is missing, as is an upload", async () => {
+    const key = await upload();
+    app.host.accounts.delete(`ext_key-owner-${count}`);
+    expect((await upload()).status).toBe(500);
     expect((await me.call("DELETE", `/me/keys/${key.body.data.id}`)).status).toBe(500);
-    expect(fileOf()).toEqual([key.body.data.fingerprint]);
-    expect((await me.call("GET", "/me/keys")).body.data.items).toHaveLength(1);
   });
 });
 

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { listClosings } from "../../../src/domain/accounts/closings.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import type { Heartbeat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { countRecyclable, expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { date } from "../../../src/domain/mail/letter.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
 import { createUser, deleteUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
+import type { AccountRef, Closing } from "../../../src/protocol/host.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { users } from "../../../src/store/schema.ts";
+import { closings, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -25,6 +28,7 @@ afterAll(() => app.close());
 beforeEach(async () => {
   app.host.failing.clear();
   await app.db.delete(users);
+  await app.db.delete(closings);
   app.host.accounts.clear();
   name = `person-${++count}`;
   const user = await createUser(app.system, { username: name, email: `${name}@example.org`, ttlDays: 10 });
@@ -39,6 +43,13 @@ const account = () => app.host.accounts.get(`ext_${name}`);
 const row = async () => (await app.db.select().from(users).where(eq(users.id, id)))[0];
 const records = async (action: string) =>
   (await app.auditRows(action)).filter((record) => record.resourceId === String(id));
+
+/** Makes the database refuse to store that anybody is expired, whatever the host says. */
+const refuseExpiry = () =>
+  app.alter(`create function refuse_expiry() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+    create trigger refuse_expiry before update on users for each row when (new.status = 'expired')
+    execute function refuse_expiry()`);
+const allowExpiry = () => app.alter("drop function refuse_expiry() cascade");
 
 describe("expireDue()", () => {
   test("expires at the moment of expire_at and not a millisecond before", async () => {
@@ -112,29 +123,36 @@ describe("expireDue()", () => {
     },
   );
 
-  test("goes on with the others when one fails, records the failure, and tries it again", async () => {
+  test("goes on with the others when the host refuses one, which is expired all the same and owed", async () => {
     const other = await createUser(app.system, { username: `other-${count}`, email: "o@example.org", ttlDays: 11 });
     const host = {
       ...app.host,
-      applyAccess: async (wanted: { readonly name: string }) => {
-        if (wanted.name === `ext_${name}`) throw new UamError("internal", "useradd is busy");
+      shutAccount: async (wanted: AccountRef): Promise<Closing> => {
+        if (wanted.name === `ext_${name}`) throw new UamError("internal", "usermod is busy");
+        return await app.host.shutAccount(wanted);
       },
     };
     app.clock.set(other.expireAt);
     expect(await expireDue(systemContext({ ...app.services, host }), time())).toEqual({ done: 1, failed: 1 });
-    expect((await row())?.status).toBe("active");
+    expect((await row())?.status).toBe("expired");
     const [record] = await records("lifecycle.expire");
     expect(record).toMatchObject({ result: "failed", actor: "system" });
-    expect(JSON.parse(record?.detail ?? "")).toEqual({ username: name, err: "useradd is busy" });
-    expect((await app.mails(`${name}@example.org`)).some((mail) => mail.subject.includes("has ended"))).toBe(false);
+    expect(JSON.parse(record?.detail ?? "")).toMatchObject({
+      username: name,
+      status: "expired",
+      err: expect.stringContaining("usermod is busy"),
+    });
+    expect((await app.mails(`${name}@example.org`)).some((mail) => mail.subject.includes("has ended"))).toBe(true);
     app.clock.advance(MINUTE);
-    expect(await expire()).toEqual({ done: 1, failed: 0 });
-    expect((await row())?.status).toBe("expired");
+    expect(await expire()).toEqual({ done: 0, failed: 0 });
+    await finishClosings(app.services);
+    expect(account()?.open).toBe(false);
+    expect(await listClosings(app.db)).toEqual([]);
   });
 
   test("tries one that goes on failing at growing distances: not a record each minute for ever", async () => {
     app.clock.set(expireAt);
-    app.host.failing.add("applyAccess");
+    await refuseExpiry();
     const minutes: number[] = [];
     for (let minute = 0; minute < 24 * 60; minute++) {
       if ((await expire()).failed === 1) minutes.push(minute);
@@ -142,13 +160,14 @@ describe("expireDue()", () => {
     }
     expect(minutes).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 872, 1232]);
     expect(await records("lifecycle.expire")).toHaveLength(minutes.length);
+    await allowExpiry();
   });
 
   test("forgets old failures with an extension", async () => {
     app.clock.set(expireAt);
-    app.host.failing.add("applyAccess");
+    await refuseExpiry();
     for (let minute = 0; minute < 64; minute++, app.clock.advance(MINUTE)) await expire();
-    app.host.failing.clear();
+    await allowExpiry();
     const { expireAt: later } = await extendUser(app.system, id, 1);
     app.clock.set(later);
     expect(await expire()).toEqual({ done: 1, failed: 0 });
@@ -223,6 +242,11 @@ describe("recycleDue()", () => {
     expect(JSON.parse(record?.detail ?? "")).toEqual({
       username: name,
       status: "deleted",
+      email: `${name}@example.org`,
+      supervisor: "",
+      purpose: "",
+      keys: 0,
+      uid: expect.any(Number),
       expire_at: expireAt.toISOString(),
     });
   });
@@ -261,8 +285,12 @@ describe("recycleDue()", () => {
     expect(await recycle()).toEqual({ done: 0, failed: 0 });
     app.host.failing.clear();
     app.clock.advance(MINUTE);
-    expect(await recycle()).toEqual({ done: 1, failed: 0 });
+    await finishClosings(app.services);
     expect(await row()).toBeUndefined();
+    expect((await records("lifecycle.recycle")).map(({ result, actor }) => [result, actor])).toEqual([
+      ["failed", "system"],
+      ["success", "system"],
+    ]);
   });
 
   test("does not touch who was extended in time", async () => {

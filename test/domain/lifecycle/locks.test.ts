@@ -4,8 +4,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
+import { listClosings } from "../../../src/domain/accounts/closings.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { type LockEntry, readLocks, writeLock } from "../../../src/domain/lifecycle/lock-journal.ts";
-import { findLockable, importLocks, shutAccount } from "../../../src/domain/lifecycle/locks.ts";
+import { findLockable, importLocks } from "../../../src/domain/lifecycle/locks.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, extendUser, getUser } from "../../../src/domain/users/users.ts";
 import type { Account } from "../../../src/protocol/host.ts";
@@ -81,13 +83,19 @@ describe("writeLock()", () => {
 describe("importLocks()", () => {
   test("disables the user and records it once, by the operator", async () => {
     const user = await newUser();
-    await shutAccount(app.host, { name: `ext_${user.username}`, uid: user.uid }, app.clock.now());
+    await app.host.shutAccount({ name: `ext_${user.username}`, uid: user.uid });
     const entry = journal(user);
     expect(await importLocks(app.services, dataDir)).toEqual([]);
     expect(await getUser(app.system, user.id)).toMatchObject({ status: "disabled", disabledAt: entry.at });
     expect(app.host.accounts.get(`ext_${user.username}`)?.open).toBe(false);
     expect(await disablings(user.id)).toMatchObject([
-      { actorType: "cli", actor: "olga", result: "success", detail: '{"status":"disabled"}', subjectId: user.id },
+      {
+        actorType: "cli",
+        actor: "olga",
+        result: "success",
+        detail: JSON.stringify({ username: user.username, status: "disabled" }),
+        subjectId: user.id,
+      },
     ]);
     expect(readdirSync(dataDir)).toEqual([]);
     expect(
@@ -122,7 +130,11 @@ describe("importLocks()", () => {
     app.clock.advance(2 * HOUR);
     await importLocks(app.services, dataDir);
     const [row] = await disablings(user.id);
-    expect(JSON.parse(row?.detail ?? "")).toEqual({ status: "disabled", locked_at: at.toISOString() });
+    expect(JSON.parse(row?.detail ?? "")).toEqual({
+      username: user.username,
+      status: "disabled",
+      locked_at: at.toISOString(),
+    });
   });
 
   test("a user of that name with another account is left alone, and the failure recorded", async () => {
@@ -147,11 +159,14 @@ describe("importLocks()", () => {
   test("where the host refuses, the user is disabled and the record says what failed", async () => {
     const user = await newUser();
     journal(user);
-    app.host.failing.add("applyAccess");
+    app.host.failing.add("shutAccount");
     expect(await importLocks(app.services, dataDir)).toMatchObject([{ problem: expect.stringMatching(/refused/) }]);
     expect((await getUser(app.system, user.id)).status).toBe("disabled");
     const [row] = await disablings(user.id);
-    expect(row).toMatchObject({ result: "failed", detail: expect.stringContaining('"err":"The host refused') });
+    expect(row).toMatchObject({ result: "failed", detail: expect.stringContaining("The host refused") });
+    app.host.failing.clear();
+    await finishClosings(app.services, "all");
+    expect(await listClosings(app.db)).toEqual([]);
   });
 });
 
@@ -199,7 +214,7 @@ describe("reconcileHost()", () => {
       reconcile: async (accounts: readonly Account[], checkOnly: boolean) => {
         if (checkOnly) journal(user);
         else repaired.push(...accounts);
-        return [{ account, problem: "the account is locked", repaired: !checkOnly }];
+        return [{ account, kind: "expiry_date" as const, problem: "the account is locked", repaired: !checkOnly }];
       },
     };
     await reconcileHost({ ...app.services, host }, dataDir, "repair");

@@ -23,11 +23,16 @@ describe("reconcileHost()", () => {
         // While the comparison runs, a key is uploaded: the repair must know it.
         if (checkOnly) await first.client.call("POST", "/me/keys", { name: "late", public_key: freshKey() });
         const found = accounts.filter((account) => account.name === "ext_drift-a");
-        return found.map((account) => ({ account: account.name, problem: "differs", repaired: !checkOnly }));
+        return found.map((account) => ({
+          account: account.name,
+          kind: "key_file",
+          problem: "differs",
+          repaired: !checkOnly,
+        }));
       },
     };
     const drifts = await reconcileHost({ ...app.services, host }, app.config.dataDir, "repair");
-    expect(drifts).toEqual([{ account: "ext_drift-a", problem: "differs", repaired: true }]);
+    expect(drifts).toEqual([{ account: "ext_drift-a", kind: "key_file", problem: "differs", repaired: true }]);
     expect(seen.map(({ accounts, checkOnly }) => [accounts.length, checkOnly])).toEqual([
       [2, true],
       [1, false],
@@ -39,7 +44,9 @@ describe("reconcileHost()", () => {
     const calls: boolean[] = [];
     const reconcile = async (_: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]> => {
       calls.push(checkOnly);
-      return calls.length === 1 ? [{ account: "ext_drift-a", problem: "differs", repaired: false }] : [];
+      return calls.length === 1
+        ? [{ account: "ext_drift-a", kind: "key_file", problem: "differs", repaired: false }]
+        : [];
     };
     const services = { ...app.services, host: { ...app.host, reconcile } };
     expect(await reconcileHost(services, app.config.dataDir, "check")).toHaveLength(1);

@@ -110,7 +110,6 @@ describe("remindExpiring()", () => {
   test("of several instances at once each mail is queued once, for more users than one transaction takes", async () => {
     const rows = Array.from({ length: 250 }, (_, index) => ({
       username: `many-${index}`,
-      uid: 30_000 + index,
       email: `many-${index}@example.org`,
       expireAt: new Date(app.clock.now().getTime() + 7 * DAY),
       createdAt: app.clock.now(),

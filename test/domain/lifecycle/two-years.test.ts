@@ -176,7 +176,8 @@ const reminded = new Set<string>();
 async function compareUsers(stopped: boolean): Promise<void> {
   const now = app.clock.now().getTime();
   const rows = await app.db.execute<{ id: string; uid: number; status: string; at: string; disabled: boolean }>(sql`
-    select id, uid, status, (extract(epoch from expire_at) * 1000)::bigint as at, disabled_at is not null as disabled from users`);
+    select u.id, a.uid, u.status, (extract(epoch from u.expire_at) * 1000)::bigint as at, u.disabled_at is not null as disabled
+    from users u join accounts a on a.user_id = u.id`);
   const wrong: unknown[] = [];
   for (const row of rows) {
     const person = people.get(Number(row.id));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { sql } from "drizzle-orm";
-import { audited } from "../../../src/domain/operation/audited.ts";
+import { eq, sql } from "drizzle-orm";
+import { audited, auditedClosing, auditedGrant } from "../../../src/domain/operation/audited.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { counters } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -26,7 +26,7 @@ const entry = { action: "user.update", resourceId: "7", detail: { given: 1 } } a
 describe("audited()", () => {
   test("commits the change and its record together", async () => {
     const rows = await newRows(() =>
-      audited(app.system, entry, async (op) => {
+      auditedGrant(app.system, entry, async (op) => {
         await op.tx.insert(counters).values({ name: "change", value: 1 });
         op.learn({ detail: { learned: 2 } });
       }),
@@ -51,7 +51,7 @@ describe("audited()", () => {
   test("rolls back, sets the host back in reverse order, and records what the entry said with err", async () => {
     const undone: string[] = [];
     const rows = await newRows(() =>
-      audited(app.system, entry, async (op) => {
+      auditedGrant(app.system, entry, async (op) => {
         await op.tx.insert(counters).values({ name: "change", value: 1 });
         op.learn({ detail: { learned: 2 } });
         op.onRollback(async () => void undone.push("first"));
@@ -147,7 +147,7 @@ describe("audited()", () => {
   test("does not say that nothing was changed where the host could not be set back either", async () => {
     await app.alter("alter table audit rename to audit_away");
     try {
-      const change = audited(app.system, entry, async (op) => {
+      const change = auditedGrant(app.system, entry, async (op) => {
         op.onRollback(() => Promise.reject(new Error("the database is away")));
       });
       const message = expect.stringContaining("it may have changed the host");
@@ -162,5 +162,55 @@ describe("audited()", () => {
       audited(app.system, { ...entry, detail: { text: `\0\uD800${"x".repeat(5000)}` } }, async () => {}),
     );
     expect(rows[0]?.detail.text).toHaveLength(1000);
+  });
+});
+
+describe("auditedClosing()", () => {
+  test("commits what it refuses, records it as failed, and throws the sentence", async () => {
+    let thrown: unknown;
+    const rows = await newRows(async () => {
+      const change = auditedClosing(app.system, entry, async (op) => {
+        await op.tx.insert(counters).values({ name: "closing", value: 1 });
+        op.refuse("The file could not be emptied");
+      });
+      thrown = await change.catch((error: unknown) => error);
+    });
+    expect(thrown).toMatchObject({ code: "internal", message: "The file could not be emptied" });
+    expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "The file could not be emptied" } }]);
+    expect(await app.db.$count(counters, eq(counters.name, "closing"))).toBe(1);
+  });
+
+  test("records what others did on its way, in their name", async () => {
+    const actor = { type: "system", name: "system", ip: "" } as const;
+    const rows = await newRows(() =>
+      auditedClosing(app.system, entry, async (op) =>
+        op.alsoRecord({ actor, entry: { action: "user.disable" }, result: "success" }),
+      ),
+    );
+    expect(rows.map(({ action, actor: by }) => [action, by])).toEqual([
+      ["user.disable", "system"],
+      ["user.update", "operator"],
+    ]);
+  });
+
+  test("says what is under way where the database fails once it has begun, whatever failed", async () => {
+    const change = auditedClosing(app.system, entry, async (op) => {
+      op.begun("The access is being taken away");
+      await op.tx.execute(sql`select * from no_such_table`);
+    });
+    await expect(change).rejects.toMatchObject({ code: "internal", message: "The access is being taken away" });
+    const refused = auditedClosing(app.system, entry, async () => {
+      throw new UamError("conflict", "It is expired");
+    });
+    await expect(refused).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("is part of no other operation, and has nothing to undo", async () => {
+    const inside = audited(app.system, entry, (outer) => auditedClosing(outer.context, entry, async () => {}));
+    await expect(inside).rejects.toThrow("part of another operation");
+    await auditedClosing(app.system, entry, async (op) => {
+      // @ts-expect-error: an undo that could open an account cannot be written for a closing.
+      expect(op.onRollback).toBeUndefined();
+    });
   });
 });

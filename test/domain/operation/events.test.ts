@@ -19,6 +19,7 @@ afterAll(() => app.close());
 
 const MISSING = 999_999;
 const err = expect.any(String);
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 interface Event {
   readonly action: AuditAction;
@@ -58,12 +59,12 @@ function userEvent(
     action,
     resourceType: "user",
     succeed: async () => {
-      const { id } = await person();
+      const { id, username } = await person();
       if (action === "user.enable") await admin.call("POST", `/users/${id}/disable`);
       expect((await call(id)).status).toBe(200);
-      return { id: String(id) };
+      return { id: String(id), known: username };
     },
-    success: () => success,
+    success: ({ known }) => ({ username: known, ...success }),
     fail: async () => {
       expect((await call(MISSING)).status).toBe(404);
       return String(MISSING);
@@ -175,60 +176,75 @@ const EVENTS: readonly Event[] = [
       const { body } = await admin.call("POST", "/users", { username, email: "e@example.org" });
       return { id: String(body.data.id), known: username };
     },
-    success: ({ known }) => ({ username: known }),
+    success: ({ known }) => ({ username: known, email: "e@example.org", expire_at: time }),
     fail: () => expectStatus(400, admin.call("POST", "/users", { username: "Not Valid", email: "e@example.org" })),
     failure: { username: "Not Valid", err },
   },
   userEvent("user.update", (id) => admin.call("PATCH", `/users/${id}`, { email: "n@example.org", purpose: "" }), {
     email: "n@example.org",
+    old_email: expect.stringMatching(/^event-\d+@example\.org$/),
     purpose: "",
+    old_purpose: "",
   }),
   userEvent("user.disable", (id) => admin.call("POST", `/users/${id}/disable`), { status: "disabled" }),
   userEvent("user.enable", (id) => admin.call("POST", `/users/${id}/enable`), { status: "active" }),
   userEvent(
     "user.extend",
     (id) => admin.call("POST", `/users/${id}/extend`, { days: 3 }),
-    { days: 3, old_status: "active" },
+    { days: 3, old_status: "active", old_expire_at: time, expire_at: time },
     { days: 3, err },
   ),
-  userEvent("user.delete", (id) => admin.call("DELETE", `/users/${id}`), {}),
+  userEvent("user.delete", (id) => admin.call("DELETE", `/users/${id}`), {
+    status: "deleted",
+    email: expect.stringMatching(/^event-\d+@example\.org$/),
+    supervisor: "",
+    purpose: "",
+    keys: 0,
+    uid: expect.any(Number),
+    expire_at: time,
+  }),
   {
     action: "key.create",
     resourceType: "ssh_key",
     succeed: async () => {
-      const { key, fingerprint } = await personWithKey();
-      return { id: String(key), known: fingerprint };
+      const { username, key, fingerprint } = await personWithKey();
+      return { id: String(key), known: `${username} ${fingerprint}` };
     },
-    success: ({ known }) => ({ name: "laptop", fingerprint: known }),
+    success: ({ known = "" }) => ({
+      username: known.split(" ")[0],
+      name: "laptop",
+      fingerprint: known.split(" ")[1],
+    }),
     fail: async () =>
       expectStatus(400, (await person()).client.call("POST", "/me/keys", { name: "bad", public_key: "nonsense" })),
-    failure: { name: "bad", err },
+    failure: { username: expect.stringMatching(/^event-/), name: "bad", err },
   },
   {
     action: "key.rename",
     resourceType: "ssh_key",
     succeed: async () => {
-      const { client, key } = await personWithKey();
-      return { id: await expectStatus(200, client.call("PATCH", `/me/keys/${key}`, { name: "desk" }), String(key)) };
+      const { client, key, username } = await personWithKey();
+      const id = await expectStatus(200, client.call("PATCH", `/me/keys/${key}`, { name: "desk" }), String(key));
+      return { id, known: username };
     },
-    success: () => ({ name: "desk" }),
+    success: ({ known }) => ({ username: known, name: "desk" }),
     fail: async () => {
       const { client, key } = await personWithKey();
       return expectStatus(400, client.call("PATCH", `/me/keys/${key}`, { name: "" }), String(key));
     },
-    failure: { err },
+    failure: { username: expect.stringMatching(/^event-/), err },
   },
   {
     action: "key.revoke",
     resourceType: "ssh_key",
     succeed: async () => {
-      const { client, key, fingerprint } = await personWithKey();
+      const { client, key, fingerprint, username } = await personWithKey();
       await expectStatus(200, client.call("DELETE", `/me/keys/${key}`));
-      return { id: String(key), known: fingerprint };
+      return { id: String(key), known: `${username} ${fingerprint}` };
     },
-    success: ({ known }) => ({ fingerprint: known }),
+    success: ({ known = "" }) => ({ username: known.split(" ")[0], fingerprint: known.split(" ")[1] }),
     fail: async () => expectStatus(404, (await person()).client.call("DELETE", `/me/keys/${MISSING}`), String(MISSING)),
-    failure: { err },
+    failure: { username: expect.stringMatching(/^event-/), err },
   },
   {
     action: "approval.submit",
@@ -279,7 +295,7 @@ const EVENTS: readonly Event[] = [
 ];
 
 /** Their operations, and their tests, are in lifecycle/. */
-const ELSEWHERE: readonly AuditAction[] = ["lifecycle.expire", "lifecycle.recycle"];
+const ELSEWHERE: readonly AuditAction[] = ["lifecycle.expire", "lifecycle.recycle", "reconcile.repair"];
 
 describe("the Events table", () => {
   test("names every action there is", () => {

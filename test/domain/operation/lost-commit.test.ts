@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { sshKeys } from "../../../src/store/schema.ts";
@@ -78,10 +79,13 @@ describe("a commit whose answer is lost", () => {
     expect((await app.auditRows("key.create")).at(-1)).toMatchObject({ result: "failed", subjectId: id });
   });
 
-  test("gives a key back that was not revoked after all", async () => {
+  test("keeps a key out of the file that was not stored as revoked, and stores it so afterwards", async () => {
     const key = await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
     await expect(losing("before", () => revokeKey(context, id, key.id))).rejects.toThrow();
     expect(await stored()).toEqual([key.fingerprint]);
-    expect(fileOf()).toEqual([key.fingerprint]);
+    expect(fileOf()).toEqual([]);
+    await finishClosings(app.services);
+    expect(await stored()).toEqual([]);
+    expect(fileOf()).toEqual([]);
   });
 });

@@ -158,12 +158,31 @@ describe("disableUser() and enableUser()", () => {
       expect((await admin.call("POST", `/users/${id}/${verb}`)).status).toBe(409);
   });
 
-  test("leave the user as it was when the host refuses", async () => {
+  test("disable holds whatever the host refuses, says what is left to do, and is recorded as failed", async () => {
     const id = (await create()).body.data.id;
-    app.host.failing.add("applyAccess");
-    expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(500);
-    expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("active");
-    expect(await lastAudit()).toMatchObject({ action: "user.disable", result: "failed" });
+    app.host.failing.add("emptyFile");
+    const answer = await admin.call("POST", `/users/${id}/disable`);
+    expect(answer.status).toBe(500);
+    expect(answer.body.error).toBe(
+      `person-${count} is disabled, and cannot log in. Left to do, and tried again until it is done: The host refused: emptyFile of ext_person-${count}`,
+    );
+    expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("disabled");
+    expect(app.host.accounts.get(`ext_person-${count}`)?.open).toBe(false);
+    expect(await lastAudit()).toMatchObject({
+      action: "user.disable",
+      result: "failed",
+      detail: { status: "disabled" },
+    });
+  });
+
+  test("enable leaves the user as it was when the host refuses", async () => {
+    const id = (await create()).body.data.id;
+    await admin.call("POST", `/users/${id}/disable`);
+    app.host.failing.add("openAccount");
+    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(500);
+    expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("disabled");
+    expect(app.host.accounts.get(`ext_person-${count}`)?.open).toBe(false);
+    expect(await lastAudit()).toMatchObject({ action: "user.enable", result: "failed" });
   });
 });
 

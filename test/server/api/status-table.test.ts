@@ -230,7 +230,7 @@ const TABLE: readonly Row[] = [
         500,
         async () => {
           const { id } = await person();
-          return hostRefusing("applyAccess", () => call(id));
+          return hostRefusing(verb === "disable" ? "shutAccount" : "openAccount", () => call(id));
         },
       ],
       [
@@ -263,7 +263,7 @@ const TABLE: readonly Row[] = [
     500,
     async () => {
       const { id } = await person();
-      return hostRefusing("applyAccess", () => admin.call("POST", `/users/${id}/extend`, { days: 1 }));
+      return hostRefusing("openAccount", () => admin.call("POST", `/users/${id}/extend`, { days: 1 }));
     },
   ],
   [
@@ -436,7 +436,7 @@ const TABLE: readonly Row[] = [
     500,
     async () => {
       const { client, key } = await personWithKey();
-      return hostRefusing("writeKeys", () => client.call("DELETE", `/me/keys/${key}`));
+      return hostRefusing("takeKey", () => client.call("DELETE", `/me/keys/${key}`));
     },
   ],
   [

@@ -163,10 +163,10 @@ describe("startJobs()", () => {
     let begun = 0;
     const host = {
       ...app.host,
-      applyAccess: async (account: Parameters<typeof app.host.applyAccess>[0]) => {
+      shutAccount: async (account: Parameters<typeof app.host.shutAccount>[0]) => {
         begun++;
         await hang;
-        await app.host.applyAccess(account);
+        return await app.host.shutAccount(account);
       },
     };
     const jobs = startJobs({ ...app.services, host }, parts());
@@ -207,8 +207,18 @@ describe("startJobs()", () => {
 
 describe("jobsOf()", () => {
   test("reconcile logs what was repaired, and what cannot be repaired once", async () => {
-    const missing = { account: "ext_a", problem: "the account is missing on the host", repaired: false };
-    const edited = { account: "ext_b", problem: "authorized keys file differs", repaired: true };
+    const missing: Drift = {
+      account: "ext_a",
+      kind: "missing",
+      problem: "the account is missing on the host",
+      repaired: false,
+    };
+    const edited: Drift = {
+      account: "ext_b",
+      kind: "key_file",
+      problem: "authorized keys file differs",
+      repaired: true,
+    };
     const logged: unknown[] = [];
     const log = { ...app.services.log, warn: (_: string, fields: unknown) => void logged.push(fields) } as Log;
     const answers: readonly Drift[][] = [[missing, edited], [missing], [missing, edited], [], [missing]];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { getTableName, is, sql } from "drizzle-orm";
+import { eq, getTableName, is, sql } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
@@ -221,7 +221,10 @@ describe("a backup of an installation in use", () => {
       } finally {
         await handle.close();
       }
-      return await db.select().from(schema.users);
+      return await db
+        .select({ id: schema.users.id, username: schema.users.username, uid: schema.accounts.uid })
+        .from(schema.users)
+        .innerJoin(schema.accounts, eq(schema.accounts.userId, schema.users.id));
     });
     const eve = users.find((user) => user.username === "eve");
     // Carol had 3 and was deleted.

@@ -1,0 +1,169 @@
+/** What gives a user's account access and what takes it away, each written once, whoever asked for it. */
+
+import { eq } from "drizzle-orm";
+import type { Closing as HostClosing } from "../../protocol/host.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { inOneGo } from "../../store/client.ts";
+import { type UserRow, users } from "../../store/schema.ts";
+import type { AuditAction } from "../operation/audit-actions.ts";
+import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
+import { findUser, lockUser, type User } from "../users/find.ts";
+import { accountOf, raiseGeneration, refOf } from "./account.ts";
+import { forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+
+/** Gives access: the account is opened with the keys as stored; set back if the operation fails. */
+export async function openAccess(op: Grant, user: User): Promise<void> {
+  await inOneGo(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
+  const account = await accountOf(op.tx, user, op.context.clock.now());
+  op.onRollback(() => restoreAccess(op.context, user));
+  await op.context.host.openAccount(account);
+}
+
+/**
+ * Sets the host back to what is stored for a user after giving access failed, under the user's row lock. An account whose
+ * user is not stored (a create that failed) is removed.
+ */
+export async function restoreAccess(context: Context, user: Pick<User, "id" | "username" | "uid">): Promise<void> {
+  const { db, host, clock } = context;
+  await db.transaction(async (tx) => {
+    const isStored = user.id > 0 && (await findUser(tx, user.id)) !== undefined;
+    if (!isStored) return requireClosed(await host.removeAccount(refOf(user)));
+    const account = await accountOf(tx, await lockUser(tx, user.id), clock.now());
+    if (account.open) await host.openAccount(account);
+    else requireClosed(await host.shutAccount(account));
+  });
+}
+
+function requireClosed({ owed: [sentence] }: HostClosing): void {
+  if (sentence !== undefined) throw new UamError("internal", sentence);
+}
+
+/** How a closing ended. */
+export interface Closed {
+  readonly user: User;
+  /** Whether sshd refuses every key of the account. */
+  readonly refused: boolean;
+  /** What is left to do, and will be tried again; none if all is done. */
+  readonly owed: readonly string[];
+}
+
+/** What a closing is given. */
+export interface ClosingRequest {
+  /** Since when the user counts as disabled, if not disabled before; now unless told. */
+  readonly at?: Date;
+  /** The audit action that stands for it in the log, should the process die before the operation has recorded it. */
+  readonly action?: AuditAction;
+  /** The note of an earlier try, which this one goes on with. */
+  readonly note?: number;
+}
+
+/**
+ * Takes access away until an administrator gives it back: the user is stored as disabled whatever the host says, the account
+ * is shut, and what cannot be done is owed. An expired user stays expired, and returns as disabled when extended.
+ */
+export async function disableAccess(
+  op: ClosingOperation,
+  user: User,
+  { at = op.context.clock.now(), action = "user.disable", note }: ClosingRequest = {},
+): Promise<Closed> {
+  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
+  op.begun(unfinished(user));
+  const status = user.status === "expired" ? "expired" : "disabled";
+  const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
+  return await settle(op, disabled, id, await shutOnHost(op, disabled));
+}
+
+/** Takes access away because its time is up: the user is stored as expired whatever the host says. */
+export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
+  // Without a note: what is stored of the time alone keeps the account shut, and the job finds the user again.
+  const expired = await storeUser(op, user, { status: "expired" });
+  const closing = await shutOnHost(op, expired);
+  if (closing.owed.length === 0) return { user: expired, ...closing };
+  const id = await noteClosing(op.context, { userId: user.id, kind: "shut", action: "" });
+  return await settle(op, expired, id, closing);
+}
+
+/** Goes on with shutting an account that is owed; what is stored of the user stays as it is. */
+export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
+  return await settle(op, user, note, await shutOnHost(op, user));
+}
+
+/**
+ * Takes access away for good: host account, home directory, keys and the user. Where the host cannot finish, the user stays
+ * stored as disabled (an expired one as expired), and the rest is owed.
+ */
+export async function removeAccess(
+  op: ClosingOperation,
+  user: User,
+  { action = "user.delete", note }: ClosingRequest = {},
+): Promise<Closed> {
+  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
+  op.begun(unfinished(user));
+  const closing = await goOn(op, () => op.context.host.removeAccount(refOf(user)));
+  if (closing.owed.length === 0) {
+    await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
+    await forgetClosings(op.tx, user.id);
+    return { user, ...closing };
+  }
+  const now = op.context.clock.now();
+  const status = user.status === "expired" ? "expired" : "disabled";
+  const kept = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? now });
+  // The record of its success is still to come, in the name of who asked.
+  await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
+  return { user: kept, ...closing };
+}
+
+/** What the caller is told where a closing is committed with something left to do. */
+export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refused" | "owed">): string {
+  const now = refused ? "and cannot log in" : "but the host may still let them in until this is done";
+  return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
+}
+
+function unfinished({ username }: User): string {
+  return `The access of ${username} is being taken away, but the database failed before that could be recorded. Nothing gives it back: it is finished and recorded once the database answers.`;
+}
+
+async function settle(op: ClosingOperation, user: User, note: number, closing: HostClosing): Promise<Closed> {
+  if (closing.owed.length === 0) await settleClosing(op.tx, note);
+  else await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
+  return { user, ...closing };
+}
+
+/** An account that is missing lets nobody in, and one that is not ours is not touched. */
+async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
+  await raiseGeneration(op.tx, user.id);
+  const { host, log } = op.context;
+  return await goOn(op, async () => {
+    const presence = await host.presence(refOf(user));
+    if (presence === "present") return await host.shutAccount(refOf(user));
+    op.learn({ detail: { host: presence } });
+    log.warn("an account is not on the host as it was made; look into it", { account: refOf(user).name, presence });
+    return { refused: presence === "missing", owed: [] };
+  });
+}
+
+/** Whatever a host throws, a closing goes on: it is owed. */
+async function goOn({ context }: ClosingOperation, close: () => Promise<HostClosing>): Promise<HostClosing> {
+  try {
+    return await close();
+  } catch (error) {
+    context.log.error("access could not be taken away on the host; it is tried again", {
+      error,
+      requestId: context.requestId,
+    });
+    return { refused: false, owed: [publicMessage(error)] };
+  }
+}
+
+/** Stores changes of a user whose row is locked. */
+export async function storeUser(op: Operation, user: User, changes: Partial<UserRow>): Promise<User> {
+  const [row] = await op.tx
+    .update(users)
+    .set({ ...changes, updatedAt: op.context.clock.now() })
+    .where(eq(users.id, user.id))
+    .returning()
+    .prepare("update_user")
+    .execute();
+  if (row === undefined) throw new Error("a locked user's row is gone");
+  return { ...user, ...row };
+}

@@ -1,0 +1,90 @@
+/** What a host is told of a user: the account as it should be, with the keys as stored. */
+
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Account, AccountRef } from "../../protocol/host.ts";
+import { builtOnce, type Database, inOneGo, type Transaction } from "../../store/client.ts";
+import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
+import { isExpired, selectUsers, type User } from "../users/find.ts";
+import { hostAccountOf } from "../users/username.ts";
+import { type Closing, closingsOf } from "./closings.ts";
+
+/** Which account is the user's. */
+export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
+  return { name: hostAccountOf(user.username), uid: user.uid };
+}
+
+/** The account as it should be now. Access that is being taken away counts as taken. */
+export async function accountOf(tx: Transaction | Database, user: User, now: Date): Promise<Account> {
+  const [keys, owed] = await inOneGo(activeKeys(tx, user.id), closingsOf(tx, user.id));
+  return accountAt(now, user, { keys, owed });
+}
+
+/** The same from what is known of the user. */
+export function accountAt(
+  now: Date,
+  user: User,
+  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] },
+): Account {
+  const open = user.status === "active" && !isExpired(user, now) && owed.every(({ kind }) => kind === "revoke");
+  const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
+  return open
+    ? openAccountOf(
+        user,
+        keys.filter(({ id }) => !dead.has(id)),
+      )
+    : shutAccountOf(user);
+}
+
+/** The account of a user who has access, with these keys. */
+export function openAccountOf(user: User, keys: readonly KeyRow[]): Account {
+  return {
+    ...refOf(user),
+    expireAt: user.expireAt,
+    open: true,
+    keys: keys.map(({ id, fingerprint, publicKey }) => {
+      const [type = "", base64 = ""] = publicKey.split(" ");
+      return { id, type, base64, fingerprint };
+    }),
+  };
+}
+
+/** The account of a user who has none. */
+export function shutAccountOf(user: User): Account {
+  return { ...refOf(user), expireAt: user.expireAt, open: false, keys: [] };
+}
+
+/** Every stored user's account as it should be, for comparison with the host. */
+export async function allAccounts(db: Database, now: Date): Promise<readonly Account[]> {
+  const rows = await selectUsers(db);
+  const keys = await db.select().from(sshKeys).where(eq(sshKeys.status, "active")).orderBy(asc(sshKeys.id));
+  const owed = await db.select().from(closings);
+  const keysByUser = Map.groupBy(keys, (key) => key.userId);
+  const owedByUser = Map.groupBy(owed, (closing) => closing.userId);
+  return rows.map((user) =>
+    accountAt(now, user, { keys: keysByUser.get(user.id) ?? [], owed: owedByUser.get(user.id) ?? [] }),
+  );
+}
+
+const selectActiveKeys = builtOnce((db) =>
+  db
+    .select()
+    .from(sshKeys)
+    .where(and(eq(sshKeys.userId, sql.placeholder("userId")), eq(sshKeys.status, "active")))
+    .orderBy(asc(sshKeys.id))
+    .prepare("active_keys"),
+);
+
+/** The user's active keys, oldest first. */
+export async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
+  return await selectActiveKeys(db).execute({ userId });
+}
+
+/** To be called by every change of what the account should be, in its transaction. */
+export async function raiseGeneration(tx: Transaction, userId: number): Promise<void> {
+  await tx
+    .update(accounts)
+    .set({ generation: sql`${accounts.generation} + 1` })
+    .where(and(eq(accounts.userId, userId), eq(accounts.hostId, LOCAL_HOST)))
+    .prepare("raise_generation")
+    .execute();
+}

@@ -1,0 +1,136 @@
+/**
+ * Access that is being taken away: noted before the host is touched, owed until nothing is left to do. As long as a note is
+ * there nothing opens what it is about; see `accountAt`.
+ */
+
+import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
+import { admins, type ClosingRow, closings, type UserRow } from "../../store/schema.ts";
+import { accessOwed } from "../mail/host-messages.ts";
+import { queueMails } from "../mail/outbox.ts";
+import type { AuditAction } from "../operation/audit-actions.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import type { Actor } from "../operation/entry.ts";
+
+export type Closing = ClosingRow;
+
+/** What is taken away, and which audit action is still to be recorded for it. */
+export interface NewClosing {
+  readonly userId: number;
+  readonly kind: Closing["kind"];
+  readonly keyId?: number;
+  readonly action: AuditAction | "";
+}
+
+/** The wait doubles with each attempt, from a minute to this. */
+const LONGEST_WAIT = HOUR;
+
+/** Notes, committed at once, that the caller takes access away; returns the note's id. To be called under the user's row lock. */
+export async function noteClosing(
+  { side, actor, clock }: Pick<Context, "side" | "actor" | "clock">,
+  { userId, kind, keyId = 0, action }: NewClosing,
+): Promise<number> {
+  const now = clock.now();
+  const by = { action, actorType: actor.type, actor: actor.name };
+  const [row] = await side
+    .insert(closings)
+    .values({ userId, kind, keyId, ...by, begunAt: now, dueAt: now })
+    .onConflictDoUpdate({ target: [closings.userId, closings.kind, closings.keyId], set: by })
+    .returning({ id: closings.id })
+    .prepare("note_closing")
+    .execute();
+  if (row === undefined) throw new Error("insert returned no row");
+  return row.id;
+}
+
+/** Nothing is left to do. */
+export async function settleClosing(tx: Transaction, id: number): Promise<void> {
+  await tx.delete(closings).where(eq(closings.id, id)).prepare("settle_closing").execute();
+}
+
+/**
+ * Something is left to do: it is tried again after a minute, then after twice as long each time, at most an hour. The
+ * administrators are mailed when it becomes owed. `recorded` says that the audit log has it already.
+ */
+export async function oweClosing(
+  op: Operation,
+  id: number,
+  {
+    user,
+    owed,
+    recorded,
+  }: { readonly user: Pick<UserRow, "username">; readonly owed: readonly string[]; readonly recorded: boolean },
+): Promise<void> {
+  const { clock, policy } = op.context;
+  const now = clock.now();
+  const wait = sql`least(${MINUTE} * power(2, least(${closings.attempts}, 20)), ${LONGEST_WAIT}) * interval '1 millisecond'`;
+  const [row] = await op.tx
+    .update(closings)
+    .set({
+      attempts: sql`${closings.attempts} + 1`,
+      problem: owed.join(". "),
+      dueAt: sql`${now.toISOString()}::timestamptz + ${wait}`,
+      ...(recorded ? { action: "" } : {}),
+    })
+    .where(eq(closings.id, id))
+    .returning();
+  if (row === undefined) return;
+  const recipients = await op.tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
+  const message = accessOwed(policy.site, { username: user.username, owed });
+  const mails = recipients.map((admin) => ({
+    recipient: admin.email,
+    message,
+    dedupeKey: `owed:${id}:${row.begunAt.getTime()}:${admin.id}`,
+  }));
+  await queueMails(op, mails);
+}
+
+const selectClosings = builtOnce((db) =>
+  db
+    .select()
+    .from(closings)
+    .where(eq(closings.userId, sql.placeholder("userId")))
+    .orderBy(asc(closings.id))
+    .prepare("closings_of"),
+);
+
+/** What is being taken away from the user. */
+export async function closingsOf(db: Database | Transaction, userId: number): Promise<readonly Closing[]> {
+  return await selectClosings(db).execute({ userId });
+}
+
+/** Everything that is being taken away from anybody, the oldest first. */
+export async function listClosings(db: Database | Transaction): Promise<readonly Closing[]> {
+  return await db.select().from(closings).orderBy(asc(closings.id));
+}
+
+/** What is to be tried by now. */
+export async function dueClosings(db: Database, now: Date): Promise<readonly Closing[]> {
+  return await db
+    .select()
+    .from(closings)
+    .where(lte(closings.dueAt, now))
+    .orderBy(asc(closings.dueAt), asc(closings.id));
+}
+
+/** The note; undefined if it was settled. Under the user's row lock that is final. */
+export async function findClosing(tx: Transaction, id: number): Promise<Closing | undefined> {
+  const [row] = await tx.select().from(closings).where(eq(closings.id, id));
+  return row;
+}
+
+/** Somebody opens the account: what was left of shutting it counts no more. Keys that are being revoked stay dead. */
+export async function forgetShut(tx: Transaction, userId: number): Promise<void> {
+  await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shut")));
+}
+
+/** The user is gone. */
+export async function forgetClosings(tx: Transaction, userId: number): Promise<void> {
+  await tx.delete(closings).where(eq(closings.userId, userId));
+}
+
+/** Who asked for it, as an actor. */
+export function actorOf({ actorType, actor }: Closing): Actor {
+  return { type: actorType, name: actor, ip: "" };
+}

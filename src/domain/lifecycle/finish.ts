@@ -1,0 +1,79 @@
+/** Finishing what is owed: access that was to be taken away, and could not be as a whole, or was cut short by a crash. */
+
+import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
+import { activeKeys } from "../accounts/account.ts";
+import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
+import { finishRevocation } from "../keys/keys.ts";
+import type { AuditAction } from "../operation/audit-actions.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { ClosingOperation, Services } from "../operation/context.ts";
+import { SYSTEM } from "../operation/entry.ts";
+import { lockUserIfStored, type User } from "../users/find.ts";
+import { removedDetail } from "../users/users.ts";
+
+/**
+ * Goes on with every closing that is due, or with all of them. One that is under way is waited for, and then needs nothing. What is finished is
+ * recorded in the name of who asked for it, or, where that was recorded at the time, as a repair; what fails again is logged,
+ * and due again later.
+ */
+export async function finishClosings(services: Services, which: "due" | "all" = "due"): Promise<void> {
+  const { db, clock, log } = services;
+  for (const closing of await (which === "due" ? dueClosings(db, clock.now()) : listClosings(db))) {
+    const { userId, kind } = closing;
+    try {
+      const owed = await finishClosing(services, closing);
+      if (owed.length > 0)
+        log.error("access is still to be taken away, and will be tried again", { userId, kind, owed });
+    } catch (error) {
+      log.error("what is owed of taking access away failed, and will be tried again", { userId, kind, error });
+    }
+  }
+}
+
+/** What is still owed. */
+async function finishClosing(services: Services, closing: Closing): Promise<readonly string[]> {
+  const isRecorded = closing.action === "";
+  const action = isRecorded ? "reconcile.repair" : (closing.action as AuditAction);
+  const resourceId = String(closing.kind === "revoke" ? closing.keyId : closing.userId);
+  const context = { ...services, actor: isRecorded ? SYSTEM : actorOf(closing), requestId: "" };
+  return await auditedClosing(context, { action, resourceId, subjectId: closing.userId }, async (op) => {
+    const user = await lockUserIfStored(op.tx, closing.userId);
+    const noted = await findClosing(op.tx, closing.id);
+    if (user === undefined || noted === undefined) {
+      op.learn({ unneeded: true });
+      return [];
+    }
+    op.about({ detail: { username: user.username } });
+    return await goOn(op, user, noted);
+  });
+}
+
+async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
+  switch (noted.kind) {
+    case "revoke": {
+      if (!(await finishRevocation(op, user.id, noted))) op.learn({ unneeded: true });
+      return [];
+    }
+    case "remove": {
+      const keys = await activeKeys(op.tx, user.id);
+      op.learn({ detail: removedDetail(user, keys.length) });
+      return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
+    }
+    case "shut": {
+      const cutShort = noted.action === "user.disable";
+      const closed = cutShort
+        ? await disableAccess(op, user, { note: noted.id, at: noted.begunAt })
+        : await shutAccess(op, user, noted.id);
+      op.learn({ detail: { status: closed.user.status } });
+      if (!cutShort) op.learn({ detail: { found: noted.problem, done: "what was left of taking access away" } });
+      if (cutShort && closed.owed.length > 0) op.refuse(closed.owed.join(". "));
+      return cutShort ? [] : stillOwed(op, closed);
+    }
+  }
+}
+
+/** What failed again is in the note, and not once more in the log of what was done. */
+function stillOwed(op: ClosingOperation, { owed }: Closed): readonly string[] {
+  if (owed.length > 0) op.learn({ unneeded: true });
+  return owed;
+}

@@ -1,0 +1,48 @@
+/** What is said of an operation in the audit log. */
+
+import type { AuditAction } from "./audit-actions.ts";
+
+export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous";
+
+/** Who performs an operation, as the audit log names it. */
+export interface Actor {
+  readonly type: ActorType;
+  /** Username, name of the operating-system account for `cli`, "system", or "anonymous". */
+  readonly name: string;
+  /** Client address, or "" where there is none. */
+  readonly ip: string;
+}
+
+/** The service itself, as an actor. */
+export const SYSTEM: Actor = { type: "system", name: "system", ip: "" };
+
+export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
+
+/** What is known of an operation before it begins; it is in the record of its success and of its failure. */
+export interface AuditEntry {
+  readonly action: AuditAction;
+  /** Decimal id, or the key of a setting. Empty when a create failed. */
+  readonly resourceId?: string;
+  readonly detail?: AuditDetail;
+  /** The external user who acts or whom it is about; makes the record part of that user's own trail. */
+  readonly subjectId?: number;
+}
+
+/** What an operation found out; only the record of its success has it. */
+export interface Learned {
+  readonly resourceId?: string;
+  readonly detail?: AuditDetail;
+  readonly subjectId?: number;
+  /** The sentence of a failure that is to be committed all the same: the record says `failed`, with it as `err`. */
+  readonly refused?: string;
+  /** Somebody else did it first: nothing was changed, and nothing is recorded. */
+  readonly unneeded?: true;
+}
+
+/** One line of the log to be. */
+export interface Recorded {
+  readonly entry: AuditEntry;
+  readonly result: "success" | "failed";
+  /** Who did it, where that is not who asked for the operation. */
+  readonly actor?: Actor;
+}
