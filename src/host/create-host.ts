@@ -2,7 +2,9 @@
 
 import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
+import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
+import { isOurs, readAccounts } from "./account.ts";
 import { createDirectExecutor } from "./execute/direct.ts";
 import { createDryRunHost } from "./execute/dry-run.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
@@ -18,7 +20,7 @@ import { ownUid } from "./walk.ts";
  * sudo mode without the rules it needs, each with what to do about it.
  * The version of the host's sshd is looked up once, here.
  */
-export async function createHost(settings: HostSettings, log: Log): Promise<Host> {
+export async function createHost(settings: HostSettings, log: Log, machine: Machine): Promise<Host> {
   requireLayout(settings);
   const expiry = await detectExpiryFormat(settings.tools);
   switch (settings.mode) {
@@ -27,15 +29,19 @@ export async function createHost(settings: HostSettings, log: Log): Promise<Host
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
       const patterns = createKeyFilePatterns(settings.tools);
-      return createManagedHost({ settings, executor: createDirectExecutor(log), expiry, log, patterns });
+      const means = {
+        kernel: machine.openKernel(),
+        isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
+      };
+      return createManagedHost({ settings, executor: createDirectExecutor(log, means), expiry, log, patterns });
     }
     case "sudo": {
-      const faults = await checkSudo(settings);
+      const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
       const patterns = createKeyFilePatterns(settings.tools, (argv) => runSudo({ as: "root", argv }));
       return createManagedHost({
         settings: inSudo(settings),
-        executor: createSudoExecutor(log),
+        executor: createSudoExecutor(log, machine.program),
         expiry,
         log,
         patterns,

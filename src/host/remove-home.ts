@@ -3,12 +3,25 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
 import { UamError } from "../shared/errors.ts";
+import type { Kernel } from "../shared/kernel.ts";
 import { runCommand } from "./execute/command.ts";
-import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
+import { splitHome } from "./plan/plan.ts";
+import {
+  at,
+  atBytes,
+  errorCode,
+  type Mount,
+  mountsWithin,
+  openDirectory,
+  openTrusted,
+  ownUid,
+  readMounts,
+} from "./walk.ts";
 
 /** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deleting. */
 export const TRASH = ".uam-trash";
 const DELETE_TIMEOUT = 20_000;
+const SLASH = Buffer.from("/");
 
 /**
  * Renames `<base>/<path…>` into the trash of `base`; false if there is nothing. Refuses with `conflict` what belongs to
@@ -50,24 +63,68 @@ export function setAside(base: string, path: readonly string[], uid: number): bo
  */
 export function requireRemovable(home: string, uid: number): void {
   const path = realHome(home);
-  const own = fuseMountsOf(readMounts(), path, uid);
-  const mount = mountsWithin(readMounts(), path).find((candidate) => !own.includes(candidate.path));
+  const mounts = readMounts();
+  const own = fuseMountsOf(mounts, path, uid);
+  const mount = mountsWithin(mounts, path).find((candidate) => !own.includes(candidate));
   if (mount !== undefined) throw new UamError("internal", mountMessage(mount.path, home));
 }
 
-/** Detaches the uid's own FUSE mounts at `home` or below it, the innermost first. */
-export async function detachFuse(home: string, uid: number): Promise<void> {
-  for (const path of [...fuseMountsOf(readMounts(), realHome(home), uid)].reverse()) {
-    const result = await runCommand(["/usr/bin/umount", "--lazy", "--no-canonicalize", "--", path]);
-    if (result.exitCode !== 0) throw new UamError("internal", mountMessage(path, home));
+/**
+ * Detaches the uid's own FUSE mounts at `home` or below it, each with all that is mounted in it, whatever their names are made of.
+ * Sentences about those that stay: they keep nothing but the removal of the home.
+ */
+export function detachFuse(home: string, uid: number, kernel: Kernel): readonly string[] {
+  const path = realHome(home);
+  const tried = new Set<string>();
+  for (;;) {
+    const mounts = mountsWithin(readMounts(), path);
+    const own = fuseMountsOf(mounts, path, uid);
+    // Nothing is asked of a file system that is not the account's; the outermost takes the inner ones with it.
+    const foreign = mounts.filter((mount) => !own.includes(mount));
+    const next = own
+      .filter((mount) => !foreign.some((other) => isWithin(mount.bytes, other.bytes)))
+      .filter(({ bytes }) => !tried.has(bytes.toString("latin1")))
+      .sort((one, other) => one.bytes.length - other.bytes.length)[0];
+    if (next === undefined)
+      return own.map((mount) => `${mount.path} is a mount point of uid ${uid} and could not be detached: unmount it`);
+    // Mounts of one place lie over one another, and each goes on its own.
+    if (!detach(path, next.bytes, kernel)) tried.add(next.bytes.toString("latin1"));
+  }
+}
+
+/** Reaches the mount through directories alone that are opened without following a link, so that nothing else is hit. */
+function detach(home: string, mount: Buffer, kernel: Kernel): boolean {
+  const { base, name } = splitHome(home);
+  const below = mount.subarray(Buffer.byteLength(home) + 1).toString("latin1");
+  const parts = [
+    Buffer.from(name),
+    ...(below === "" ? [] : below.split("/").map((part) => Buffer.from(part, "latin1"))),
+  ];
+  const opened: number[] = [];
+  try {
+    opened.push(openTrusted(base));
+    for (const part of parts.slice(0, -1)) opened.push(openDirectory(opened.at(-1) ?? -1, part));
+    return kernel.detachMount(atBytes(opened.at(-1) ?? -1, parts.at(-1) ?? Buffer.alloc(0)));
+  } catch (error) {
+    // Moved meanwhile, or a way that root does not trust: it stays and is reported.
+    if (errorCode(error) === "" && !(error instanceof UamError)) throw error;
+    return false;
+  } finally {
+    for (const fd of opened) closeSync(fd);
   }
 }
 
 /** Where `uid` mounted with FUSE at `path` or below it, in the order of mounting; `user_id` is the kernel's word (fuse(4)). */
-export function fuseMountsOf(mounts: readonly Mount[], path: string, uid: number): readonly string[] {
-  return mountsWithin(mounts, path)
-    .filter((mount) => mount.type.startsWith("fuse") && mount.options.split(",").includes(`user_id=${uid}`))
-    .map((mount) => mount.path);
+export function fuseMountsOf(mounts: readonly Mount[], path: string, uid: number): readonly Mount[] {
+  return mountsWithin(mounts, path).filter(
+    (mount) => mount.type.startsWith("fuse") && mount.options.split(",").includes(`user_id=${uid}`),
+  );
+}
+
+function isWithin(path: Buffer, directory: Buffer): boolean {
+  return (
+    path.length > directory.length && path.subarray(0, directory.length + 1).equals(Buffer.concat([directory, SLASH]))
+  );
 }
 
 /** What is left in the trash of `base`. */

@@ -4,6 +4,7 @@ import { createHost } from "../../src/host/create-host.ts";
 import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost, type LogLine, recordingLog, testSettings } from "../support/host-account.ts";
 
@@ -38,7 +39,7 @@ describeOnHost("dry-run beside direct", () => {
       const tools = { sshdConfig: sshd.config };
       const settings = testSettings({ homeBase: base, markerGroup: GROUP, render, revokeEnds, tools });
       const planned = recordingLog();
-      const dry = await createHost(settings, planned.log);
+      const dry = await createHost(settings, planned.log, bunRuntime);
       const direct = await directHost({ render, revokeEnds });
       for (const [step, live] of LIFE) {
         const before = hostState();

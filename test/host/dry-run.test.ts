@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createHost } from "../../src/host/create-host.ts";
 import { describeChange } from "../../src/host/execute/executor.ts";
 import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
 const account = testAccount();
@@ -12,7 +13,7 @@ const NO_SSHD = { sshd: "/nonexistent/no-sshd" };
 describe("dry-run", () => {
   test("createAccount() logs the useradd it would run and makes nothing", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.createAccount(account);
     const useradd = lines.find((line) => JSON.stringify(line.fields.argv)?.includes("useradd"));
     expect(useradd).toMatchObject({ level: "info", message: "would run" });
@@ -21,7 +22,7 @@ describe("dry-run", () => {
 
   test("writeKeys() logs the file it would write, with its content", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.writeKeys(account);
     expect(lines).toEqual([
       {
@@ -42,7 +43,7 @@ describe("dry-run", () => {
   test("applyAccess() logs exactly the plan of direct mode", async () => {
     const { log, lines } = recordingLog();
     const settings = testSettings({ tools: NO_SSHD });
-    const host = await createHost(settings, log);
+    const host = await createHost(settings, log, bunRuntime);
     const shut = testAccount({ open: false });
     await host.applyAccess(shut);
     const plan = planShut(settings, shut, expectedOwner(settings, shut)).map(describeChange);
@@ -53,7 +54,7 @@ describe("dry-run", () => {
 
   test("removeAccount() logs userdel without -r, and reconcile() finds nothing", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.removeAccount(account);
     expect(lines.map((line) => line.fields.argv)).toContainEqual(["/usr/sbin/userdel", "--", "ext_tplan"]);
     expect(await host.reconcile([account], false)).toEqual([]);
@@ -61,7 +62,7 @@ describe("dry-run", () => {
 
   test("presence(), nameTaken() and uidTaken() take the stored account to exist", async () => {
     const { log } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     expect([await host.presence(account), await host.nameTaken("root"), await host.uidTaken(0)]).toEqual([
       "present",
       false,
@@ -71,7 +72,7 @@ describe("dry-run", () => {
 
   test("every method refuses a name that is not one of ours", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     const root = testAccount({ name: "root" });
     for (const call of [host.createAccount, host.writeKeys, host.applyAccess, host.removeAccount]) {
       await expect(call(root)).rejects.toThrow("Not the name of an account");

@@ -9,6 +9,7 @@ import { createHost } from "../../src/host/create-host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 
@@ -39,6 +40,7 @@ export function directHost(overrides: Partial<HostSettings> = {}): Promise<Host>
       ...overrides,
     }),
     recorded.log,
+    bunRuntime,
   );
 }
 

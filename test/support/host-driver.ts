@@ -6,6 +6,7 @@ import { checkSudo } from "../../src/host/execute/sudo-check.ts";
 import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
 
@@ -21,9 +22,9 @@ const { log, lines } = recordingLog();
 let host: Promise<Host> | undefined;
 
 async function call(method: string, args: readonly unknown[]): Promise<unknown> {
-  if (method === "check") return await checkSudo(settings);
+  if (method === "check") return await checkSudo(settings, bunRuntime.program);
   if (method === "log") return lines;
-  host ??= createHost(settings, log);
+  host ??= createHost(settings, log, bunRuntime);
   const made = await host;
   switch (method) {
     case "presence":

@@ -20,7 +20,7 @@ const REGEX_SINCE = [1, 9, 10] as const;
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
 /** Sentences that each name a fault and its remedy; none if sudo mode can do its work. Changes nothing. */
-export async function checkSudo(settings: HostSettings): Promise<readonly string[]> {
+export async function checkSudo(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
     const [version] = await versionFaults();
@@ -30,7 +30,7 @@ export async function checkSudo(settings: HostSettings): Promise<readonly string
         "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
       ];
     }
-    const faults = await ruleFaults(settings);
+    const faults = await ruleFaults(settings, program);
     return faults.length > 0 ? faults : await sshdFaults(settings);
   } catch (error) {
     return [publicMessage(error)];
@@ -75,7 +75,7 @@ async function versionFaults(): Promise<readonly string[]> {
   return [`UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later, this is ${version.join(".")}. Use direct`];
 }
 
-async function ruleFaults(settings: HostSettings): Promise<readonly string[]> {
+async function ruleFaults(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   const listed = await askSudo("-n", "-l");
   if (listed.exitCode !== 0) return [`sudo -n does not work for this user (${firstLine(listed.stderr)}): ${REMEDY}`];
   const owner = exampleOwner(settings);
@@ -87,7 +87,7 @@ async function ruleFaults(settings: HostSettings): Promise<readonly string[]> {
     keys: [],
   };
   const example = { account, mark: "0123456789abcdef", below: "mnt", names: account.name };
-  const commands = commandsFor(settings, example, settings.tools);
+  const commands = commandsFor(settings, example, { program, tools: settings.tools });
   const programs = [...new Set(commands.map(({ argv }) => argv[0] ?? ""))];
   const absent = programs.filter((program) => findCommand(program) === undefined);
   const needed = absent.find((program) => !OPTIONAL.test(program));

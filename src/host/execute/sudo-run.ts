@@ -62,7 +62,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
   const sudo = findCommand("/usr/bin/sudo");
   if (sudo === undefined) return Promise.reject(new UamError("internal", "This host has no sudo: install it"));
   return new Promise((done, reject) => {
-    const child = spawn(sudo, args, { env: ENVIRONMENT, stdio: [options.input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+    const child = start(sudo, args, options.input);
     const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
     let length = 0;
     for (const stream of ["stdout", "stderr"] as const) {
@@ -95,4 +95,13 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
     child.on("close", (code) => settle(code ?? -1));
     child.on("exit", (code) => setTimeout(() => settle(code ?? -1), 250));
   });
+}
+
+/** A machine that has no room for a process is told of by an event, or at once. */
+function start(sudo: string, args: readonly string[], input: number | undefined) {
+  try {
+    return spawn(sudo, args, { env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+  } catch (cause) {
+    throw new UamError("internal", `Cannot run ${sudo}`, { cause });
+  }
 }

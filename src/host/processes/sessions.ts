@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "../../protocol/host.ts";
 import { findCommand, runCommand } from "../execute/command.ts";
-import { applyInOrder, type Executor } from "../execute/executor.ts";
-import { planKillSessions } from "../plan/plan.ts";
+import type { Executor } from "../execute/executor.ts";
 import {
   connectionsOf,
   type ListedProcess,
@@ -62,7 +61,7 @@ export async function endUnprovenSessions(
       if (await staysQuiet(account, proven)) return true;
       continue;
     }
-    await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
+    await how.executor.apply({ kind: "kill", processes: [...pending, ...unproven] });
     await sleep(PAUSE);
   }
   return false;
