@@ -20,6 +20,7 @@ export interface RemoteHost
     | "removeAccount"
     | "reconcile"
   > {
+  readonly pid: number | undefined;
   /** What `checkSudo` finds. */
   check(): Promise<readonly string[]>;
   log(): Promise<readonly LogLine[]>;
@@ -69,6 +70,7 @@ export function startHostAs(
     await result;
   };
   return {
+    pid: child.pid,
     check: () => call("check") as Promise<readonly string[]>,
     log: () => call("log") as Promise<readonly LogLine[]>,
     presence: (account) => call("presence", account) as ReturnType<Host["presence"]>,
