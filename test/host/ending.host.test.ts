@@ -72,9 +72,10 @@ describeOnHost("ending processes in direct mode", () => {
     });
 
     test("no process of the account can signal or trace the one that sweeps, while it has the account's uid", () => {
-      // The probe is started from within: with the very rights that the account has, and the sweep's uid as its real one.
+      // Started from within, the probe has the uids of the sweep; it takes the account's for all of them.
       const script = `
-        use POSIX ":signal_h"; my ($pid) = shift =~ /^(\\d+)$/;
+        use POSIX ":signal_h"; my ($pid) = shift =~ /^(\\d+)$/; $< = $>;
+        die "$< $>" unless $< == ${UID} && $> == ${UID};
         for my $signal (0, SIGSTOP, SIGKILL) { print kill($signal, $pid) ? "signalled " : "refused " }
         print open(my $file, "<", "/proc/$pid/environ") ? "traced" : "refused";`;
       let seen = "";

@@ -8,10 +8,9 @@ import { expectedOwner } from "../plan/plan.ts";
 import { readProcess } from "../processes/processes.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
-import { findCommand } from "./command.ts";
 import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-commands.ts";
 import { commandsFor } from "./sudo-rules.ts";
-import { askSudo, isAllowed, REMEDY, runSudo } from "./sudo-run.ts";
+import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.ts";
 
 /** Questions to sudo at a time. */
 const AT_ONCE = 8;
@@ -89,7 +88,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   const example = { account, mark: "0123456789abcdef", below: "mnt", names: account.name };
   const commands = commandsFor(settings, example, { program, tools: settings.tools });
   const programs = [...new Set(commands.map(({ argv }) => argv[0] ?? ""))];
-  const absent = programs.filter((program) => findCommand(program) === undefined);
+  const absent = programs.filter((name) => locateForRoot(name) === undefined);
   const needed = absent.find((program) => !OPTIONAL.test(program));
   if (needed !== undefined) return [`This host has no ${needed}: install it`];
   const present = commands.filter(({ argv }) => !absent.includes(argv[0] ?? ""));

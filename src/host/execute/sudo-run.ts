@@ -45,6 +45,11 @@ export function askSudo(...argv: readonly string[]): Promise<CommandResult> {
   return execute(argv, { timeout: 10_000 });
 }
 
+/** Where sudo will find the command: what is not one of the system's may be where only root can look. */
+export function locateForRoot(path: string): string | undefined {
+  return findCommand(path) ?? (/^(?:\/usr)?\/s?bin\/[^/]+$/.test(path) ? undefined : path);
+}
+
 function userOptions(command: SudoCommand, { user }: SudoOptions): readonly string[] {
   if (command.as === "root") return [];
   if (user === undefined) throw new Error("a command as an account's owner needs the account");
@@ -53,7 +58,7 @@ function userOptions(command: SudoCommand, { user }: SudoOptions): readonly stri
 
 function resolve(argv: readonly string[]): readonly string[] {
   const [path = "", ...rest] = argv;
-  const found = findCommand(path);
+  const found = locateForRoot(path);
   if (found === undefined) throw new UamError("internal", `This host has no ${path}: install it`);
   return [found, ...rest];
 }
