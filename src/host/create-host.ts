@@ -11,6 +11,7 @@ import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
 import { createManagedHost } from "./managed-host.ts";
+import { openJournal } from "./processes/journal.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
@@ -23,6 +24,7 @@ import { ownUid } from "./walk.ts";
 export async function createHost(settings: HostSettings, log: Log, machine: Machine): Promise<Host> {
   requireLayout(settings);
   const expiry = await detectExpiryFormat(settings.tools);
+  const journal = openJournal(settings.tools);
   switch (settings.mode) {
     case "dry-run":
       return createDryRunHost(settings, { expiry, patterns: createKeyFilePatterns(settings.tools) }, log);
@@ -33,7 +35,14 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
         kernel: machine.openKernel(),
         isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
       };
-      return createManagedHost({ settings, executor: createDirectExecutor(log, means), expiry, log, patterns });
+      return createManagedHost({
+        settings,
+        executor: createDirectExecutor(log, means),
+        journal,
+        expiry,
+        log,
+        patterns,
+      });
     }
     case "sudo": {
       const faults = await checkSudo(settings, machine.program);
@@ -42,6 +51,7 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
       return createManagedHost({
         settings: inSudo(settings),
         executor: createSudoExecutor(log, machine.program),
+        journal,
         expiry,
         log,
         patterns,

@@ -35,6 +35,7 @@ import {
   planShutForRemoval,
   splitHome,
 } from "./plan/plan.ts";
+import type { Journal } from "./processes/journal.ts";
 import { listedOf, readProcesses } from "./processes/processes.ts";
 import { endUnprovenSessions } from "./processes/sessions.ts";
 import { completeTable, reconcileAccounts } from "./reconcile.ts";
@@ -51,6 +52,8 @@ export interface ManagedHostParts {
   readonly executor: Executor;
   readonly expiry: ExpiryFormat;
   readonly log: Log;
+  /** Where sshd's own word is on which key opened a connection. */
+  readonly journal: Journal;
   /** How sshd is asked which key files it reads. */
   readonly patterns: KeyFilePatterns;
 }
@@ -190,8 +193,7 @@ async function endSessions(parts: ManagedHostParts, account: Account, fingerprin
   if (settings.revokeEnds === "key") {
     const { message, fields } = describeSessionEnd(account, fingerprint);
     parts.log.debug(`host: ${message}`, fields);
-    const journalctl = settings.tools?.journalctl ?? "/usr/bin/journalctl";
-    if (await endUnprovenSessions(account, fingerprint, { executor, journalctl })) return;
+    if (await endUnprovenSessions(account, fingerprint, { executor, journal: parts.journal })) return;
   }
   await applyInOrder(executor, planEndProcesses(account));
 }

@@ -40,8 +40,13 @@ export interface HostSettings extends Layout {
   readonly render: (account: Account, expiry: ExpiryFormat) => string;
   /** Every key that sshd would find in the text of a key file. */
   readonly keysIn: (text: string) => readonly { readonly base64: string }[];
-  /** Another sshd, configuration or journal reader than the host's own. */
-  readonly tools?: { readonly sshd?: string; readonly sshdConfig?: string; readonly journalctl?: string };
+  /** Another sshd, configuration or journal, with its reader and the socket that takes lines, than the host's own. */
+  readonly tools?: {
+    readonly sshd?: string;
+    readonly sshdConfig?: string;
+    readonly journalctl?: string;
+    readonly journalStream?: string;
+  };
 }
 
 const ABSOLUTE = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;

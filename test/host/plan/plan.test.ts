@@ -14,12 +14,8 @@ import {
   planShut,
   splitHome,
 } from "../../../src/host/plan/plan.ts";
-import {
-  descendantsOf,
-  type JournalEntry,
-  parseJournal,
-  provenConnections,
-} from "../../../src/host/processes/sessions.ts";
+import type { JournalEntry } from "../../../src/host/processes/journal.ts";
+import { descendantsOf, provenConnections } from "../../../src/host/processes/sessions.ts";
 import { fuseMountsOf } from "../../../src/host/remove-home.ts";
 import { requireLayout } from "../../../src/host/settings.ts";
 import { parseVersion } from "../../../src/host/sshd/sshd.ts";
@@ -240,18 +236,6 @@ describe("evidence for a session", () => {
     ]) {
       expect(proven(accepted(kept, { message }))).toEqual([]);
     }
-  });
-
-  test("parseJournal() reads the fields that journald vouches for", () => {
-    const fields = { _PID: "500", _UID: "0", __MONOTONIC_TIMESTAMP: "10000500", MESSAGE: "hello" };
-    const lines = [
-      JSON.stringify(fields),
-      "",
-      "no json",
-      JSON.stringify({ ...fields, MESSAGE: [104] }),
-      JSON.stringify({ MESSAGE: "x" }),
-    ];
-    expect(parseJournal(lines.join("\n"))).toEqual([{ pid: 500, uid: 0, monotonic: 10_000_500, message: "hello" }]);
   });
 
   test("descendantsOf() follows the tree and ends at what left it", () => {
