@@ -64,7 +64,7 @@ function carryPostgres(archive: PostgresArchive): BunPlugin {
   return {
     name: "carry-postgres",
     setup(builder) {
-      builder.onLoad({ filter: /\/src\/db\/postgres-archive\.ts$/ }, () => ({
+      builder.onLoad({ filter: /\/src\/store\/postgres\/postgres-archive\.ts$/ }, () => ({
         loader: "ts",
         contents: `import path from ${JSON.stringify(resolve(archive.path))} with { type: "file" };
 export const carriedPostgres = { path, id: ${JSON.stringify(archive.id)} };`,

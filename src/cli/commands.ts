@@ -23,6 +23,7 @@ import { recycleCommand } from "./recycle.ts";
 import { restoreCommand } from "./restore.ts";
 import { settingCommand } from "./setting.ts";
 import { sudoersCommand } from "./sudoers.ts";
+import { sweepCommand } from "./sweep.ts";
 import { userCommand } from "./user.ts";
 import { versionCommand } from "./version.ts";
 
@@ -64,4 +65,5 @@ export const commands = or(
       versionCommand,
     ),
   ),
+  sweepCommand,
 );

@@ -44,8 +44,11 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
     const { hostSettingsOf, openServices, openToLook } = await import("../server/compose.ts");
     const { checkSudo } = await import("../host/execute/sudo-check.ts");
     const { examine } = await import("../doctor/doctor.ts");
-    const open = () => (fix ? openServices(config, log, "command") : openToLook(config, log));
-    const sudo = config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config)) } : {};
+    const machine = environment.runtime;
+    const open = () =>
+      fix ? openServices(config, log, { lifetime: "command", machine }) : openToLook(config, log, machine);
+    const sudo =
+      config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config), machine.program) } : {};
     return await examine({ config, isRoot: environment.isRoot, fix, open, ...sudo });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -79,7 +79,7 @@ export async function withServices<T>(
   const config = await loadConfig(environment);
   const log = await commandLog(environment, config, purpose !== "change" || config.hostMode !== "dry-run");
   const { openServices } = await import("../server/compose.ts");
-  const handle = await openServices(config, log, "command");
+  const handle = await openServices(config, log, { lifetime: "command", machine: environment.runtime });
   const stopped = environment.untilStopped();
   try {
     const working = work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);

@@ -56,7 +56,7 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     const { homeBase, authorizedKeysFile } = config;
     const { planInstall } = await import("../install/install.ts");
     const source = programOf(environment);
-    const sudoers = input.mode === "sudo" ? await sudoersOf(config) : undefined;
+    const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
     const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit() };
     const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), input.dryRun);
     if (done) environment.err(nextSteps(programPath({ source }), input.mode));

@@ -57,7 +57,7 @@ interface Shut {
 async function shutAndJournal({ environment, config, log }: Work, username: string): Promise<Shut> {
   const { openHost, policyOf } = await import("../server/compose.ts");
   const { findLockable } = await import("../domain/lifecycle/locks.ts");
-  const host = await openHost(config, log);
+  const host = await openHost(config, log, environment.runtime);
   const account = await findLockable(host, policyOf(config), username);
   const now = systemClock.now();
   const { operator } = environment;
@@ -110,7 +110,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
   const { openServices } = await import("../server/compose.ts");
   const { importLocks } = await import("../domain/lifecycle/locks.ts");
   try {
-    const handle = await openServices(config, log, "command");
+    const handle = await openServices(config, log, { lifetime: "command", machine: environment.runtime });
     try {
       const failures = await importLocks(handle.services, config.dataDir);
       for (const { problem } of failures) environment.err(`uam: ${problem}\n`);

@@ -48,7 +48,7 @@ function runRestore({ file, force, check: only }: RestoreInput): Command {
     const log = await commandLog(environment, config, true);
     const began = performance.now();
     const start = formatTimestamp(systemClock.now());
-    const report = await restore({ config, log, file, force, signal });
+    const report = await restore({ config, log, file, force, signal }, environment.runtime);
     environment.err(`${amount(report)} were read from ${file} in ${secondsSince(began)}, begun ${start}.\n`);
     environment.err(advice(report, environment));
     return EXIT.done;

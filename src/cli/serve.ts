@@ -30,7 +30,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   const log = await commandLog(environment, config, false);
   const transport = openTransport(config);
   const manager = openServiceManager(environment.variables, environment.runtime, log);
-  const handle = await openServices(config, log, "service");
+  const handle = await openServices(config, log, { lifetime: "service", machine: environment.runtime });
   try {
     const { services } = handle;
     const drifts = await reconcileHost(services, config.dataDir, "repair");

@@ -26,15 +26,19 @@ export const sudoersCommand = command("sudoers", map(options, runSudoers), {
 
 function runSudoers({ user }: { readonly user: string }): Command {
   return async (environment) => {
-    environment.out(await sudoersOf(await loadConfig(environment), user));
+    environment.out(await sudoersOf(await loadConfig(environment), environment.runtime.program, user));
     return EXIT.done;
   };
 }
 
-/** The sudoers file for the configuration, with commands where this host has them. */
-export async function sudoersOf(config: Config, user: string = SERVICE_ACCOUNT): Promise<string> {
+/** The sudoers file for the configuration and the program, with commands where this host has them. */
+export async function sudoersOf(
+  config: Config,
+  program: readonly string[],
+  user: string = SERVICE_ACCOUNT,
+): Promise<string> {
   const { renderSudoers } = await import("../install/sudoers.ts");
   const { findCommand } = await import("../host/execute/command.ts");
   const locate = (path: string) => findCommand(path) ?? path;
-  return renderSudoers({ ...config, user, markerGroup: MARKER_GROUP, locate });
+  return renderSudoers({ ...config, user, program, markerGroup: MARKER_GROUP, locate });
 }

@@ -90,6 +90,11 @@ export function findIn(table: AccountTable, name: string, markerGroup: string): 
   );
 }
 
+/** True if the uid is that of an account of ours, and of no other. */
+export function isOurs(table: AccountTable, uid: number, markerGroup: string): boolean {
+  return (table.namesByUid.get(uid) ?? []).some((name) => presenceIn(table, { name, uid }, markerGroup) === "present");
+}
+
 /**
  * True for what a crash in the middle of useradd(8) leaves: our name and pinned uid in /etc/passwd, but no shadow entry, no
  * own group or no membership yet. shadow-utils rename passwd, shadow, group, gshadow in this order.

@@ -2,7 +2,9 @@
 
 import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
+import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
+import { isOurs, readAccounts } from "./account.ts";
 import { createDirectExecutor } from "./execute/direct.ts";
 import { createDryRunExecutor } from "./execute/dry-run.ts";
 import { attempt } from "./execute/executor.ts";
@@ -12,6 +14,7 @@ import { runSudo } from "./execute/sudo-run.ts";
 import { createManagedHost } from "./managed-host.ts";
 import type { HostParts } from "./parts.ts";
 import { trashBases } from "./plan/plan.ts";
+import { openJournal } from "./processes/journal.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
@@ -21,7 +24,7 @@ import { ownUid } from "./walk.ts";
  * sudo mode without the rules it needs, each with what to do about it.
  * The version of the host's sshd is looked up once, here.
  */
-export async function createHost(settings: HostSettings, log: Log): Promise<Host> {
+export async function createHost(settings: HostSettings, log: Log, machine: Machine): Promise<Host> {
   requireLayout(settings);
   const expiry = await detectExpiryFormat(settings.tools);
   switch (settings.mode) {
@@ -31,15 +34,20 @@ export async function createHost(settings: HostSettings, log: Log): Promise<Host
     }
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
-      const executor = createDirectExecutor(log, settings.tools?.journalctl);
+      const executor = createDirectExecutor(log, {
+        kernel: machine.openKernel(),
+        isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
+        journal: openJournal(settings.tools),
+      });
       const patterns = createKeyFilePatterns(settings.tools);
       return await prepared({ settings, executor, expiry, log, patterns });
     }
     case "sudo": {
-      const faults = await checkSudo(settings);
+      const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
       const patterns = createKeyFilePatterns(settings.tools, (argv) => runSudo({ as: "root", argv }));
-      return await prepared({ settings, executor: createSudoExecutor(log), expiry, log, patterns });
+      const executor = createSudoExecutor(log, machine.program);
+      return await prepared({ settings, executor, expiry, log, patterns });
     }
   }
 }

@@ -6,7 +6,7 @@ import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
-import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
+import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
 
 /** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deleting. */
 export const TRASH = ".uam-trash";
@@ -88,21 +88,6 @@ export function setAside(base: string, path: readonly string[], uid: number): bo
   } finally {
     for (const fd of opened) closeSync(fd);
   }
-}
-
-/** Detaches the uid's own FUSE mounts at `home` or below it, the innermost first. */
-export async function detachFuse(home: string, uid: number): Promise<void> {
-  for (const path of [...fuseMountsOf(readMounts(), realHome(home), uid)].reverse()) {
-    const result = await runCommand(["/usr/bin/umount", "--lazy", "--no-canonicalize", "--", path]);
-    if (result.exitCode !== 0) throw new UamError("internal", mountMessage(path, home));
-  }
-}
-
-/** Where `uid` mounted with FUSE at `path` or below it, in the order of mounting; `user_id` is the kernel's word (fuse(4)). */
-export function fuseMountsOf(mounts: readonly Mount[], path: string, uid: number): readonly string[] {
-  return mountsWithin(mounts, path)
-    .filter((mount) => mount.type.startsWith("fuse") && mount.options.split(",").includes(`user_id=${uid}`))
-    .map((mount) => mount.path);
 }
 
 /** What is left in the trash of `base`. */
@@ -228,16 +213,4 @@ function requireNoMounts(path: string): void {
 
 function mountMessage(mount: string, path: string): string {
   return `${mount} is a mount point: unmount it before ${path} is removed`;
-}
-
-/** Only the way to the home is resolved, which is root's; the home itself may be a link to anywhere. */
-function realHome(home: string): string {
-  const cut = home.lastIndexOf("/");
-  const base = home.slice(0, cut) || "/";
-  try {
-    return `${realpathSync(base)}${home.slice(cut)}`;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return home;
-    throw error;
-  }
 }

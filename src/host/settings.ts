@@ -34,8 +34,13 @@ export interface HostSettings extends Layout {
   /** Which uids accounts get; what sudo mode checks its rules with. */
   readonly uidRange?: UidRange;
   readonly revokeEnds: RevokeEnds;
-  /** Another sshd, configuration or journal reader than the host's own. */
-  readonly tools?: { readonly sshd?: string; readonly sshdConfig?: string; readonly journalctl?: string };
+  /** Another sshd, configuration or journal, with its reader and the socket that takes lines, than the host's own. */
+  readonly tools?: {
+    readonly sshd?: string;
+    readonly sshdConfig?: string;
+    readonly journalctl?: string;
+    readonly journalStream?: string;
+  };
 }
 
 const ABSOLUTE = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;

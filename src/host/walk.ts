@@ -13,9 +13,14 @@ export function at(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`;
 }
 
+/** The same for a name that may be no text. */
+export function atBytes(directory: number, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(at(directory, "")), name]);
+}
+
 /** Opens a directory inside another without following a link: ENOTDIR or ELOOP if `name` is one. */
-export function openDirectory(parent: number, name: string): number {
-  return openSync(at(parent, name), DIRECTORY);
+export function openDirectory(parent: number, name: string | Buffer): number {
+  return openSync(typeof name === "string" ? at(parent, name) : atBytes(parent, name), DIRECTORY);
 }
 
 /** The effective uid of this process, read where Bun and Deno see it alike. */
@@ -65,7 +70,10 @@ export function errorCode(error: unknown): string {
 
 /** One mount of this process's namespace. */
 export interface Mount {
+  /** For people, and for comparing with paths that are text; what is not UTF-8 in it reads as U+FFFD. */
   readonly path: string;
+  /** The very bytes of it, as calls need them. */
+  readonly bytes: Buffer;
   readonly type: string;
   /** Super options, `user_id=1000` for a FUSE mount. */
   readonly options: string;
@@ -73,21 +81,23 @@ export interface Mount {
 
 /** The mounts as the kernel lists them (proc(5), mountinfo); nobody can hide one. */
 export function readMounts(): readonly Mount[] {
-  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+  return parseMounts(readFileSync("/proc/self/mountinfo"));
 }
 
-/** Parses mountinfo text; octal escapes such as `\040` are undone. */
-export function parseMounts(text: string): readonly Mount[] {
-  return text
+/** Parses mountinfo, whose paths are bytes in any encoding or none; octal escapes such as `\040` are undone. */
+export function parseMounts(content: Buffer): readonly Mount[] {
+  return content
+    .toString("latin1")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
       const [left = "", right = ""] = line.split(" - ");
-      const path = (left.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, octal: string) =>
+      const raw = (left.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, octal: string) =>
         String.fromCharCode(Number.parseInt(octal, 8)),
       );
+      const bytes = Buffer.from(raw, "latin1");
       const [type = "", , options = ""] = right.split(" ");
-      return { path, type, options };
+      return { path: bytes.toString("utf8"), bytes, type, options };
     });
 }
 

@@ -12,6 +12,8 @@ export interface SudoersOptions extends Layout {
   /** The system user that the service runs as. */
   readonly user: string;
   readonly uidRange: UidRange;
+  /** How this very program is run, which root does to kill what an account runs; root's alone to change. */
+  readonly program: readonly string[];
   /** Where the host has a command that is usually at `path`. */
   readonly locate?: (path: string) => string;
 }
@@ -50,7 +52,7 @@ export function renderSudoers(options: SudoersOptions): string {
   if (!Number.isInteger(first) || !Number.isInteger(last) || first < 1000 || last < first || last > 0xffff_fffd) {
     throw new UamError("invalid", `Not a range of uids for accounts: ${first}-${last}`);
   }
-  const commands = commandsFor(options, EXAMPLE, undefined);
+  const commands = commandsFor(options, EXAMPLE, options);
   const alias = options.user === "uam" ? "UAM" : `UAM_${options.user.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
   const list = (as: RunAs, quiet: boolean) =>
     commands

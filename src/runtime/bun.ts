@@ -1,14 +1,24 @@
 /** The fetch handler served by Bun. */
 
 import { createServer } from "node:net";
+import { join } from "node:path";
 import process from "node:process";
 import { UamError } from "../shared/errors.ts";
+import { COMMIT } from "../shared/version.ts";
+import { openKernel } from "./bun-kernel.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 import { openNotifier } from "./sd-notify.ts";
 import { removeStaleSocket } from "./stale-socket.ts";
 import { readTlsPair } from "./tls.ts";
 
-export const bunRuntime: Runtime = { name: `bun ${Bun.version}`, pid: process.pid, serve, openNotifier };
+export const bunRuntime: Runtime = {
+  name: `bun ${Bun.version}`,
+  pid: process.pid,
+  program: COMMIT === "source" ? [process.execPath, join(import.meta.dirname, "../main.ts")] : [process.execPath],
+  serve,
+  openNotifier,
+  openKernel,
+};
 
 /** Owner and group may connect: the group is how a proxy is let in. */
 const SOCKET_UMASK = 0o117;

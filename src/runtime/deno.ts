@@ -1,6 +1,9 @@
 /** The fetch handler served by Deno. */
 
+import { join } from "node:path";
 import process from "node:process";
+import type { Kernel } from "../shared/kernel.ts";
+import { createKernel, openFirst } from "./kernel.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 import { removeStaleSocket } from "./stale-socket.ts";
 import { readTlsPair } from "./tls.ts";
@@ -8,6 +11,10 @@ import { readTlsPair } from "./tls.ts";
 /** The part of Deno that is used here; its full types would clash with Bun's. */
 declare const Deno: {
   readonly version: { readonly deno: string };
+  dlopen<Name extends string>(
+    path: string,
+    symbols: Record<Name, { readonly parameters: readonly string[]; readonly result: string }>,
+  ): { readonly symbols: Record<Name, (...values: readonly unknown[]) => number | bigint> };
   serve(options: DenoListen, handler: (request: Request, info: DenoPeer) => Promise<Response>): DenoServer;
 };
 
@@ -28,8 +35,11 @@ interface DenoServer {
   shutdown(): Promise<void>;
 }
 
+const main = join(import.meta.dirname ?? "/", "../main.ts");
+const program = [process.execPath, "run", "--allow-all", "--no-prompt", main];
+
 /** Serves on Deno; to be used only where the program runs on it. */
-export const denoRuntime: Runtime = { name: `deno ${Deno.version.deno}`, pid: process.pid, serve };
+export const denoRuntime: Runtime = { name: `deno ${Deno.version.deno}`, pid: process.pid, program, serve, openKernel };
 
 async function serve({ listen, tls, fetch }: ServeOptions): Promise<RunningServer> {
   const cut = new AbortController();
@@ -61,4 +71,17 @@ async function drain(server: DenoServer, cut: AbortController, milliseconds: num
   await server.shutdown();
   await server.finished;
   clearTimeout(timer);
+}
+
+function openKernel(): Kernel {
+  const { symbols } = openFirst((name) =>
+    Deno.dlopen(name, {
+      syscall: { parameters: ["i64", "i64", "i64", "i64", "i64"], result: "i64" },
+      umount2: { parameters: ["buffer", "i32"], result: "i32" },
+    }),
+  );
+  return createKernel({
+    syscall: (...numbers) => Number(symbols.syscall(...numbers.map(BigInt))),
+    umount: (path, flags) => Number(symbols.umount2(path, flags)),
+  });
 }

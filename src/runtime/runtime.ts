@@ -1,6 +1,7 @@
 /** What the program needs of the runtime it runs on. */
 
 import type { Listen } from "../config/config.ts";
+import type { Machine } from "../shared/kernel.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A server that is listening. */
@@ -26,7 +27,7 @@ export interface ServeOptions {
   readonly mayPause: (request: Request) => boolean;
 }
 
-export interface Runtime {
+export interface Runtime extends Machine {
   /** E.g. "bun 1.4.4". */
   readonly name: string;
   /** Of this process. */

@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
+import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
 import { type BackupSummary, writeBackup } from "../store/backup/backup.ts";
@@ -58,8 +59,9 @@ export async function backUp({ config, log, file, force, signal }: TransferOptio
  * Makes the installation what the backup says. The service must not run. What was in the database is saved to the data
  * directory first. Throws without having changed anything.
  */
-export async function restore({ config, log, file, force, signal }: TransferOptions): Promise<RestoreReport> {
-  const host = await openHost(config, log);
+export async function restore(options: TransferOptions, machine: Machine): Promise<RestoreReport> {
+  const { config, log, file, force, signal } = options;
+  const host = await openHost(config, log, machine);
   const { first, last } = config.uidRange;
   const onHost = await host.highestUid(first, last);
   const verified = await verifyBackup(file, signal);

@@ -11,6 +11,7 @@ import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
+import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
 import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "../store/client.ts";
 import { pendingMigrations } from "../store/migrate.ts";
@@ -27,14 +28,20 @@ export interface ServicesHandle {
 /** A service keeps its database server alive and going; a command leaves it to whoever else uses it. */
 export type Lifetime = "service" | "command";
 
+/** Who opens the services, and on what. */
+export interface Use {
+  readonly lifetime: Lifetime;
+  readonly machine: Machine;
+}
+
 /** Connections for operations; each holds one for as long as its transaction takes, and each of the jobs one more. */
 const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.side`. */
 const SIDE_CONNECTIONS = 2;
 
 /** Opens everything; on return the database is reachable and its schema is this program's. */
-export async function openServices(config: Config, log: Log, lifetime: Lifetime): Promise<ServicesHandle> {
-  return await openParts(config, log, lifetime, async (db, owner) => {
+export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
+  return await openParts(config, log, use, async (db, owner) => {
     await prepareDatabase(db, owner, log);
     return await openSeal(db, config);
   });
@@ -44,11 +51,11 @@ export async function openServices(config: Config, log: Log, lifetime: Lifetime)
  * Opens everything for a look: nothing is made and nothing stored is changed. Throws `conflict` where there is no database
  * yet, or one that has to be brought up to date first.
  */
-export async function openToLook(config: Config, log: Log): Promise<ServicesHandle> {
+export async function openToLook(config: Config, log: Log, machine: Machine): Promise<ServicesHandle> {
   if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
     throw new UamError("conflict", `There is no database in ${config.dataDir} yet: uam serve or uam migrate makes it.`);
   }
-  return await openParts(config, log, "command", async (db) => {
+  return await openParts(config, log, { lifetime: "command", machine }, async (db) => {
     const { length } = await pendingMigrations(db);
     if (length === 0) return await findSeal(db, config);
     throw new UamError(
@@ -62,7 +69,7 @@ export async function openToLook(config: Config, log: Log): Promise<ServicesHand
 async function openParts(
   config: Config,
   log: Log,
-  lifetime: Lifetime,
+  { lifetime, machine }: Use,
   prepare: (db: Database, owner: ConnectionOptions | undefined) => Promise<Seal>,
 ): Promise<ServicesHandle> {
   const { connection, owner, stop } = await openServer(config, log, lifetime);
@@ -73,7 +80,7 @@ async function openParts(
     await stop();
   }
   // The host is looked at meanwhile; a failure counts where it is awaited.
-  const host = openHost(config, log);
+  const host = openHost(config, log, machine);
   host.catch(() => {});
   try {
     const seal = await prepare(main.db, owner);
@@ -119,8 +126,8 @@ export async function openServer(
 }
 
 /** The host alone, for what must work without the database. */
-export function openHost(config: Config, log: Log): Promise<Host> {
-  return createHost(hostSettingsOf(config), log);
+export function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
+  return createHost(hostSettingsOf(config), log, machine);
 }
 
 /** What the host is told, out of the configuration. */

@@ -9,6 +9,7 @@ import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts
 import { expiryDay } from "../../src/host/plan/plan.ts";
 import { detectExpiryFormat } from "../../src/host/sshd/sshd.ts";
 import type { Account } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { recordingLog, testSettings } from "../support/host-account.ts";
 import { percentile, timed } from "./bench.ts";
 
@@ -34,6 +35,7 @@ const host = await createHost(
     tools: { sshdConfig: config },
   }),
   log,
+  bunRuntime,
 );
 const before = changeTimes();
 const times: number[] = [];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { describeConfig, readConfig } from "../../src/config/config.ts";
 import { uploadKey } from "../../src/domain/keys/keys.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
@@ -18,7 +19,7 @@ afterAll(() => cli.close());
 /** As a user would upload it; the command line has no way to. */
 async function storeKey(name: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
-  const { services, close } = await openServices(config, silentLog, "command");
+  const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "user", name: "alice", ip: "" }, requestId: "" } as const;
   await uploadKey(context, 1, { name, publicKey: freshKey() });
   await close();

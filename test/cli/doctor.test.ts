@@ -190,7 +190,7 @@ describe("openToLook", () => {
 
   test("openToLook() makes no database", async () => {
     const path = join(top, "nothing-here");
-    const opening = openToLook(configOf({ UAM_DATA_DIR: path }), silentLog);
+    const opening = openToLook(configOf({ UAM_DATA_DIR: path }), silentLog, bunRuntime);
     await expect(opening).rejects.toThrow(`There is no database in ${path} yet`);
     expect(existsSync(path)).toBe(false);
   });
@@ -202,7 +202,11 @@ describe("openToLook", () => {
       await db.execute("drop schema public cascade; create schema public");
       const { host, username, database: name } = database.superuser as Extract<ConnectionOptions, { host: string }>;
       const url = `postgres://${username}@localhost/${name}?host=${host}`;
-      const opening = openToLook(configOf({ UAM_DATABASE_URL: url, UAM_DATA_DIR: join(top, "look") }), silentLog);
+      const opening = openToLook(
+        configOf({ UAM_DATABASE_URL: url, UAM_DATA_DIR: join(top, "look") }),
+        silentLog,
+        bunRuntime,
+      );
       await expect(opening).rejects.toThrow("uam migrate");
       expect(await db.execute("select 1 from pg_class where relnamespace = 'public'::regnamespace")).toHaveLength(0);
       expect(existsSync(join(top, "look"))).toBe(false);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { writeNewFile } from "../../src/cli/audit-export.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
@@ -24,7 +25,7 @@ afterAll(() => cli.close());
 /** Applies as anyone may over HTTP. */
 async function apply(username: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
-  const { services, close } = await openServices(config, silentLog, "command");
+  const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "anonymous", name: "anonymous", ip: "" }, requestId: "" } as const;
   await submitApplication(context, { username, email: `${username}@example.org`, purpose: "\u202etest" });
   await close();

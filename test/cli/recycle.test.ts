@@ -6,6 +6,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { beat } from "../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../src/domain/lifecycle/lifecycle.ts";
 import { type Services, systemContext } from "../../src/domain/operation/context.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { DAY } from "../../src/shared/clock.ts";
 import { silentLog } from "../../src/shared/log.ts";
@@ -26,7 +27,7 @@ afterAll(() => cli.close());
 
 async function withService(work: (services: Services) => Promise<void>): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
-  const { services, close } = await openServices(config, silentLog, "command");
+  const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   await work(services);
   await close();
 }

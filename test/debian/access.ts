@@ -33,6 +33,11 @@ export async function ownKeys({ sh }: Container, user: string): Promise<string> 
   return await sh(`curl -sSf -b /root/${user}.jar ${API}/me/keys`);
 }
 
+/** Revokes a key in its owner's session: the service itself does it. */
+export async function revokeOwnKey({ sh }: Container, user: string, id: string): Promise<void> {
+  await sh(`curl -sSf -b /root/${user}.jar -X DELETE ${API}/me/keys/${id}`);
+}
+
 /** How a user comes in, and what ssh(1) is told besides. */
 export interface Connection {
   readonly user: string;

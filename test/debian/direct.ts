@@ -13,7 +13,8 @@ import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 export async function directMode(container: Container, program: string, packages: Packages): Promise<void> {
   const password = await installs(container, program);
   await mainJob(container, password);
-  await evidence(container, "uam", true);
+  await evidence(container, "uam", { spared: true, by: "the shell" });
+  await evidence(container, "uam", { spared: true, by: "the service" });
   await endings(container, "uam");
   await survives(container);
   await restores(container);

@@ -21,7 +21,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
     await healthy(container, UAM);
   });
   await mainJob(container);
-  await evidence(container, UAM, false);
+  await evidence(container, UAM, { spared: false, by: "the shell" });
   await endings(container, UAM);
   await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "sudo"));
   await upgrades(container, packages);

@@ -31,6 +31,7 @@ import {
   UID,
   until,
 } from "../support/direct-host.ts";
+import { startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
@@ -262,15 +263,13 @@ describeOnHost("access in direct mode", () => {
 
   describe("takeKey", () => {
     const keeping = async (
-      journal: (pids: readonly number[]) => readonly object[],
+      journal: (pids: readonly number[]) => readonly Readonly<Record<string, string>>[],
       revokeEnds: HostSettings["revokeEnds"] = "key",
     ) => {
       const first = sshd.makeKey(11);
       const second = sshd.makeKey(12);
-      const journalctl = join(base, "journalctl");
-      writeFileSync(journalctl, `#!/bin/sh\ncat ${base}/journal\n`, { mode: 0o755 });
-      writeFileSync(join(base, "journal"), "");
-      const host = await directHost({ revokeEnds, tools: { sshdConfig: sshd.config, journalctl } });
+      const fake = startFakeJournal(base);
+      const host = await directHost({ revokeEnds, tools: { sshdConfig: sshd.config, ...fake.tools } });
       const account = stored({ keys: [first.key, second.key] });
       await host.createAccount(account);
       await host.writeKeys(account);
@@ -287,14 +286,10 @@ describeOnHost("access in direct mode", () => {
       }
       startAs(UID, "/usr/bin/sleep", "309");
       await until(() => sleeping("309"));
-      writeFileSync(
-        join(base, "journal"),
-        journal(pids)
-          .map((entry) => JSON.stringify(entry))
-          .join("\n"),
-      );
+      for (const line of journal(pids)) fake.add(line);
       const taken = await host.takeKey({ ...account, keys: [second.key] }, first.key.fingerprint);
       expect(taken).toEqual({ rewritten: true, owed: [] });
+      fake.close();
       const left = { first: sleeping("300"), second: sleeping("301"), daemon: sleeping("309") };
       for (const path of [first.path, second.path]) {
         rmSync(path);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { createHost } from "../../src/host/create-host.ts";
 import type { Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { base, directHost, GROUP, prepareHost, recorded, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost, type LogLine, recordingLog, testSettings } from "../support/host-account.ts";
 
@@ -27,7 +28,7 @@ describeOnHost("dry-run beside direct", () => {
       const tools = { sshdConfig: sshd.config };
       const settings = testSettings({ homeBase: base, markerGroup: GROUP, revokeEnds, tools });
       const planned = recordingLog();
-      const dry = await createHost(settings, planned.log);
+      const dry = await createHost(settings, planned.log, bunRuntime);
       const direct = await directHost({ revokeEnds });
       // What is made at the start is not the account's.
       recorded.lines.length = 0;

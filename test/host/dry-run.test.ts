@@ -4,6 +4,7 @@ import { createHost } from "../../src/host/create-host.ts";
 import { describeChange } from "../../src/host/execute/executor.ts";
 import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
 import type { Account } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { fileOf, recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
 const account = testAccount();
@@ -13,7 +14,7 @@ const NO_SSHD = { sshd: "/nonexistent/no-sshd" };
 describe("dry-run", () => {
   test("createAccount() logs the useradd it would run and makes nothing", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.createAccount(account);
     const useradd = lines.find((line) => JSON.stringify(line.fields.argv)?.includes("useradd"));
     expect(useradd).toMatchObject({ level: "info", message: "would run" });
@@ -22,7 +23,7 @@ describe("dry-run", () => {
 
   test("writeKeys() logs the file it would write, with its content", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.writeKeys(account);
     expect(lines).toEqual([
       {
@@ -43,7 +44,7 @@ describe("dry-run", () => {
   test("shutAccount() logs exactly the plan of direct mode", async () => {
     const { log, lines } = recordingLog();
     const settings = testSettings({ tools: NO_SSHD });
-    const host = await createHost(settings, log);
+    const host = await createHost(settings, log, bunRuntime);
     expect(await host.shutAccount(account)).toEqual({ refused: true, owed: [] });
     const { refuse, end, clear } = planShut(settings, expectedOwner(settings, account), []);
     const plan = [...refuse, ...end, ...clear, ...end].map(describeChange);
@@ -54,7 +55,7 @@ describe("dry-run", () => {
 
   test("removeAccount() logs userdel without -r, and reconcile() finds nothing", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     expect(await host.removeAccount(account)).toEqual({ refused: true, owed: [] });
     expect(lines.map((line) => line.fields.argv)).toContainEqual(["/usr/sbin/userdel", "--", "ext_tplan"]);
     expect(await host.reconcile([account], false)).toEqual([]);
@@ -62,7 +63,7 @@ describe("dry-run", () => {
 
   test("presence(), nameTaken() and uidTaken() take the stored account to exist", async () => {
     const { log } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     expect([await host.presence(account), await host.nameTaken("root"), await host.uidTaken(0)]).toEqual([
       "present",
       false,
@@ -72,7 +73,7 @@ describe("dry-run", () => {
 
   test("every method refuses a name that is not one of ours", async () => {
     const { log, lines } = recordingLog();
-    const host = await createHost(testSettings({ tools: NO_SSHD }), log);
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     const root = testAccount({ name: "root" });
     const takeKey = (it: Account) => host.takeKey(it, "SHA256:x");
     const closings = [host.shutAccount, takeKey, host.removeAccount];

@@ -24,7 +24,9 @@ describe("strayKeyFiles", () => {
 
 describe("checkSudo", () => {
   test("checkSudo() names a setting that sudo mode cannot serve", async () => {
-    const faults = await checkSudo(testSettings({ mode: "sudo", authorizedKeysFile: "/etc/ssh/keys/%u" }));
+    const faults = await checkSudo(testSettings({ mode: "sudo", authorizedKeysFile: "/etc/ssh/keys/%u" }), [
+      "/usr/bin/uam",
+    ]);
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain("UAM_AUTHORIZED_KEYS_FILE");
   });

@@ -15,6 +15,7 @@ function options(overrides: Partial<SudoersOptions> = {}): SudoersOptions {
     markerGroup: "uam-ext",
     authorizedKeysFile: "%h/.ssh/authorized_keys",
     uidRange: { first: 20_000, last: 59_999 },
+    program: ["/usr/bin/uam"],
     ...overrides,
   };
 }
@@ -63,7 +64,7 @@ describe("renderSudoers", () => {
     for (const name of ["ext_a", "ext_a-b_c9", `ext_${"x".repeat(28)}`]) {
       const account = testAccount({ name, uid: given.uidRange.last, expireAt: new Date(20_000 * DAY) });
       const example = { account, mark: "0123456789abcdef", below: "mnt/it", names: `${name} ext_b` };
-      const commands = commandsFor(given, example, undefined);
+      const commands = commandsFor(given, example, given);
       expect(commands.length).toBeGreaterThan(20);
       for (const { argv } of commands) {
         const [path, ...args] = argv;

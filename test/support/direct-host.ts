@@ -9,6 +9,8 @@ import { createHost } from "../../src/host/create-host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import type { Machine } from "../../src/shared/kernel.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 
@@ -31,7 +33,7 @@ export function stored(overrides: Partial<Account> = {}): Account {
   return testAccount({ name: NAME, uid: UID, keys: [], ...overrides });
 }
 
-export function directHost(overrides: Partial<HostSettings> = {}): Promise<Host> {
+export function directHost(overrides: Partial<HostSettings> = {}, machine: Machine = bunRuntime): Promise<Host> {
   return createHost(
     testSettings({
       mode: "direct",
@@ -41,6 +43,7 @@ export function directHost(overrides: Partial<HostSettings> = {}): Promise<Host>
       ...overrides,
     }),
     recorded.log,
+    machine,
   );
 }
 

@@ -21,6 +21,7 @@ export interface RemoteHost
     | "removeAccount"
     | "reconcile"
   > {
+  readonly pid: number | undefined;
   /** What `checkSudo` finds. */
   check(): Promise<readonly string[]>;
   log(): Promise<readonly LogLine[]>;
@@ -75,6 +76,7 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     await result;
   };
   return {
+    pid: child.pid,
     check: () => call("check") as Promise<readonly string[]>,
     log: () => call("log") as Promise<readonly LogLine[]>,
     presence: (account) => call("presence", account) as ReturnType<Host["presence"]>,

@@ -5,6 +5,7 @@ import { createHost } from "../../src/host/create-host.ts";
 import { checkSudo } from "../../src/host/execute/sudo-check.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
 
@@ -13,9 +14,9 @@ const { log, lines } = recordingLog();
 let host: Promise<Host> | undefined;
 
 async function call(method: string, args: readonly unknown[]): Promise<unknown> {
-  if (method === "check") return await checkSudo(settings);
+  if (method === "check") return await checkSudo(settings, bunRuntime.program);
   if (method === "log") return lines;
-  host ??= createHost(settings, log);
+  host ??= createHost(settings, log, bunRuntime);
   const made = await host;
   switch (method) {
     case "presence":

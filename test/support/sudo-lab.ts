@@ -9,6 +9,7 @@ import { processesOf, readProcesses } from "../../src/host/processes/processes.t
 import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 import { renderSudoers } from "../../src/install/sudoers.ts";
 import type { Account } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { testAccount, testSettings } from "./host-account.ts";
 import { type RemoteHost, startHostAs } from "./host-client.ts";
 
@@ -55,7 +56,12 @@ export function createSudoLab(): SudoLab {
   chmodSync(base, 0o755);
   const home = (name = NAME): string => join(base, name);
   const rules = () =>
-    renderSudoers({ ...testSettings({ homeBase: base, markerGroup: GROUP }), user: SERVICE, uidRange: RANGE });
+    renderSudoers({
+      ...testSettings({ homeBase: base, markerGroup: GROUP }),
+      user: SERVICE,
+      uidRange: RANGE,
+      program: bunRuntime.program,
+    });
   const lab: SudoLab = {
     base,
     home,

@@ -30,7 +30,7 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
   const command = findCommand(path);
   if (command === undefined) return Promise.reject(new UamError("internal", `This host has no ${path}: install it`));
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+    const child = start(command, args);
     const output = { stdout: "", stderr: "" };
     const collect = (stream: "stdout" | "stderr") => (chunk: Buffer) => {
       if (output[stream].length < MAX_OUTPUT) output[stream] += chunk.toString("utf8");
@@ -51,6 +51,15 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
       resolve({ exitCode: code ?? -1, ...output });
     });
   });
+}
+
+/** A machine that has no room for a process is told of by an event, or at once. */
+function start(command: string, args: readonly string[]) {
+  try {
+    return spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+  } catch (cause) {
+    throw new UamError("internal", `Cannot run ${command}`, { cause });
+  }
 }
 
 /** A lock within this process: what is given to it runs one at a time, in the order it came. */

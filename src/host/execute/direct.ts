@@ -1,14 +1,19 @@
 /** The executor of direct mode: carries changes out in this process, as root. */
 
-import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
-import { UamError } from "../../shared/errors.ts";
+import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
+import { detachFuse } from "../fuse-mounts.ts";
 import { writeKeyFile } from "../key-file/key-file.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
-import { endProcesses, killProcesses } from "../processes/processes.ts";
+import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
+import { createFuseBreaker } from "../processes/fuse.ts";
+import type { Journal } from "../processes/journal.ts";
+import { connectionsOf, killProcesses, processesOf } from "../processes/processes.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
-import { detachFuse, emptyTrash, makeTrash, requireEmpty, setAsideAnyhow } from "../remove-home.ts";
+import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
@@ -18,34 +23,46 @@ import { OWN_EYES } from "./eyes.ts";
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
 
+/** Where the second version of control groups is mounted, alone or beside the first (systemd's hybrid hierarchy). */
+const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;
+
+/** What direct mode is given besides the log. */
+export interface DirectMeans {
+  readonly kernel: Kernel;
+  /** True for the uid of an account that the service made. */
+  readonly isOurs: (uid: number) => boolean;
+  /** Where sshd's own word is on which key opened a connection. */
+  readonly journal: Journal;
+}
+
 /** Carries changes out as root; see each kind in plan.ts. */
-export function createDirectExecutor(log: Log, journalctl = "/usr/bin/journalctl"): Executor {
+export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
   const executor: Executor = {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      await execute(change, log);
+      await execute(change, log, means);
     },
     endUnproven(account, fingerprint) {
       const { message, fields } = describeSessionEnd(account, fingerprint);
       log.debug(`host: ${message}`, fields);
-      return endUnprovenSessions(account, fingerprint ?? "", { executor, journalctl });
+      return endUnprovenSessions(account, fingerprint ?? "", { executor, journal: means.journal });
     },
     eyes: OWN_EYES,
   };
   return executor;
 }
 
-async function execute(change: Change, log: Log): Promise<void> {
+async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<void> {
   switch (change.kind) {
     case "account-command":
       return oneAtATime(() => runAccountCommand(change.argv, change.accept));
     case "systemd-command":
       return runWhereSystemdIs(change.argv, log);
     case "end-processes":
-      return endProcesses(change);
+      return endProcesses(change.account, directEnder(kernel, isOurs));
     case "kill":
-      return killProcesses(change.processes, change.command);
+      return killProcesses(change.processes, kernel);
     case "write-keys": {
       const write = change.purpose === "take" ? takeFromKeyFile : writeKeyFile;
       const written = await write(change.file, change.text, readMounts());
@@ -62,7 +79,8 @@ async function execute(change: Change, log: Log): Promise<void> {
     case "remove-owned-files":
       return removeOwnedFiles(change.directory, change.uid);
     case "detach-fuse":
-      return detachFuse(change.path, change.uid);
+      for (const problem of detachFuse(change.path, change.uid, kernel)) log.warn(problem);
+      return;
     case "set-aside":
       await setAsideAnyhow(change.base, change.path, change.uid);
       return;
@@ -73,11 +91,39 @@ async function execute(change: Change, log: Log): Promise<void> {
   }
 }
 
-/** A convenience on top of what ends processes for certain, so its failure (no such session, no bus) is no error. */
+/** Without a process of its own, so that a machine that has no room for one keeps nothing from being ended. */
+function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessEnder {
+  const breakFuse = createFuseBreaker(isOurs);
+  return {
+    async sweep({ uid }, seen) {
+      killSlice(uid);
+      const swept = kernel.killAllOf(uid);
+      killProcesses(processesOf(seen, uid), kernel);
+      return swept;
+    },
+    async endConnections(processes, { name }) {
+      killProcesses(connectionsOf(processes, name), kernel);
+    },
+    free: ({ uid }, stuck) => breakFuse(uid, stuck),
+  };
+}
+
+/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); where it is absent or read-only, the sweep has to do. */
+function killSlice(uid: number): void {
+  for (const root of CGROUPS) {
+    try {
+      writeFileSync(`${root}/user.slice/user-${uid}.slice/cgroup.kill`, "1", { flag: "r+" });
+    } catch (error) {
+      if (errorCode(error) === "") throw error;
+    }
+  }
+}
+
+/** A convenience on top of what ends processes for certain, so its failure (no such session, no bus, no process left) is no error. */
 async function runWhereSystemdIs(argv: readonly string[], log: Log): Promise<void> {
   // sd_booted(3)
   if (!existsSync("/run/systemd/system")) return;
-  const result = await runCommand(argv);
+  const result = await runCommand(argv).catch((error: unknown) => ({ exitCode: -1, stderr: publicMessage(error) }));
   if (result.exitCode !== 0)
     log.debug(`host: ${argv[0]} ended with ${result.exitCode}`, { argv, stderr: result.stderr });
 }

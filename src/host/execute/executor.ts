@@ -99,11 +99,11 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "run where systemd is", fields: { argv: change.argv } };
     case "end-processes":
       return {
-        message: "run until no process is left",
-        fields: { account: change.account.name, commands: [...change.commands, change.sweep] },
+        message: "end every process",
+        fields: { account: change.account.name, uid: change.account.uid },
       };
     case "kill":
-      return { message: "kill", fields: { command: change.command, pids: change.processes.map(({ pid }) => pid) } };
+      return { message: "kill", fields: { pids: change.processes.map(({ pid }) => pid) } };
     case "write-keys": {
       const { holding, path } = change.file;
       const fields = {

@@ -8,10 +8,9 @@ import { expectedOwner } from "../plan/plan.ts";
 import { readProcess } from "../processes/processes.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
-import { findCommand } from "./command.ts";
 import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-commands.ts";
 import { commandsFor } from "./sudo-rules.ts";
-import { askSudo, isAllowed, REMEDY, runSudo } from "./sudo-run.ts";
+import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.ts";
 
 /** Questions to sudo at a time. */
 const AT_ONCE = 8;
@@ -20,7 +19,7 @@ const REGEX_SINCE = [1, 9, 10] as const;
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
 /** Sentences that each name a fault and its remedy; none if sudo mode can do its work. Changes nothing. */
-export async function checkSudo(settings: HostSettings): Promise<readonly string[]> {
+export async function checkSudo(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
     const [version] = await versionFaults();
@@ -30,7 +29,7 @@ export async function checkSudo(settings: HostSettings): Promise<readonly string
         "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
       ];
     }
-    const faults = await ruleFaults(settings);
+    const faults = await ruleFaults(settings, program);
     return faults.length > 0 ? faults : await sshdFaults(settings);
   } catch (error) {
     return [publicMessage(error)];
@@ -75,7 +74,7 @@ async function versionFaults(): Promise<readonly string[]> {
   return [`UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later, this is ${version.join(".")}. Use direct`];
 }
 
-async function ruleFaults(settings: HostSettings): Promise<readonly string[]> {
+async function ruleFaults(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   const listed = await askSudo("-n", "-l");
   if (listed.exitCode !== 0) return [`sudo -n does not work for this user (${firstLine(listed.stderr)}): ${REMEDY}`];
   const owner = exampleOwner(settings);
@@ -87,9 +86,9 @@ async function ruleFaults(settings: HostSettings): Promise<readonly string[]> {
     keys: [],
   };
   const example = { account, mark: "0123456789abcdef", below: "mnt", names: account.name };
-  const commands = commandsFor(settings, example, settings.tools);
+  const commands = commandsFor(settings, example, { program, tools: settings.tools });
   const programs = [...new Set(commands.map(({ argv }) => argv[0] ?? ""))];
-  const absent = programs.filter((program) => findCommand(program) === undefined);
+  const absent = programs.filter((name) => locateForRoot(name) === undefined);
   const needed = absent.find((program) => !OPTIONAL.test(program));
   if (needed !== undefined) return [`This host has no ${needed}: install it`];
   const present = commands.filter(({ argv }) => !absent.includes(argv[0] ?? ""));

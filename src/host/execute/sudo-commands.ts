@@ -102,6 +102,19 @@ export function endConnectionsCommand(account: AccountRef): SudoCommand {
   return { as: "root", argv: ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", title] };
 }
 
+/** Kills all that look for the account's processes finds; the account can do nothing to root's. */
+export function killSeenCommands({ uid }: AccountRef): readonly SudoCommand[] {
+  return ["-u", "-U"].map((which) => ({ as: "root", argv: ["/usr/bin/pkill", "-KILL", which, String(uid)] }));
+}
+
+/**
+ * Kills every process of the account at one moment, by this very program as root: a program that became the account's uid and
+ * then ran another (setpriv(1) and kill(1)) could be stopped and killed by it, since that makes the saved uid its own, too.
+ */
+export function sweepCommand({ uid }: AccountRef, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "sweep", String(uid)] };
+}
+
 export function shadowCommand(names: readonly string[]): SudoCommand {
   return { as: "root", argv: ["/usr/bin/getent", "shadow", ...names] };
 }

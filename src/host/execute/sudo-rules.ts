@@ -25,6 +25,7 @@ import {
   endConnectionsCommand,
   installCommand,
   keyFilesCommand,
+  killSeenCommands,
   listTrashCommand,
   makeDirectoryCommand,
   makeTrashCommand,
@@ -36,6 +37,7 @@ import {
   type SudoCommand,
   secondKeyFile,
   shadowCommand,
+  sweepCommand,
   viewCommand,
 } from "./sudo-commands.ts";
 
@@ -51,8 +53,15 @@ export interface Example {
   readonly names: string;
 }
 
+/** What else the commands depend on. */
+export interface SudoMeans {
+  /** How this very program is run. */
+  readonly program: readonly string[];
+  readonly tools?: HostSettings["tools"];
+}
+
 /** Those commands, each once, in the order of an account's life. */
-export function commandsFor(layout: Layout, example: Example, tools: HostSettings["tools"]): readonly SudoCommand[] {
+export function commandsFor(layout: Layout, example: Example, how: SudoMeans): readonly SudoCommand[] {
   const { account } = example;
   const owner = expectedOwner(layout, account);
   const second = secondKeyFile(layout);
@@ -71,22 +80,22 @@ export function commandsFor(layout: Layout, example: Example, tools: HostSetting
     ...planRemoveEntry(account),
   ];
   const commands = [
-    ...changes.flatMap((change) => commandsOf(change, example)),
+    ...changes.flatMap((change) => commandsOf(change, example, how.program)),
     shadowCommand([example.names]),
-    keyFilesCommand(account.name, tools),
+    keyFilesCommand(account.name, how.tools),
   ];
   const texts = commands.map(({ as, argv }) => JSON.stringify([as, argv]));
   return commands.filter((_, index) => texts.indexOf(texts[index] ?? "") === index);
 }
 
-function commandsOf(change: Change, example: Example): readonly SudoCommand[] {
+function commandsOf(change: Change, example: Example, program: readonly string[]): readonly SudoCommand[] {
   switch (change.kind) {
     case "account-command":
     case "systemd-command":
       return [{ as: "root", argv: change.argv }];
     case "end-processes": {
-      const commands = [...change.commands, change.sweep].map((argv): SudoCommand => ({ as: "root", argv }));
-      return [...commands, endConnectionsCommand(change.account)];
+      const { account } = change;
+      return [...killSeenCommands(account), sweepCommand(account, program), endConnectionsCommand(account)];
     }
     case "kill":
       throw new UamError("internal", "In sudo mode single processes cannot be ended");

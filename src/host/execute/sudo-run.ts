@@ -45,6 +45,11 @@ export function askSudo(...argv: readonly string[]): Promise<CommandResult> {
   return execute(argv, { timeout: 10_000 });
 }
 
+/** Where sudo will find the command: what is not one of the system's may be where only root can look. */
+export function locateForRoot(path: string): string | undefined {
+  return findCommand(path) ?? (/^(?:\/usr)?\/s?bin\/[^/]+$/.test(path) ? undefined : path);
+}
+
 function userOptions(command: SudoCommand, { user }: SudoOptions): readonly string[] {
   if (command.as === "root") return [];
   if (user === undefined) throw new Error("a command as an account's owner needs the account");
@@ -53,7 +58,7 @@ function userOptions(command: SudoCommand, { user }: SudoOptions): readonly stri
 
 function resolve(argv: readonly string[]): readonly string[] {
   const [path = "", ...rest] = argv;
-  const found = findCommand(path);
+  const found = locateForRoot(path);
   if (found === undefined) throw new UamError("internal", `This host has no ${path}: install it`);
   return [found, ...rest];
 }
@@ -62,7 +67,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
   const sudo = findCommand("/usr/bin/sudo");
   if (sudo === undefined) return Promise.reject(new UamError("internal", "This host has no sudo: install it"));
   return new Promise((done, reject) => {
-    const child = spawn(sudo, args, { env: ENVIRONMENT, stdio: [options.input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+    const child = start(sudo, args, options.input);
     const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
     let length = 0;
     for (const stream of ["stdout", "stderr"] as const) {
@@ -95,4 +100,13 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
     child.on("close", (code) => settle(code ?? -1));
     child.on("exit", (code) => setTimeout(() => settle(code ?? -1), 250));
   });
+}
+
+/** A machine that has no room for a process is told of by an event, or at once. */
+function start(sudo: string, args: readonly string[], input: number | undefined) {
+  try {
+    return spawn(sudo, args, { env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+  } catch (cause) {
+    throw new UamError("internal", `Cannot run ${sudo}`, { cause });
+  }
 }

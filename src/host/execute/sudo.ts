@@ -5,11 +5,13 @@ import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { parseShadow, type ShadowEntry } from "../account.ts";
+import { fuseMountsOf } from "../fuse-mounts.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
 import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
-import { endProcesses, titledConnectionsOf } from "../processes/processes.ts";
-import { emptyEach, fuseMountsOf, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
+import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
+import { titledConnectionsOf } from "../processes/processes.ts";
+import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
 import { errorCode, mountsWithin, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { type CommandResult, findCommand } from "./command.ts";
@@ -20,12 +22,14 @@ import {
   deleteTrashCommand,
   detachCommands,
   endConnectionsCommand,
+  killSeenCommands,
   listTrashCommand,
   makeTrashCommand,
   moveHomeCommand,
   removeFileCommand,
   removeOwnedCommand,
   shadowCommand,
+  sweepCommand,
   trashPath,
 } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
@@ -33,14 +37,18 @@ import { runSudo } from "./sudo-run.ts";
 /** Accounts asked for in one command. */
 const NAMES_AT_ONCE = 100;
 const DELETE_TIMEOUT = 20_000;
+const KILL_TIMEOUT = 2_000;
+/** Long enough for a program of this size to start on a machine that a fork bomb keeps busy. */
+const SWEEP_TIMEOUT = 8_000;
 
 /** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
-export function createSudoExecutor(log: Log): Executor {
+export function createSudoExecutor(log: Log, program: readonly string[]): Executor {
+  const ender = sudoEnder(program);
   return {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      await execute(change, log);
+      await execute(change, log, ender);
     },
     // Proof of which key opened a session is root's to read.
     endUnproven: async () => false,
@@ -57,14 +65,14 @@ const eyes: Eyes = {
   trash: listTrash,
 };
 
-async function execute(change: Change, log: Log): Promise<void> {
+async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<void> {
   switch (change.kind) {
     case "account-command":
       return oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
     case "systemd-command":
       return runWhereSystemdIs(change.argv, log);
     case "end-processes":
-      return endAll(change);
+      return endProcesses(change.account, ender);
     case "kill":
       // Numbers cannot be pinned in sudoers: all of an account's processes end, or none.
       throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
@@ -82,7 +90,7 @@ async function execute(change: Change, log: Log): Promise<void> {
       if (existsSync(change.directory)) await requireDone(removeOwnedCommand(change.directory, change.uid));
       return;
     case "detach-fuse":
-      return detachFuse(change.path, change.uid);
+      return detachFuse(change.path, change.uid, log);
     case "set-aside":
       return setAside(change);
     case "make-trash":
@@ -92,20 +100,29 @@ async function execute(change: Change, log: Log): Promise<void> {
   }
 }
 
-async function endAll(change: Extract<Change, { kind: "end-processes" }>): Promise<void> {
-  await endProcesses(change, {
-    run: (argv, timeout) => runSudo({ as: "root", argv }, { timeout }),
-    endConnections: async (processes, name) => {
-      if (titledConnectionsOf(processes, name).length > 0) await runSudo(endConnectionsCommand(change.account));
+function sudoEnder(program: readonly string[]): ProcessEnder {
+  return {
+    async sweep(account, seen) {
+      for (const command of seen.length === 0 ? [] : killSeenCommands(account)) {
+        if (findCommand(command.argv[0] ?? "") !== undefined) await runSudo(command, { timeout: KILL_TIMEOUT });
+      }
+      return (await runSudo(sweepCommand(account, program), { timeout: SWEEP_TIMEOUT })).exitCode === 0;
     },
-  });
+    async endConnections(processes, account) {
+      if (titledConnectionsOf(processes, account.name).length > 0) await runSudo(endConnectionsCommand(account));
+    },
+  };
 }
 
 /** A convenience on top of what ends processes for certain, so its failure (no such session, no bus) is no error. */
 async function runWhereSystemdIs(argv: readonly string[], log: Log): Promise<void> {
   // sd_booted(3)
   if (!existsSync("/run/systemd/system")) return;
-  const result = await runSudo({ as: "root", argv });
+  const result = await runSudo({ as: "root", argv }).catch((error: unknown) => {
+    // Without room for another process this is left out; a rule that is missing is a fault.
+    if (error instanceof UamError && error.cause !== undefined) return { exitCode: -1, stderr: error.message };
+    throw error;
+  });
   if (result.exitCode !== 0)
     log.debug(`host: ${argv[0]} ended with ${result.exitCode}`, { argv, stderr: result.stderr });
 }
@@ -128,17 +145,17 @@ async function requireDone(command: ReturnType<typeof removeFileCommand>): Promi
   throw new UamError("internal", `${command.argv[0]?.split("/").at(-1)} refused ${command.argv.at(-1)}: ${words}`);
 }
 
-/** Each as the owner of the home: what he could not detach himself stays, and the removal is refused. */
-async function detachFuse(home: string, uid: number): Promise<void> {
+/** Each as the owner of the home. What stays keeps nothing but the removal of the home. */
+async function detachFuse(home: string, uid: number, log: Log): Promise<void> {
   const { base, name } = splitHome(home);
   const own = () => (existsSync(base) ? fuseMountsOf(readMounts(), `${realpathSync(base)}/${name}`, uid) : []);
-  for (const path of [...own()].reverse()) {
+  for (const { path } of [...own()].reverse()) {
     for (const command of detachCommands(path)) {
       if (findCommand(command.argv[0] ?? "") !== undefined) await runSudo(command, { user: name });
     }
   }
-  const [left] = own();
-  if (left !== undefined) throw new UamError("internal", `${left} is a mount point: unmount it`);
+  for (const { path } of own())
+    log.warn(`${path} is a mount point of uid ${uid} and could not be detached: unmount it`);
 }
 
 /** A home is renamed as root, from one directory of root's into another. What is in a home is never touched by root. */

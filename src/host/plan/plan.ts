@@ -12,16 +12,9 @@ export type Change =
   /** A command that makes sense only where systemd runs, and whose failure changes nothing that must hold. */
   | { readonly kind: "systemd-command"; readonly argv: readonly string[] }
   /** Ends all processes of the account, and sshd's own for connections that are just logging in as it; see `endProcesses`. */
-  | {
-      readonly kind: "end-processes";
-      readonly account: AccountRef;
-      /** Kill what a look at the processes finds. */
-      readonly commands: readonly (readonly string[])[];
-      /** Kills all there is at one moment, also what no look would find; does so if its exit code is 0. */
-      readonly sweep: readonly string[];
-    }
-  /** Kills just these processes, by appending the numbers of those that are still the same ones. */
-  | { readonly kind: "kill"; readonly processes: readonly Process[]; readonly command: readonly string[] }
+  | { readonly kind: "end-processes"; readonly account: AccountRef }
+  /** Kills just these processes, those of them that are still the same ones. */
+  | { readonly kind: "kill"; readonly processes: readonly Process[] }
   /**
    * Makes the file hold exactly the text. To `give`, it stays as it was if that fails (`writeKeyFile`); to `take`, whatever
    * can be done is done that no other key stays in it (`takeFromKeyFile`).
@@ -47,9 +40,6 @@ export type Change =
 
 /** Whether a change gives access or takes it away. */
 export type Purpose = "give" | "take";
-
-/** Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so no process has it: `kill -1` would reach it. */
-const NOBODYS_UID = 65_533;
 
 /** What an account's shadow entry should say. */
 export interface WantedShadow {
@@ -181,34 +171,11 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
   ];
 }
 
-/**
- * Ends the account's processes. With the account's effective uid `kill -1` reaches all of them in one call (kill(2)): fork bombs,
- * and what is under another number before anybody has looked. Its real uid is nobody's, so that the account can stop or
- * kill it, but not trace it and have it end well without having killed (ptrace(2), access mode checks).
- */
-export function planEndProcesses(account: AccountRef): readonly Change[] {
-  const uid = String(account.uid);
-  const as = ["--ruid", String(NOBODYS_UID), "--euid", uid, "--regid", uid, "--clear-groups"];
-  const sweep = ["/usr/bin/setpriv", ...as, "--", "/usr/bin/kill", "-KILL", "--", "-1"];
-  // Root's: the account can do nothing to these.
-  const commands = ["-u", "-U"].map((which) => ["/usr/bin/pkill", "-KILL", which, uid]);
+/** Ends the account's processes: what systemd knows of, and then all there are. */
+export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
   return [
     { kind: "systemd-command", argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", `user-${uid}.slice`] },
-    { kind: "end-processes", account: { name: account.name, uid: account.uid }, commands, sweep },
-  ];
-}
-
-/** Kills sshd's processes of connections, and the account's own as the account: should a number have gone to somebody
- *  else's process meanwhile, the kernel refuses. */
-export function planKillSessions(
-  account: AccountRef,
-  connections: readonly Process[],
-  processes: readonly Process[],
-): readonly Change[] {
-  const kill = ["/usr/bin/kill", "-KILL", "--"];
-  return [
-    { kind: "kill", processes: connections, command: kill },
-    { kind: "kill", processes, command: [...asOwner(account), ...kill] },
+    { kind: "end-processes", account: { name, uid } },
   ];
 }
 
@@ -244,11 +211,6 @@ export function trashBases(layout: Layout, owner: Owner = expectedOwner(layout, 
 export function splitHome(home: string): { readonly base: string; readonly name: string } {
   const cut = home.lastIndexOf("/");
   return { base: home.slice(0, cut) || "/", name: home.slice(cut + 1) };
-}
-
-function asOwner(account: AccountRef): readonly string[] {
-  const uid = String(account.uid);
-  return ["/usr/bin/setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--"];
 }
 
 function setAsideKeys(file: KeyFile): Change {

@@ -1,17 +1,8 @@
-/** The host's processes, read from /proc, and the ending of all that belong to an account. */
+/** The host's processes, read from /proc, and the killing of single ones. */
 
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { UamError } from "../../shared/errors.ts";
-import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
-import type { Change } from "../plan/plan.ts";
+import type { Kernel } from "../../shared/kernel.ts";
 import { errorCode } from "../walk.ts";
-
-/** Milliseconds until processes that keep coming are given up on; reconciliation goes on about them. */
-const PATIENCE = 15_000;
-const PAUSE = 50;
-const COMMAND_TIMEOUT = 2_000;
-const KILL = ["/usr/bin/kill", "-KILL", "--"] as const;
 
 /** A process as a listing shows it. */
 export interface ListedProcess {
@@ -76,53 +67,9 @@ export function titledConnectionsOf(processes: readonly ListedProcess[], name: s
   });
 }
 
-/** How a mode runs what ends processes. */
-export interface ProcessEnder {
-  /** Runs a command; one that an owner keeps from ending must not keep this from ending. */
-  readonly run: (argv: readonly string[], timeout: number) => Promise<CommandResult>;
-  /** Ends sshd's own processes, of those given, for connections of the account. */
-  readonly endConnections: (processes: readonly ListedProcess[], name: string) => Promise<void>;
-}
-
-const DIRECT: ProcessEnder = {
-  run: runCommand,
-  endConnections: (processes, name) => killProcesses(connectionsOf(processes, name), KILL),
-};
-
-/**
- * Ends every process of the account, and sshd's processes of connections that are logging in as it. Done when the sweep ended
- * well and no process is seen after it: to see none is not enough. Throws `internal` if that does not come to be in 15 s.
- */
-export async function endProcesses(
-  { account, commands, sweep }: Extract<Change, { kind: "end-processes" }>,
-  { run, endConnections }: ProcessEnder = DIRECT,
-): Promise<void> {
-  const end = performance.now() + PATIENCE;
-  for (let swept = false; ; ) {
-    const processes = readProcesses();
-    await endConnections(processes, account.name);
-    const left = listedOf(processes, account.uid);
-    if (swept && left.length === 0) return;
-    if (performance.now() > end)
-      throw new UamError("internal", `Processes of ${account.name} did not end: ${named(left)}`);
-    if (swept) await sleep(PAUSE);
-    for (const command of left.length === 0 ? [] : commands) {
-      if (findCommand(command[0] ?? "") !== undefined) await run(command, COMMAND_TIMEOUT);
-    }
-    swept = (await run(sweep, COMMAND_TIMEOUT)).exitCode === 0;
-  }
-}
-
-function named(processes: readonly ListedProcess[]): string {
-  if (processes.length === 0) return "they change too fast to be named";
-  return processes.map((process) => process.pid).join(", ");
-}
-
-/** Runs `command` with the numbers of those of the processes that are still the same ones. */
-export async function killProcesses(processes: readonly Process[], command: readonly string[]): Promise<void> {
-  const same = processes.filter((process) => readProcess(process.pid)?.started === process.started);
-  if (same.length === 0) return;
-  await runCommand([...command, ...same.map((process) => String(process.pid))], COMMAND_TIMEOUT);
+/** Kills those of the processes that are still the same ones, without a command. */
+export function killProcesses(processes: readonly Process[], kernel: Kernel): void {
+  for (const { pid, started } of processes) kernel.killProcess(pid, () => readProcess(pid)?.started === started);
 }
 
 /** The program a process runs, as the kernel knows it; undefined if it ended or may not be read. */

@@ -2,9 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "../../protocol/host.ts";
-import { findCommand, runCommand } from "../execute/command.ts";
-import { applyInOrder, type Executor } from "../execute/executor.ts";
-import { planKillSessions } from "../plan/plan.ts";
+import type { Executor } from "../execute/executor.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
 import {
   connectionsOf,
   type ListedProcess,
@@ -22,15 +21,6 @@ const LOOKS = 20;
 /** Ticks of /proc/<pid>/stat; the kernel reports 100 a second to programs on every architecture Linux has now. */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** A line of the journal, with the fields that journald takes from the kernel and no sender can choose. */
-export interface JournalEntry {
-  readonly pid: number;
-  readonly uid: number;
-  /** Microseconds since boot. */
-  readonly monotonic: number;
-  readonly message: string;
-}
-
 /**
  * Ends what a revoked key may have opened: all processes of the account but those below a connection that another active
  * key is proven to have opened. Returns false, and stops, if there is none to spare, or if they keep coming: then
@@ -42,7 +32,7 @@ export interface JournalEntry {
 export async function endUnprovenSessions(
   account: Account,
   fingerprint: string,
-  how: { readonly executor: Executor; readonly journalctl: string },
+  how: { readonly executor: Executor; readonly journal: Journal },
 ): Promise<boolean> {
   const keys = new Set(account.keys.map((key) => key.fingerprint).filter((key) => key !== fingerprint));
   if (keys.size === 0) return false;
@@ -50,7 +40,7 @@ export async function endUnprovenSessions(
     const processes = readProcesses();
     const connections = connectionsOf(processes, account.name);
     const own = processesOf(processes, account.uid);
-    const journal = await readJournal(connections, how.journalctl);
+    const journal = await how.journal.entriesOf(connections);
     // A number that went to another connection while the journal was read would lend it that one's evidence.
     const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
     const proven = provenConnections(account.name, same, journal, keys);
@@ -62,7 +52,7 @@ export async function endUnprovenSessions(
       if (await staysQuiet(account, proven)) return true;
       continue;
     }
-    await applyInOrder(how.executor, planKillSessions(account, pending, unproven));
+    await how.executor.apply({ kind: "kill", processes: [...pending, ...unproven] });
     await sleep(PAUSE);
   }
   return false;
@@ -120,37 +110,4 @@ export function descendantsOf(processes: readonly ListedProcess[], roots: Readon
     waiting.push(...(children.get(pid) ?? []));
   }
   return found;
-}
-
-/** Parses `journalctl --output=json`; lines without the trusted fields, and messages that are not text, are dropped. Pure. */
-export function parseJournal(text: string): readonly JournalEntry[] {
-  return text.split("\n").flatMap((line) => {
-    const entry = parseObject(line);
-    const pid = Number(entry._PID ?? Number.NaN);
-    const uid = Number(entry._UID ?? Number.NaN);
-    const monotonic = Number(entry.__MONOTONIC_TIMESTAMP ?? Number.NaN);
-    const message = entry.MESSAGE;
-    const whole = [pid, uid, monotonic].every((number) => Number.isSafeInteger(number));
-    return whole && typeof message === "string" ? [{ pid, uid, monotonic, message }] : [];
-  });
-}
-
-async function readJournal(connections: readonly Process[], journalctl: string): Promise<readonly JournalEntry[]> {
-  if (connections.length === 0 || findCommand(journalctl) === undefined) return [];
-  const fields = "--output-fields=MESSAGE,_PID,_UID";
-  const matches = connections.map((connection) => `_PID=${connection.pid}`);
-  const argv = [journalctl, "--boot", "--quiet", "--no-pager", "--output=json", fields, "_UID=0", ...matches];
-  const result = await runCommand(argv, 10_000);
-  return result.exitCode === 0 ? parseJournal(result.stdout) : [];
-}
-
-function parseObject(line: string): Readonly<Record<string, unknown>> {
-  if (line === "") return {};
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }

@@ -5,6 +5,7 @@ import { existsSync, lchownSync, readdirSync, readFileSync, realpathSync, statSy
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { UamError } from "../../shared/errors.ts";
+import { SWEEP_UID } from "../../shared/kernel.ts";
 
 export interface Owner {
   readonly uid: number;
@@ -12,9 +13,8 @@ export interface Owner {
 }
 
 // Debian reserves 65000-65533 and systemd's table of uids lists 65520-65533 as unused: no tool ever gives one out,
-// and a container that maps only 65536 ids still has them.
-const RESERVED_FIRST = 65_520;
-const RESERVED_LAST = 65_533;
+// and a container that maps only 65536 ids still has them. The last is the sweep's: what runs as it is killed.
+export const SERVER_UIDS = { first: 65_520, last: SWEEP_UID - 1 } as const;
 
 // System accounts that exist on every distribution and rarely run anything.
 const initialisers = ["nobody", "games", "news", "uucp", "irc", "list", "daemon", "bin"];
@@ -45,7 +45,8 @@ export function chooseServerOwner(): Owner {
   const own = accounts.find((account) => account.name === "uam-postgres");
   if (own !== undefined && own.uid !== 0) return { uid: own.uid, gid: own.gid };
   const named = new Set([...accounts.map((account) => account.uid), ...readGroupIds()]);
-  const range = Array.from({ length: RESERVED_LAST - RESERVED_FIRST + 1 }, (_, index) => RESERVED_FIRST + index);
+  const { first, last } = SERVER_UIDS;
+  const range = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const free = range.filter((uid) => !named.has(uid));
   const busy = runningUids();
   // With more servers on a host than uids, two of them share one: still nobody but uam.
@@ -53,7 +54,7 @@ export function chooseServerOwner(): Owner {
   if (uid !== undefined) return { uid, gid: uid };
   throw new UamError(
     "internal",
-    `Every uid from ${RESERVED_FIRST} to ${RESERVED_LAST} has a name; create a system account "uam-postgres" for the database.`,
+    `Every uid from ${first} to ${last} has a name; create a system account "uam-postgres" for the database.`,
   );
 }
 

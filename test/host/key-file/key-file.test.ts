@@ -20,6 +20,7 @@ import { retireKeyFile, writeKeyFile } from "../../../src/host/key-file/key-file
 import { keyFileDifference } from "../../../src/host/key-file/key-file-check.ts";
 import { shrinkOrEmpty } from "../../../src/host/key-file/shrink.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../../../src/host/key-file/take.ts";
+import type { Mount } from "../../../src/host/walk.ts";
 import {
   ACCOUNT_GID,
   ACCOUNT_UID,
@@ -210,8 +211,7 @@ describe("a second key file", () => {
   });
 
   test("retireKeyFile() refuses a mount on the way", () => {
-    const mount = { path: lab.ssh, type: "ext4", options: "rw" };
-    expect(() => retireKeyFile(second(), [mount])).toThrow("is a mount point");
+    expect(() => retireKeyFile(second(), [mountAt(lab.ssh)])).toThrow("is a mount point");
   });
 });
 
@@ -322,15 +322,9 @@ describe("hostile layouts", () => {
   });
 
   test("writeKeyFile() refuses a mount on the way", () => {
-    const mount = { path: lab.ssh, type: "ext4", options: "rw" };
-    expect(() => writeKeyFile(lab.target, TEXT, [mount])).toThrow("is a mount point");
-    expect(() => writeKeyFile(lab.target, TEXT, [{ ...mount, path: lab.home, type: "fuse.sshfs" }])).toThrow(
-      "is a mount point",
-    );
-    writeKeyFile(lab.target, TEXT, [
-      { ...mount, path: lab.home },
-      { ...mount, path: join(lab.home, "data") },
-    ]);
+    expect(() => writeKeyFile(lab.target, TEXT, [mountAt(lab.ssh)])).toThrow("is a mount point");
+    expect(() => writeKeyFile(lab.target, TEXT, [mountAt(lab.home, "fuse.sshfs")])).toThrow("is a mount point");
+    writeKeyFile(lab.target, TEXT, [mountAt(lab.home), mountAt(join(lab.home, "data"))]);
     expectHeld(lab.keys, TEXT);
   });
 });
@@ -579,3 +573,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     unlinkSync(join(lab.victim, "file"));
   });
 });
+
+function mountAt(path: string, type = "ext4"): Mount {
+  return { path, bytes: Buffer.from(path), type, options: "rw" };
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type AccountTable, isHalfCreated, presenceIn, requireRef } from "../../../src/host/account.ts";
+import { fuseMountsOf } from "../../../src/host/fuse-mounts.ts";
 import { expandKeyPath, keyFileOf } from "../../../src/host/key-file/key-path.ts";
 import {
   type Change,
@@ -14,16 +15,11 @@ import {
   planShut,
   splitHome,
 } from "../../../src/host/plan/plan.ts";
-import {
-  descendantsOf,
-  type JournalEntry,
-  parseJournal,
-  provenConnections,
-} from "../../../src/host/processes/sessions.ts";
-import { fuseMountsOf } from "../../../src/host/remove-home.ts";
+import type { JournalEntry } from "../../../src/host/processes/journal.ts";
+import { descendantsOf, provenConnections } from "../../../src/host/processes/sessions.ts";
 import { requireLayout } from "../../../src/host/settings.ts";
 import { parseVersion } from "../../../src/host/sshd/sshd.ts";
-import { parseMounts } from "../../../src/host/walk.ts";
+import { mountsWithin, parseMounts } from "../../../src/host/walk.ts";
 import { testAccount, testSettings } from "../../support/host-account.ts";
 
 const settings = testSettings({ groups: ["sftponly"] });
@@ -246,18 +242,6 @@ describe("evidence for a session", () => {
     }
   });
 
-  test("parseJournal() reads the fields that journald vouches for", () => {
-    const fields = { _PID: "500", _UID: "0", __MONOTONIC_TIMESTAMP: "10000500", MESSAGE: "hello" };
-    const lines = [
-      JSON.stringify(fields),
-      "",
-      "no json",
-      JSON.stringify({ ...fields, MESSAGE: [104] }),
-      JSON.stringify({ MESSAGE: "x" }),
-    ];
-    expect(parseJournal(lines.join("\n"))).toEqual([{ pid: 500, uid: 0, monotonic: 10_000_500, message: "hello" }]);
-  });
-
   test("descendantsOf() follows the tree and ends at what left it", () => {
     const process = (pid: number, parent: number) => ({ pid, parent, uids: [1], started: 1 });
     const tree = [process(1, 0), process(500, 1), process(501, 500), process(502, 501), process(600, 1)];
@@ -274,7 +258,7 @@ describe("what the host says", () => {
   });
 
   test("fuseMountsOf() takes only the uid's own FUSE mounts, at the home or below it", () => {
-    const mount = (path: string, type: string, options: string) => ({ path, type, options });
+    const mount = (path: string, type: string, options: string) => ({ path, bytes: Buffer.from(path), type, options });
     const mounts = [
       mount("/home/ext_a/own", "fuse.sshfs", "rw,user_id=58801,group_id=58801"),
       mount("/home/ext_a/other", "fuse.sshfs", "rw,user_id=588010"),
@@ -282,13 +266,16 @@ describe("what the host says", () => {
       mount("/home/ext_ab", "fuse", "user_id=58801"),
       mount("/home/ext_a/own/inner", "fuse", "user_id=58801"),
     ];
-    expect(fuseMountsOf(mounts, "/home/ext_a", 58_801)).toEqual(["/home/ext_a/own", "/home/ext_a/own/inner"]);
+    const own = fuseMountsOf(mounts, "/home/ext_a", 58_801);
+    expect(own.map(({ path }) => path)).toEqual(["/home/ext_a/own", "/home/ext_a/own/inner"]);
   });
 
-  test("parseMounts() reads mountinfo with escaped blanks", () => {
-    const line = "36 35 98:0 / /home/a\\040b/mnt rw,noatime master:1 - fuse.sshfs host: rw,user_id=1000";
-    expect(parseMounts(`${line}\n`)).toEqual([
-      { path: "/home/a b/mnt", type: "fuse.sshfs", options: "rw,user_id=1000" },
-    ]);
+  test("parseMounts() reads escaped blanks, and names that are no text", () => {
+    const line = "36 35 98:0 / /home/a\\040b/m\xff rw,noatime master:1 - fuse.sshfs host: rw,user_id=1000";
+    const bytes = Buffer.from("/home/a b/m\xff", "latin1");
+    const [mount, ...others] = parseMounts(Buffer.from(`${line}\n`, "latin1"));
+    expect(others).toEqual([]);
+    expect(mount).toEqual({ path: "/home/a b/m\ufffd", bytes, type: "fuse.sshfs", options: "rw,user_id=1000" });
+    expect(mountsWithin([mount ?? expect.unreachable()], "/home/a b")).toHaveLength(1);
   });
 });

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import type { CliEnvironment } from "../../../src/cli/environment.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { KEY_TYPES, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
 import { createOpenApiDocument, type DescribedRoute } from "../../../src/server/api/openapi.ts";
 import { exampleOf, type JsonSchema } from "../../../src/server/api/openapi-schema.ts";
@@ -217,7 +218,7 @@ describe("GET /openapi.json", () => {
       operator: "operator",
       isTerminal: false,
       columns: undefined,
-      runtime: { name: "test 1", serve: () => Promise.reject(new Error("not here")) },
+      runtime: { ...bunRuntime, name: "test 1", serve: () => Promise.reject(new Error("not here")) },
       out: (text) => {
         printed += text;
       },

@@ -1,0 +1,117 @@
+/** What sshd wrote to the journal since the machine was booted. */
+
+import { randomBytes } from "node:crypto";
+import { readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
+import type { HostSettings } from "../settings.ts";
+import type { ListedProcess } from "./processes.ts";
+
+const JOURNALCTL = "/usr/bin/journalctl";
+/** Where journald takes the output of programs (systemd-journald.service(8)). */
+const STREAM = "/run/systemd/journal/stdout";
+/** Identifier, no unit, priority 7, no prefix to a line that says another, and nothing forwarded; each in a line. */
+const HEADER = "uam\n\n7\n0\n0\n0\n0\n";
+const COMMAND_TIMEOUT = 10_000;
+/** Milliseconds until journald has written what it was told. */
+const PATIENCE = 5_000;
+const PAUSE = 50;
+
+/** A line of the journal, with the fields that journald takes from the kernel and no sender can choose. */
+export interface JournalEntry {
+  readonly pid: number;
+  readonly uid: number;
+  /** Microseconds since boot. */
+  readonly monotonic: number;
+  readonly message: string;
+}
+
+export interface Journal {
+  /** What root's processes of these numbers wrote in this boot; nothing where there is no journal, or it does not answer. */
+  entriesOf(processes: readonly ListedProcess[]): Promise<readonly JournalEntry[]>;
+}
+
+/** The host's journal, or another that the tools name. */
+export function openJournal(tools: HostSettings["tools"]): Journal {
+  const journalctl = tools?.journalctl ?? JOURNALCTL;
+  const find = (fields: string, matches: readonly string[]) => ask(journalctl, fields, matches);
+  let boot: string | undefined;
+  return {
+    async entriesOf(processes) {
+      if (processes.length === 0 || findCommand(journalctl) === undefined) return [];
+      // For as long as this process lives there is no other boot.
+      boot ??= await findBoot(find, tools?.journalStream ?? STREAM);
+      if (boot === undefined) return [];
+      const pids = processes.map(({ pid }) => `_PID=${pid}`);
+      return parseJournal(await find("MESSAGE,_PID,_UID", [`_BOOT_ID=${boot}`, "_UID=0", ...pids]));
+    },
+  };
+}
+
+type Find = (fields: string, matches: readonly string[]) => Promise<string>;
+
+/**
+ * The id that journald gives this boot. `journalctl --boot` compares with the kernel's own, which is another one in a container,
+ * and `/proc` of a sandbox shows that. So a line is written now that nobody could have written before, as nobody knew its
+ * words, and that counts only as root's and this process's, on journald's word: its boot is this one.
+ */
+async function findBoot(find: Find, stream: string): Promise<string | undefined> {
+  const message = `uam asks which boot this is: ${randomBytes(16).toString("hex")}`;
+  if (!(await write(stream, message))) return undefined;
+  // As /proc numbers it, by which everything else is compared.
+  const matches = [`MESSAGE=${message}`, "_UID=0", `_PID=${readlinkSync("/proc/self")}`];
+  const end = performance.now() + PATIENCE;
+  do {
+    const [line = ""] = (await find("_BOOT_ID", matches)).split("\n");
+    const id = parseObject(line)._BOOT_ID;
+    if (typeof id === "string" && /^[0-9a-f]{32}$/.test(id)) return id;
+    await sleep(PAUSE);
+  } while (performance.now() < end);
+  return undefined;
+}
+
+/** Gives journald a line over a connection whose other end the kernel vouches for; false if there is no journald. */
+function write(stream: string, line: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path: stream });
+    socket.setTimeout(PATIENCE, () => socket.destroy());
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => socket.end(`${HEADER}${line}\n`));
+    socket.once("close", (failed) => resolve(!failed));
+    // journald says nothing; the end of its side is waited for all the same.
+    socket.resume();
+  });
+}
+
+/** What journalctl prints for the matches, or nothing: without an answer there is no evidence. */
+async function ask(journalctl: string, fields: string, matches: readonly string[]): Promise<string> {
+  const argv = [journalctl, "--quiet", "--no-pager", "--output=json", `--output-fields=${fields}`, ...matches];
+  const nothing: CommandResult = { exitCode: -1, stdout: "", stderr: "" };
+  const result = await runCommand(argv, COMMAND_TIMEOUT).catch(() => nothing);
+  return result.exitCode === 0 ? result.stdout : "";
+}
+
+/** Parses `journalctl --output=json`; lines without the trusted fields, and messages that are not text, are dropped. Pure. */
+export function parseJournal(text: string): readonly JournalEntry[] {
+  return text.split("\n").flatMap((line) => {
+    const entry = parseObject(line);
+    const pid = Number(entry._PID ?? Number.NaN);
+    const uid = Number(entry._UID ?? Number.NaN);
+    const monotonic = Number(entry.__MONOTONIC_TIMESTAMP ?? Number.NaN);
+    const message = entry.MESSAGE;
+    const whole = [pid, uid, monotonic].every((number) => Number.isSafeInteger(number));
+    return whole && typeof message === "string" ? [{ pid, uid, monotonic, message }] : [];
+  });
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  if (line === "") return {};
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}

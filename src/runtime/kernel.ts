@@ -1,0 +1,88 @@
+/** The kernel's calls, made through the C library that the runtime has loaded. */
+
+import process from "node:process";
+import { UamError } from "../shared/errors.ts";
+import { type Kernel, SWEEP_UID } from "../shared/kernel.ts";
+
+/** What of the C library is called. */
+export interface Libc {
+  /** syscall(2): -1 if the kernel refuses. Its arguments are numbers only. */
+  readonly syscall: (number: number, first: number, second: number, third: number, fourth: number) => number;
+  /** umount2(2), with a path that ends with a zero byte. */
+  readonly umount: (path: Buffer, flags: number) => number;
+}
+
+/** Numbers of system calls (syscalls(2)); those of all architectures that came after arm64 are the same. */
+const NUMBERS = {
+  x64: { close: 3, getpid: 39, kill: 62, getuid: 102, geteuid: 107, setresuid: 117 },
+  arm64: { close: 57, getpid: 172, kill: 129, getuid: 174, geteuid: 175, setresuid: 147 },
+} as const;
+const PIDFD_SEND_SIGNAL = 424;
+const PIDFD_OPEN = 434;
+
+const SIGKILL = 9;
+const MNT_FORCE = 1;
+const MNT_DETACH = 2;
+const UMOUNT_NOFOLLOW = 8;
+const FIRST_UID = 1000;
+const LAST_UID = 0xffff_fffd;
+
+/** The C library, glibc or musl, as dlopen(3) finds the one that is loaded; throws `internal` if neither is. */
+export function openFirst<Library>(open: (name: string) => Library): Library {
+  const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
+  const causes: unknown[] = [];
+  for (const name of names) {
+    try {
+      return open(name);
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  throw new UamError("internal", `The C library cannot be called: neither ${names.join(" nor ")}`, {
+    cause: causes[0],
+  });
+}
+
+/** The calls as this machine's kernel numbers them. Throws on an architecture whose numbers are not known. */
+export function createKernel(libc: Libc): Kernel {
+  if (process.arch !== "x64" && process.arch !== "arm64")
+    throw new UamError("internal", `The numbers of system calls on ${process.arch} are not known`);
+  const numbers = NUMBERS[process.arch];
+  const call = (number: number, first = 0, second = 0, third = 0, fourth = 0) =>
+    libc.syscall(number, first, second, third, fourth);
+  return {
+    killAllOf(uid) {
+      // As root `kill -1` would reach the whole machine.
+      if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || uid === SWEEP_UID)
+        throw new Error(`not the uid of an account: ${uid}`);
+      // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
+      // thread; the real one must not, or root's processes were reached as well.
+      if (call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
+      const killed = call(numbers.kill, -1, SIGKILL) === 0;
+      call(numbers.setresuid, 0, 0, 0);
+      // The next start goes on; nothing may be done in between as somebody else.
+      if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
+      return killed;
+    },
+    killProcess(pid, isMeant) {
+      const handle = call(PIDFD_OPEN, pid);
+      // Before Linux 5.3 there is no handle: the number is looked at just before it is used.
+      if (handle < 0) return isMeant() && call(numbers.kill, pid, SIGKILL) === 0;
+      try {
+        return isMeant() && call(PIDFD_SEND_SIGNAL, handle, SIGKILL) === 0;
+      } finally {
+        call(numbers.close, handle);
+      }
+    },
+    detachMount(path) {
+      const text = Buffer.concat([path, Buffer.alloc(1)]);
+      return libc.umount(text, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) === 0;
+    },
+  };
+
+  function endThisProcess(): never {
+    // A process may always signal itself (kill(2)).
+    call(numbers.kill, call(numbers.getpid), SIGKILL);
+    process.abort();
+  }
+}

@@ -1,0 +1,32 @@
+/** System calls that no library of the runtime offers, and that must need no process of their own. */
+
+/**
+ * The real uid of a sweep. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so nothing runs as it: whatever did
+ * would be swept, too. No database server of ours may: see store/postgres/postgres-owner.ts.
+ */
+export const SWEEP_UID = 65_533;
+
+/** Calls of the kernel, each made at once by the thread that asks, and over when the function returns. For root. */
+export interface Kernel {
+  /**
+   * Kills every process whose real or saved uid is this one, in one call that also reaches what is being forked meanwhile
+   * (kill(2), `-1`). No process of that uid can signal, stop or trace the one that calls. False if the kernel refuses.
+   * Throws for a uid below 1000. If this process cannot be root again afterwards, it ends at once.
+   */
+  killAllOf(uid: number): boolean;
+  /** Kills the process if `isMeant` is true of it while its number cannot go to another. False if it is gone or not meant. */
+  killProcess(pid: number, isMeant: () => boolean): boolean;
+  /**
+   * Ends what a file system in user space still has to answer, and takes its mount out of the tree, with all that is mounted
+   * below it; follows no link in the last place (umount2(2)). False if the kernel refuses.
+   */
+  detachMount(path: Buffer): boolean;
+}
+
+/** What the runtime offers to the host's side of the program. */
+export interface Machine {
+  /** How this very program is run: what to put before its arguments. */
+  readonly program: readonly string[];
+  /** Opens the way to the kernel; throws `internal` if there is none. */
+  openKernel(): Kernel;
+}

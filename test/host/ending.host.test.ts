@@ -1,0 +1,260 @@
+/** What an account's owner, or a second one, does so that processes do not end. Direct mode, with the real kernel. */
+
+import { describe, expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { readMounts } from "../../src/host/walk.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import { openLibc } from "../../src/runtime/bun-kernel.ts";
+import { createKernel } from "../../src/runtime/kernel.ts";
+import {
+  base,
+  CLOSED,
+  directHost,
+  GROUP,
+  keysPath,
+  MANY,
+  NAME,
+  prepareHost,
+  recorded,
+  running,
+  startAs,
+  stored,
+  UID,
+  until,
+} from "../support/direct-host.ts";
+import { hasFuse, withFuseControl, withHeldMount } from "../support/holding-fuse.ts";
+import { describeOnHost, testAccount } from "../support/host-account.ts";
+import { startHostAs } from "../support/host-client.ts";
+import { SURVIVORS } from "../support/survivors.ts";
+
+const HIERARCHY = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.controllers`));
+const PIDS = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].find((path) => canLimit(path));
+
+describeOnHost("ending processes in direct mode", () => {
+  prepareHost();
+  const kernel = bunRuntime.openKernel();
+
+  describe("killAllOf", () => {
+    test.each(Object.entries(SURVIVORS))("killAllOf() ends at one stroke what is %s", async (_, start) => {
+      const survivor = await start(UID);
+      expect(kernel.killAllOf(UID)).toBe(true);
+      await until(survivor.ended);
+    });
+
+    test("killAllOf() ends a program that the account runs with root's rights", async () => {
+      const program = join(base, "sleeps-as-root");
+      copyFileSync("/usr/bin/sleep", program);
+      chmodSync(program, 0o4755);
+      startAs(UID, program, "300");
+      await until(() => running() === 1);
+      expect(kernel.killAllOf(UID)).toBe(true);
+      await until(() => running() === 0);
+      rmSync(program);
+    });
+
+    test("killAllOf() ends a chain of forks that stops whatever it can, over and over", async () => {
+      for (let round = 0; round < 20; round++) {
+        const survivor = await SURVIVORS["stopping and fleeting"](UID);
+        expect(kernel.killAllOf(UID)).toBe(true);
+        await until(survivor.ended);
+      }
+      expect(identity()).toBe("0 0 0 0");
+    });
+
+    test("no process of the account can signal or trace the one that sweeps, while it has the account's uid", () => {
+      // Started from within, the probe has the uids of the sweep; it takes the account's for all of them.
+      const script = `
+        use POSIX ":signal_h"; my ($pid) = shift =~ /^(\\d+)$/; $< = $>;
+        die "$< $>" unless $< == ${UID} && $> == ${UID};
+        for my $signal (0, SIGSTOP, SIGKILL) { print kill($signal, $pid) ? "signalled " : "refused " }
+        print open(my $file, "<", "/proc/$pid/environ") ? "traced" : "refused";`;
+      let seen = "";
+      const libc = openLibc();
+      const watched = createKernel({
+        ...libc,
+        syscall: (number, ...values) => {
+          if (values[0] === -1)
+            seen = spawnSync("/usr/bin/perl", ["-e", script, String(process.pid)], { encoding: "utf8" }).stdout;
+          return libc.syscall(number, ...values);
+        },
+      });
+      expect(watched.killAllOf(UID)).toBe(true);
+      expect(seen).toBe("refused refused refused refused");
+      expect(identity()).toBe("0 0 0 0");
+    });
+  });
+
+  test.if(HIERARCHY !== undefined)(
+    "shutAccount() ends first all that is in the account's slice, whoever it runs as",
+    async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const top = join(HIERARCHY ?? "", "user.slice");
+      const slice = join(top, `user-${UID}.slice`);
+      const hadTop = existsSync(top);
+      mkdirSync(slice, { recursive: true });
+      const roots = spawn("sleep", ["300"], { stdio: "ignore" });
+      try {
+        writeFileSync(join(slice, "cgroup.procs"), String(roots.pid));
+        startAs(UID, "/usr/bin/sleep", "300");
+        await until(() => running() === 1);
+        expect(await host.shutAccount(stored())).toEqual(CLOSED);
+        await until(() => roots.signalCode === "SIGKILL");
+      } finally {
+        roots.kill("SIGKILL");
+        await until(() => readFileSync(join(slice, "cgroup.procs"), "utf8") === "");
+        rmdirSync(slice);
+        if (!hadTop) rmdirSync(top);
+      }
+    },
+  );
+
+  test.if(PIDS !== undefined)(
+    "shutAccount() ends everything on a machine that has no room for another process",
+    async () => {
+      await (await directHost()).createAccount(stored());
+      const group = join(PIDS ?? "", `uam-test-${process.pid}`);
+      mkdirSync(group);
+      const host = startHostAs("root", { mode: "direct", homeBase: base, markerGroup: GROUP });
+      try {
+        // The runtime starts threads of its own at first; it cannot go on without.
+        for (const open of [true, false, true]) {
+          await (open ? host.openAccount(stored()) : host.shutAccount(stored()));
+        }
+        writeFileSync(join(group, "cgroup.procs"), String(host.pid));
+        writeFileSync(join(group, "pids.max"), readFileSync(join(group, "pids.current")));
+        const survivor = await SURVIVORS["stopping and fleeting"](UID);
+        startAs(UID, "/usr/bin/sleep", "300");
+        // What needs a command fails, and says so; what does not is done.
+        expect(await host.shutAccount(stored())).toEqual({
+          refused: true,
+          owed: [expect.stringMatching(/Cannot run .*usermod/)],
+        });
+        expect(running()).toBe(0);
+        await until(survivor.ended);
+      } finally {
+        host.stop();
+        await until(() => readFileSync(join(group, "cgroup.procs"), "utf8") === "");
+        rmdirSync(group);
+      }
+    },
+  );
+
+  describe.if(hasFuse)("FUSE", () => {
+    const other = testAccount({ name: MANY[0] ?? "", uid: UID + 1, keys: [] });
+    const ask = async (path: string, asked: Promise<void>) => {
+      startAs(UID, "/usr/bin/cat", join(path, "x"));
+      await asked;
+    };
+
+    test("shutAccount() ends a process that waits for a server of another account, on a mount of its own", async () => {
+      const host = await directHost();
+      await host.createAccount(stored({ keys: testAccount().keys }));
+      const path = join(base, NAME, "mnt");
+      await withFuseControl(true, () =>
+        withHeldMount({ path, mounter: UID, server: other.uid }, async ({ asked }) => {
+          await ask(path, asked);
+          expect(await host.shutAccount(stored())).toEqual(CLOSED);
+          expect(running()).toBe(0);
+          expect(readMounts().filter((mount) => mount.path === path)).toEqual([]);
+          expect(readFileSync(keysPath(), "utf8")).toBe("");
+        }),
+      );
+    });
+
+    test("shutAccount() ends a process that waits for another account's mount", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      await host.createAccount(other);
+      const path = join(base, "mnt");
+      await withFuseControl(true, () =>
+        withHeldMount({ path, mounter: other.uid, server: other.uid }, async ({ asked }) => {
+          await ask(path, asked);
+          expect(await host.shutAccount(stored())).toEqual(CLOSED);
+          expect(running()).toBe(0);
+        }),
+      );
+      rmdirSync(path);
+    });
+
+    test("shutAccount() names what waits, and for what, where it may not break the connection", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      const path = join(base, "mnt");
+      await withFuseControl(false, () =>
+        withHeldMount({ path, mounter: UID, server: other.uid }, async ({ asked }) => {
+          await ask(path, asked);
+          expect(await host.shutAccount(stored())).toEqual({
+            refused: true,
+            owed: [
+              expect.stringMatching(
+                new RegExp(
+                  `^Processes of ${NAME} did not end: (\\d+) \\(\\1 waits for FUSE servers: connection \\d+ of uid ${UID}, which may not be aborted from here: EROFS`,
+                ),
+              ),
+            ],
+          });
+        }),
+      );
+      rmdirSync(path);
+    });
+
+    const bytes = () => Buffer.concat([Buffer.from(join(base, NAME, "m")), Buffer.from([0xff])]);
+    const isMounted = () => readMounts().some((mount) => mount.bytes.equals(bytes()));
+
+    test("shutAccount() detaches a mount whose name is no text", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      await withHeldMount({ path: bytes(), mounter: UID, server: UID }, async () => {
+        expect(isMounted()).toBe(true);
+        expect(await host.shutAccount(stored())).toEqual(CLOSED);
+        expect(isMounted()).toBe(false);
+      });
+    });
+
+    test("shutAccount() shuts an account whose mount may not be detached, and removeAccount() names the mount", async () => {
+      const may = bunRuntime.openKernel();
+      const host = await directHost({}, { ...bunRuntime, openKernel: () => ({ ...may, detachMount: () => false }) });
+      await host.createAccount(stored());
+      await withHeldMount({ path: bytes(), mounter: UID, server: UID }, async () => {
+        expect(await host.shutAccount(stored())).toEqual(CLOSED);
+        const warnings = recorded.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
+        expect(warnings).toEqual([expect.stringContaining(`is a mount point of uid ${UID} and could not be detached`)]);
+        expect(await host.removeAccount(stored())).toEqual({
+          refused: true,
+          owed: [expect.stringContaining("is a mount point")],
+        });
+      });
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
+    });
+  });
+});
+
+/** The uids of this thread: real, effective, saved, of the file system. */
+function identity(): string {
+  return (/^Uid:\t(.*)$/m.exec(readFileSync("/proc/thread-self/status", "utf8"))?.[1] ?? "").replaceAll("\t", " ");
+}
+
+/** True where root may limit how many processes a group has. */
+function canLimit(path: string): boolean {
+  const group = join(path, `uam-probe-${process.pid}`);
+  try {
+    mkdirSync(group);
+    return existsSync(join(group, "pids.max"));
+  } catch {
+    return false;
+  } finally {
+    if (existsSync(group)) rmdirSync(group);
+  }
+}

@@ -1,0 +1,60 @@
+/** The kernel's calls as each runtime makes them, on processes of uids that nobody has. */
+
+import { describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { SWEEP_UID } from "../../src/shared/kernel.ts";
+import { SERVER_UIDS } from "../../src/store/postgres/postgres-owner.ts";
+import { describeOnHost } from "../support/host-account.ts";
+
+const root = join(import.meta.dir, "../..");
+const UID = 58_690;
+const main = join(root, "src/main.ts");
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  bun: [process.execPath, main],
+  deno: [join(root, "node_modules/.bin/deno"), "run", "--allow-all", "--no-prompt", main],
+  ...(existsSync(join(root, "dist/uam")) ? { binary: [join(root, "dist/uam")] } : {}),
+};
+
+describe("the sweep's uid", () => {
+  test("is none that a database server may run as", () => {
+    expect(SWEEP_UID > SERVER_UIDS.last || SWEEP_UID < SERVER_UIDS.first).toBe(true);
+  });
+});
+
+describeOnHost("uam sweep", () => {
+  test.each(Object.entries(PROGRAMS))("kills what runs as the uid, and nothing else, on %s", async (_, program) => {
+    const [own, other, roots] = [sleeper(UID), sleeper(UID + 1), sleeper(0)];
+    const ended = once(own, "exit");
+    try {
+      expect(await outcome([...program, "sweep", String(UID)])).toEqual({ code: 0, stderr: "" });
+      await ended;
+      expect([own.signalCode, other.signalCode, roots.signalCode]).toEqual(["SIGKILL", null, null]);
+    } finally {
+      for (const child of [other, roots]) child.kill("SIGKILL");
+    }
+  });
+
+  test.each(Object.entries(PROGRAMS))("refuses uids that are no account's on %s", async (_, program) => {
+    for (const uid of ["0", "999", String(SWEEP_UID), "4294967295", "-1", "x"]) {
+      expect((await outcome([...program, "sweep", uid])).code).not.toBe(0);
+    }
+  });
+});
+
+/** Sleeps as the uid when it says so. */
+function sleeper(uid: number): ChildProcess {
+  const as = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
+  return spawn("setpriv", [...as, "--", "sleep", "60"], { stdio: "ignore" });
+}
+
+async function outcome(argv: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> {
+  const child = Bun.spawn([...argv], {
+    stdout: "ignore",
+    stderr: "pipe",
+    env: { PATH: "/usr/bin:/bin", HOME: "/root" },
+  });
+  return { stderr: await child.stderr.text(), code: await child.exited };
+}
