@@ -22,7 +22,7 @@ export async function migrate(
   return await db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const pending = await pendingMigrations(tx, migrations);
-    await lockTables(tx);
+    if (pending.length > 0) await lockTables(tx);
     await applyMigrations(tx, migrations, migrations.length - pending.length);
     await finish(tx);
     return pending.map((migration) => migration.name);

@@ -54,7 +54,9 @@ describe("uam audit list", () => {
   test("prints newest first", async () => {
     const { stdout } = await cli.run(["audit", "list", "--page-size", "1", "--action", "user.create"]);
     expect(stdout).toMatch(/^ID {2}TIME +ACTOR +ACTION +RESOURCE +RESULT +IP +DETAIL\n/);
-    expect(stdout).toMatch(/ cli:olga {2}user\.create {2}user 2 {4}success {2}- {3}\{"username":"bob"\}\n$/);
+    expect(stdout).toMatch(
+      / cli:olga {2}user\.create {2}user 2 {4}success {2}- {3}\{"username":"bob","email":"bob@example\.org","expire_at":"[-\d]+T[:.\d]+Z"\}\n$/,
+    );
   });
 
   test("filters by actor and by time, both ends included", async () => {

@@ -24,7 +24,9 @@ describe("uam lock", () => {
     expect(code).toBe(0);
     expect(stderr).toEndWith("It is recorded, and the user is disabled.\n");
     expect((await cli.json(["user", "show", "alice"])).status).toBe("disabled");
-    expect(await disablings()).toMatchObject([{ actor: "olga", resource_id: "1", detail: '{"status":"disabled"}' }]);
+    expect(await disablings()).toMatchObject([
+      { actor: "olga", resource_id: "1", detail: '{"username":"alice","status":"disabled"}' },
+    ]);
     expect(journalled()).toEqual([]);
   });
 
