@@ -119,31 +119,46 @@ describeOnHost("ending processes in direct mode", () => {
     },
   );
 
-  test.if(PIDS !== undefined)(
-    "applyAccess() ends everything on a machine that has no room for another process",
-    async () => {
-      await (await directHost()).createAccount(stored());
-      const group = join(PIDS ?? "", `uam-test-${process.pid}`);
-      mkdirSync(group);
+  describe.if(PIDS !== undefined)("a machine that has no room for another process", () => {
+    /** Shuts the account there, once it runs what it can; why that failed, or undefined if the runtime gave up on itself. */
+    const shutWithoutRoom = async (group: string): Promise<string | undefined> => {
       const host = startHostAs("root", { mode: "direct", homeBase: base, markerGroup: GROUP });
       try {
-        // The runtime starts threads of its own at first; it cannot go on without.
         for (const open of [true, false, true]) await host.applyAccess(stored({ open }));
         writeFileSync(join(group, "cgroup.procs"), String(host.pid));
         writeFileSync(join(group, "pids.max"), readFileSync(join(group, "pids.current")));
         const survivor = await SURVIVORS["stopping and fleeting"](UID);
         startAs(UID, "/usr/bin/sleep", "300");
-        // What needs a command fails, and says so; what does not is done.
-        await expect(host.applyAccess(stored({ open: false }))).rejects.toThrow(/Cannot run .*usermod/);
+        const why = await host.applyAccess(stored({ open: false })).then(
+          () => "nothing failed",
+          (error: Error) => error.message,
+        );
+        if (why === "the host's process ended") return undefined;
         expect(running()).toBe(0);
         await until(survivor.ended);
+        return why;
       } finally {
+        kernel.killAllOf(UID);
         host.stop();
         await until(() => readFileSync(join(group, "cgroup.procs"), "utf8") === "");
+        writeFileSync(join(group, "pids.max"), "max");
+      }
+    };
+
+    test("applyAccess() ends every process all the same, and says which command failed", async () => {
+      await (await directHost()).createAccount(stored());
+      const group = join(PIDS ?? "", `uam-test-${process.pid}`);
+      mkdirSync(group);
+      try {
+        // Bun aborts if it wants a thread of its own just then. That is no answer; it would be started again.
+        let why: string | undefined;
+        for (let attempt = 0; why === undefined && attempt < 10; attempt++) why = await shutWithoutRoom(group);
+        expect(why).toMatch(/^Cannot run .*usermod$/);
+      } finally {
         rmdirSync(group);
       }
-    },
-  );
+    });
+  });
 
   describe.if(hasFuse)("FUSE", () => {
     const other = testAccount({ name: MANY[0] ?? "", uid: UID + 1, keys: [] });
