@@ -12,6 +12,7 @@ import type { Executor } from "../../src/host/execute/executor.ts";
 import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";
+import { connectionsOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { createKeyFilePatterns } from "../../src/host/sshd/sshd.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -313,6 +314,7 @@ describeOnHost("closings in direct mode", () => {
       const elsewhere = join(base, "elsewhere");
       mkdirSync(elsewhere, { recursive: true });
       writeFileSync(join(elsewhere, "file"), "precious\n");
+      await until(() => running() === 0);
       expect(run("usermod", "-d", elsewhere, "--", NAME).status).toBe(0);
       const sentence = `The home directory of ${NAME} is ${elsewhere}: it is left alone`;
       expect(await host.takeKey(left, revoked)).toEqual({ rewritten: false, problem: sentence });
@@ -342,7 +344,7 @@ describeOnHost("closings in direct mode", () => {
       putBack(`${key.type} ${key.base64}`, file);
       await until(() => sshd.login(NAME, path));
       const session = sshd.open(NAME, path, "sleep 300");
-      await until(() => running() > 4);
+      await until(() => connectionsOf(readProcesses(), NAME).length === 1);
       expect(await host.reconcile([stored()], true)).toMatchObject([{ kind: "key_added", repaired: false }]);
       expect(await host.reconcile([stored()], false)).toMatchObject([{ kind: "key_added", repaired: true }]);
       expect([running(), existsSync(`/var/spool/cron/crontabs/${NAME}`)]).toEqual([0, false]);
