@@ -87,7 +87,7 @@ describeOnHost("closings in sudo mode", () => {
     const service = lab.startHost();
     const exhaust = (): void => {
       linkSync(lab.keys, join(lab.ssh, "x"));
-      lab.asAccount("for i in $(seq 100); do : 2>/dev/null > f$i || exit 0; done; exit 9");
+      lab.asAccount("for i in $(seq 100); do touch f$i 2>/dev/null || exit 0; done; exit 9");
     };
     try {
       const { open, left, revoked, logins } = await prepared(service);
