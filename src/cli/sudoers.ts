@@ -1,5 +1,7 @@
 /** uam sudoers: the rules that sudo mode needs. */
 
+import { realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, withDefault } from "@optique/core/modifiers";
@@ -8,6 +10,7 @@ import { string } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import { SERVICE_ACCOUNT } from "../install/settings.ts";
+import { UamError } from "../shared/errors.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
 
 const options = object({
@@ -26,6 +29,7 @@ export const sudoersCommand = command("sudoers", map(options, runSudoers), {
 
 function runSudoers({ user }: { readonly user: string }): Command {
   return async (environment) => {
+    if (environment.program !== undefined) requireRootsAlone(environment.program);
     environment.out(await sudoersOf(await loadConfig(environment), environment.runtime.program, user));
     return EXIT.done;
   };
@@ -41,4 +45,18 @@ export async function sudoersOf(
   const { findCommand } = await import("../host/execute/command.ts");
   const locate = (path: string) => findCommand(path) ?? path;
   return renderSudoers({ ...config, user, program, markerGroup: MARKER_GROUP, locate });
+}
+
+/** Throws `invalid` if anybody but root could put another program there: by these rules root runs it. */
+export function requireRootsAlone(path: string): void {
+  for (let part = realpathSync(path); ; part = dirname(part)) {
+    const { uid, mode } = statSync(part);
+    if (uid !== 0 || (mode & 0o022) !== 0) {
+      throw new UamError(
+        "invalid",
+        `Others than root can change ${part}, and root would run ${path}: put the program where only root can, as uam install does`,
+      );
+    }
+    if (part === "/") return;
+  }
 }

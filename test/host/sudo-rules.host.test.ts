@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
@@ -207,6 +208,11 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
       "a shell by setpriv",
       () => ["/usr/bin/setpriv", "--reuid", "58701", "--regid", "58701", "--clear-groups", "--", "/bin/sh"],
     ],
+    ["a sweep of root's processes", () => [...bunRuntime.program, "sweep", "0"]],
+    ["a sweep of a uid out of the range", () => [...bunRuntime.program, "sweep", "58699"]],
+    ["a sweep with an option", () => [...bunRuntime.program, "sweep", "58700", "--help"]],
+    ["another command of the program", () => [...bunRuntime.program, "user", "list"]],
+    ["the program alone", () => bunRuntime.program],
     ["pkill of root's processes", () => ["/usr/bin/pkill", "-KILL", "-u", "0"]],
     ["pkill of two uids", () => ["/usr/bin/pkill", "-KILL", "-u", "58700,0"]],
     [
