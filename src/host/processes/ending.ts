@@ -51,7 +51,9 @@ export async function endProcesses(account: AccountRef, ender: ProcessEnder): Pr
 }
 
 function failure(account: AccountRef, left: readonly ListedProcess[], why: string | undefined): string {
-  const named = left.length === 0 ? "they change too fast to be named" : left.map(({ pid }) => pid).join(", ");
+  // To see none is not enough, and a sweep that is done would have been the end.
+  if (left.length === 0) return `It is not certain that all processes of ${account.name} ended: no sweep could be made`;
+  const named = left.map(({ pid }) => pid).join(", ");
   return `Processes of ${account.name} did not end: ${named}${why === undefined ? "" : ` (${why})`}`;
 }
 
