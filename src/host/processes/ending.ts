@@ -27,9 +27,9 @@ export interface ProcessEnder {
 
 /**
  * Ends every process of the account, and sshd's processes of connections that are logging in as it. Done when the sweep ended
- * well and no process is seen after it: to see none is not enough. Throws `internal` if that does not come to be in 15 s.
+ * well and no process is seen after it: to see none is not enough. Throws `internal` if that does not come to be in `patience` ms.
  */
-export async function endProcesses(account: AccountRef, ender: ProcessEnder): Promise<void> {
+export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<void> {
   const begin = performance.now();
   let swept = false;
   let why: string | undefined;
@@ -41,12 +41,13 @@ export async function endProcesses(account: AccountRef, ender: ProcessEnder): Pr
     const left = listedOf(processes, account.uid);
     if (swept && left.length === 0) return;
     const now = performance.now();
-    if (now - begin > PATIENCE) throw new UamError("internal", failure(account, left, why));
-    if (swept) await sleep(PAUSE);
+    if (now - begin > patience) throw new UamError("internal", failure(account, left, why));
     for (const { pid } of left) if (!since.has(pid)) since.set(pid, now);
     const stuck = left.filter(({ pid }) => now - (since.get(pid) ?? now) > STUCK);
     if (stuck.length > 0) why = ender.free?.(account, stuck);
     swept = (await step(() => ender.sweep(account, left))) === true;
+    // What was just killed takes a moment to be gone.
+    if (!swept || left.length > 0) await sleep(PAUSE);
   }
 }
 

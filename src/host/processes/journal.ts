@@ -33,7 +33,7 @@ export interface Journal {
 }
 
 /** The host's journal, or another that the tools name. */
-export function openJournal(tools: HostSettings["tools"]): Journal {
+export function openJournal(tools: HostSettings["tools"], patience = PATIENCE): Journal {
   const journalctl = tools?.journalctl ?? JOURNALCTL;
   const find = (fields: string, matches: readonly string[]) => ask(journalctl, fields, matches);
   let boot: string | undefined;
@@ -41,7 +41,7 @@ export function openJournal(tools: HostSettings["tools"]): Journal {
     async entriesOf(processes) {
       if (processes.length === 0 || findCommand(journalctl) === undefined) return [];
       // For as long as this process lives there is no other boot.
-      boot ??= await findBoot(find, tools?.journalStream ?? STREAM);
+      boot ??= await findBoot({ find, stream: tools?.journalStream ?? STREAM, patience });
       if (boot === undefined) return [];
       const pids = processes.map(({ pid }) => `_PID=${pid}`);
       return parseJournal(await find("MESSAGE,_PID,_UID", [`_BOOT_ID=${boot}`, "_UID=0", ...pids]));
@@ -49,19 +49,23 @@ export function openJournal(tools: HostSettings["tools"]): Journal {
   };
 }
 
-type Find = (fields: string, matches: readonly string[]) => Promise<string>;
+interface BootQuestion {
+  readonly find: (fields: string, matches: readonly string[]) => Promise<string>;
+  readonly stream: string;
+  readonly patience: number;
+}
 
 /**
  * The id that journald gives this boot. `journalctl --boot` compares with the kernel's own, which is another one in a container,
  * and `/proc` of a sandbox shows that. So a line is written now that nobody could have written before, as nobody knew its
  * words, and that counts only as root's and this process's, on journald's word: its boot is this one.
  */
-async function findBoot(find: Find, stream: string): Promise<string | undefined> {
+async function findBoot({ find, stream, patience }: BootQuestion): Promise<string | undefined> {
   const message = `uam asks which boot this is: ${randomBytes(16).toString("hex")}`;
   if (!(await write(stream, message))) return undefined;
   // As /proc numbers it, by which everything else is compared.
   const matches = [`MESSAGE=${message}`, "_UID=0", `_PID=${readlinkSync("/proc/self")}`];
-  const end = performance.now() + PATIENCE;
+  const end = performance.now() + patience;
   do {
     const [line = ""] = (await find("_BOOT_ID", matches)).split("\n");
     const id = parseObject(line)._BOOT_ID;
