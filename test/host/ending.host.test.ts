@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readMounts } from "../../src/host/walk.ts";
+import type { Closing } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openLibc } from "../../src/runtime/bun-kernel.ts";
 import { createKernel } from "../../src/runtime/kernel.ts";
@@ -120,36 +121,46 @@ describeOnHost("ending processes in direct mode", () => {
     },
   );
 
-  test.if(PIDS !== undefined)(
-    "shutAccount() ends everything on a machine that has no room for another process",
-    async () => {
-      await (await directHost()).createAccount(stored());
-      const group = join(PIDS ?? "", `uam-test-${process.pid}`);
-      mkdirSync(group);
+  describe.if(PIDS !== undefined)("a machine that has no room for another process", () => {
+    /** Shuts the account there, once it runs what it can; what came of it, or undefined if the runtime gave up on itself. */
+    const shutWithoutRoom = async (group: string): Promise<Closing | undefined> => {
       const host = startHostAs("root", { mode: "direct", homeBase: base, markerGroup: GROUP });
       try {
-        // The runtime starts threads of its own at first; it cannot go on without.
-        for (const open of [true, false, true]) {
-          await (open ? host.openAccount(stored()) : host.shutAccount(stored()));
-        }
+        for (const open of [true, false, true]) await (open ? host.openAccount(stored()) : host.shutAccount(stored()));
         writeFileSync(join(group, "cgroup.procs"), String(host.pid));
         writeFileSync(join(group, "pids.max"), readFileSync(join(group, "pids.current")));
         const survivor = await SURVIVORS["stopping and fleeting"](UID);
         startAs(UID, "/usr/bin/sleep", "300");
-        // What needs a command fails, and says so; what does not is done.
-        expect(await host.shutAccount(stored())).toEqual({
-          refused: true,
-          owed: [expect.stringMatching(/Cannot run .*usermod/)],
+        const closing = await host.shutAccount(stored()).catch((error: Error) => {
+          if (error.message !== "the host's process ended") throw error;
+          return undefined;
         });
+        if (closing === undefined) return undefined;
         expect(running()).toBe(0);
         await until(survivor.ended);
+        return closing;
       } finally {
+        kernel.killAllOf(UID);
         host.stop();
         await until(() => readFileSync(join(group, "cgroup.procs"), "utf8") === "");
+        writeFileSync(join(group, "pids.max"), "max");
+      }
+    };
+
+    test("shutAccount() ends every process all the same, and says which command failed", async () => {
+      await (await directHost()).createAccount(stored());
+      const group = join(PIDS ?? "", `uam-test-${process.pid}`);
+      mkdirSync(group);
+      try {
+        // Bun aborts if it wants a thread of its own just then. That is no answer; it would be started again.
+        let closing: Closing | undefined;
+        for (let attempt = 0; closing === undefined && attempt < 10; attempt++) closing = await shutWithoutRoom(group);
+        expect(closing).toEqual({ refused: true, owed: [expect.stringMatching(/Cannot run .*usermod/)] });
+      } finally {
         rmdirSync(group);
       }
-    },
-  );
+    });
+  });
 
   describe.if(hasFuse)("FUSE", () => {
     const other = testAccount({ name: MANY[0] ?? "", uid: UID + 1, keys: [] });
