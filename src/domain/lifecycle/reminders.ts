@@ -3,7 +3,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
-import { expiryReminder } from "../mail/messages.ts";
+import { expiryReminder } from "../mail/account-messages.ts";
 import { type QueuedMail, queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 import { isEmail } from "../users/username.ts";
@@ -17,6 +17,7 @@ interface Reminder {
   readonly username: string;
   readonly email: string;
   readonly supervisor: string;
+  readonly status: "active" | "disabled";
   readonly expireAt: Date;
   readonly days: number;
 }
@@ -43,8 +44,10 @@ export async function remindExpiring(services: Services, now: Date, signal?: Abo
 async function findReminders(tx: Transaction, days: readonly number[], now: Date): Promise<readonly Reminder[]> {
   const time = sql`${formatTimestamp(now)}::timestamptz`;
   const list = sql`${`{${days.join(",")}}`}::int[]`;
-  const rows = await tx.execute<Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string>>(sql`
-    select u.id, u.username, u.email, u.supervisor, ${milliseconds(sql`u.expire_at`)} as expires, due.days
+  const rows = await tx.execute<
+    Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string> & Pick<Reminder, "status">
+  >(sql`
+    select u.id, u.username, u.email, u.supervisor, u.status, ${milliseconds(sql`u.expire_at`)} as expires, due.days
     from users u cross join lateral (
       select min(d.days) as days from unnest(${list}) as d(days) where u.expire_at - d.days * interval '1 day' <= ${time}
     ) due
