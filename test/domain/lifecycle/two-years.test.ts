@@ -25,7 +25,8 @@ interface Person {
   readonly id: number;
   readonly username: string;
   readonly uid: number;
-  readonly createdAt: number;
+  /** When a mail last told them their date. */
+  readonly toldAt: number;
   expireAt: number;
   status: "active" | "disabled" | "expired";
   disabled: boolean;
@@ -120,7 +121,7 @@ async function join(operator: typeof app.system, number: number): Promise<void> 
   uids.add(uid);
   people.set(id, {
     ...{ id, username, uid, status: "active", disabled: false },
-    ...{ createdAt: createdAt.getTime(), expireAt: expireAt.getTime() },
+    ...{ toldAt: createdAt.getTime(), expireAt: expireAt.getTime() },
   });
   events.push(`user.create ${id}`);
 }
@@ -163,7 +164,7 @@ function live(person: Person, now: number): void {
     return;
   }
   const due = [1, 7, 14].find((days) => person.expireAt - days * DAY <= now);
-  if (due === undefined || person.expireAt - due * DAY < person.createdAt) return;
+  if (due === undefined || person.expireAt - due * DAY < person.toldAt + DAY) return;
   const key = `reminder:${person.id}:${person.expireAt}:${due}`;
   if (reminded.has(key)) return;
   reminded.add(key);
