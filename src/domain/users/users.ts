@@ -14,7 +14,7 @@ import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCode } from "../auth/otp.ts";
 import { accountCreated } from "../mail/messages.ts";
-import { tellAddressChanged } from "../mail/notices.ts";
+import { tellAddressChanged, tellEnabled, tellExtended } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
@@ -130,6 +130,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
     await requireChangeable(context, user);
     await requireStaying(op, user, "conflict");
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
+    if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);
     op.learn({ detail: { status: enabled.status } });
     return enabled;
@@ -156,6 +157,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
       throw new UamError("internal", "The new expiry would lie beyond the year 9999");
     const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
     const extended = await storeUser(op, user, { expireAt, status });
+    await tellExtended(op, extended);
     // A disabled user's account stays shut as it is.
     if (status === "active") await openAccess(op, extended);
     op.learn({

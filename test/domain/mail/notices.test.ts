@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { printCode } from "../../../src/domain/auth/otp.ts";
+import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import { day } from "../../../src/domain/mail/letter.ts";
 import {
   type Telling,
   tellDeleted,
@@ -9,7 +11,14 @@ import {
   tellExtended,
 } from "../../../src/domain/mail/notices.ts";
 import { siteWithKeys } from "../../../src/domain/mail/site.ts";
-import { createUser, disableUser, updateUser } from "../../../src/domain/users/users.ts";
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  extendUser,
+  updateUser,
+} from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/clock.ts";
 import { outbox, type UserRow, users } from "../../../src/store/schema.ts";
 import { createTestApp, loginUser, type TestApp } from "../../support/app.ts";
@@ -92,6 +101,52 @@ describe("tellDisabled(), tellDeleted()", () => {
     await app.db.delete(users);
     for (let times = 0; times < 2; times++) await tell((op) => tellDeleted(op, user));
     expect(await subjects("anna@example.org")).toEqual(["Your account on ssh.example.org is deleted"]);
+  });
+});
+
+describe("what is done to a user", () => {
+  test("is mailed: disabled, enabled, extended, deleted, once each", async () => {
+    const { id } = await createUser(app.system, anna);
+    await app.db.delete(outbox);
+    await disableUser(app.system, id);
+    await disableUser(app.system, id);
+    await enableUser(app.system, id);
+    await enableUser(app.system, id);
+    const { expireAt } = await extendUser(app.system, id, 10);
+    await deleteUser(app.system, id);
+    expect(await subjects("anna@example.org")).toEqual([
+      "Your account on ssh.example.org is disabled",
+      "Your account on ssh.example.org is enabled again",
+      `Your account on ssh.example.org now lasts until ${day(expireAt)}`,
+      "Your account on ssh.example.org is deleted",
+    ]);
+  });
+
+  test("is not mailed where it is refused, or not yet done", async () => {
+    const { id } = await createUser(app.system, anna);
+    await disableUser(app.system, id);
+    await app.db.delete(outbox);
+    app.host.failing.add("openAccount");
+    await expect(enableUser(app.system, id)).rejects.toThrow();
+    app.host.failing.clear();
+    expect(await subjects("anna@example.org")).toEqual([]);
+    app.host.failing.add("removeAccount");
+    await expect(deleteUser(app.system, id)).rejects.toThrow();
+    app.host.failing.clear();
+    expect(await subjects("anna@example.org")).toEqual([]);
+  });
+
+  test("is mailed at the end of the recycle period, too", async () => {
+    await createUser(app.system, anna);
+    app.clock.advance(20 * DAY);
+    const time = { now: app.clock.now(), holdUntil: undefined };
+    await expireDue(app.system, time);
+    app.clock.advance(30 * DAY);
+    await recycleDue(app.system, { ...time, now: app.clock.now() });
+    expect((await subjects("anna@example.org")).slice(1)).toEqual([
+      "Your access to ssh.example.org has ended",
+      "Your account on ssh.example.org is deleted",
+    ]);
   });
 });
 
