@@ -6,6 +6,7 @@ import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import { VERSION } from "../shared/version.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
+import { webOptionsOf } from "./web-options.ts";
 
 export const openApiCommand = command("openapi", map(object({}), runOpenApi), {
   brief: message`Print the OpenAPI document of the interface.`,
@@ -16,7 +17,7 @@ function runOpenApi(): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
     const { describeApi } = await import("../server/api/app.ts");
-    const document = describeApi({ ...config, version: VERSION, runtime: environment.runtime.name });
+    const document = describeApi(webOptionsOf(config, { version: VERSION, runtime: environment.runtime.name }));
     environment.out(`${JSON.stringify(document, null, 2)}\n`);
     return EXIT.done;
   };

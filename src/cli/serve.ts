@@ -19,6 +19,7 @@ import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
+import { webOptionsOf } from "./web-options.ts";
 
 /** How long requests under way may take once the service is told to end. */
 const DRAIN = 60 * SECOND;
@@ -37,7 +38,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
-    const app = createApp(services, { ...config, ...about, observe: metrics?.observe });
+    const app = createApp(services, webOptionsOf(config, { ...about, observe: metrics?.observe }));
     const monitored = await serveMetrics(environment.runtime, config, metrics);
     const server = await startServer(environment.runtime, {
       listen: config.listen,

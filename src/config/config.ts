@@ -7,6 +7,7 @@ import { parseTrustedProxies } from "../shared/client-address.ts";
 import { DAY } from "../shared/clock.ts";
 import { formatDuration, parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
+import { formatSshHost, sshHost } from "./ssh-host.ts";
 
 /** Where the service listens. */
 export type Listen =
@@ -79,6 +80,13 @@ const listen = v.pipe(
     };
   }),
 );
+const oneLine = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty("is empty"),
+  v.maxLength(200, "is longer than 200 characters"),
+  v.regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+$/u, "must be one line of text"),
+);
 const uidRange = v.pipe(
   v.string(),
   v.regex(/^\d{4,9}-\d{4,9}$/, "must be FIRST-LAST"),
@@ -127,6 +135,18 @@ const VARIABLES = {
     "http://127.0.0.1:8080",
     origin,
     "the service's own origin, for mails and the Origin check",
+  ),
+  sshHost: variable(
+    "UAM_SSH_HOST",
+    undefined,
+    sshHost,
+    "where users connect with ssh, HOST or HOST:PORT; unset: the host name of UAM_BASE_URL, port 22",
+  ),
+  contact: variable(
+    "UAM_CONTACT",
+    undefined,
+    oneLine,
+    "whom users ask: an e-mail address, or a sentence; unset: the administrators of the host",
   ),
   dataDir: variable(
     "UAM_DATA_DIR",
@@ -271,6 +291,8 @@ const VARIABLES = {
 type Key = keyof typeof VARIABLES;
 type Value<K extends Key> = (typeof VARIABLES)[K] extends Variable<infer T> ? T : never;
 type Optional =
+  | "sshHost"
+  | "contact"
   | "databaseUrl"
   | "databaseOwnerUrl"
   | "auditKey"
@@ -368,6 +390,7 @@ function textOf(key: Key, value: NonNullable<Config[Key]>): string {
   if (typeof value === "string") return value;
   if ("first" in value) return `${value.first}-${value.last}`;
   if ("kind" in value) return formatListen(value);
+  if ("host" in value) return formatSshHost(value);
   return value.join(",");
 }
 

@@ -5,6 +5,7 @@ import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
 import { isOurs, readAccounts } from "./account.ts";
+import type { runCommand } from "./execute/command.ts";
 import { createDirectExecutor } from "./execute/direct.ts";
 import { createDryRunExecutor } from "./execute/dry-run.ts";
 import { attempt } from "./execute/executor.ts";
@@ -16,6 +17,7 @@ import type { HostParts } from "./parts.ts";
 import { trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
+import { createHostKeys } from "./sshd/host-keys.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
 
@@ -29,8 +31,8 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
   const expiry = await detectExpiryFormat(settings.tools);
   switch (settings.mode) {
     case "dry-run": {
-      const patterns = createKeyFilePatterns(settings.tools);
-      return createManagedHost({ settings, executor: createDryRunExecutor(settings, log), expiry, log, patterns });
+      const sshd = askSshd(settings.tools);
+      return createManagedHost({ settings, executor: createDryRunExecutor(settings, log), expiry, log, ...sshd });
     }
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
@@ -39,17 +41,21 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
         isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
         journal: openJournal(settings.tools),
       });
-      const patterns = createKeyFilePatterns(settings.tools);
-      return await prepared({ settings, executor, expiry, log, patterns });
+      return await prepared({ settings, executor, expiry, log, ...askSshd(settings.tools) });
     }
     case "sudo": {
       const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
-      const patterns = createKeyFilePatterns(settings.tools, (argv) => runSudo({ as: "root", argv }));
+      const sshd = askSshd(settings.tools, (argv) => runSudo({ as: "root", argv }));
       const executor = createSudoExecutor(log, machine.program);
-      return await prepared({ settings, executor, expiry, log, patterns });
+      return await prepared({ settings, executor, expiry, log, ...sshd });
     }
   }
+}
+
+/** What is read of sshd, which wants root to be asked. */
+function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<HostParts, "patterns" | "hostKeys"> {
+  return { patterns: createKeyFilePatterns(tools, run), hostKeys: createHostKeys(tools, run) };
 }
 
 /**

@@ -29,7 +29,6 @@ import {
 } from "./plan/plan.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { removeAccount } from "./removal.ts";
-import { readHostKeys } from "./sshd/host-keys.ts";
 
 /** A host whose changes an executor carries out. Every method looks first whether the account is ours, each time anew. */
 export function createManagedHost(parts: HostParts): Host {
@@ -56,7 +55,7 @@ export function createManagedHost(parts: HostParts): Host {
     takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
-    hostKeys: () => readHostKeys(settings.tools),
+    hostKeys: parts.hostKeys,
   };
 }
 

@@ -1,6 +1,6 @@
 /** What everything that happens on the host works with, and what it first asks about an account. */
 
-import type { Account, AccountPresence, AccountRef } from "../protocol/host.ts";
+import type { Account, AccountPresence, AccountRef, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { type PasswdEntry, presenceIn, requireRef } from "./account.ts";
@@ -18,6 +18,8 @@ export interface HostParts {
   readonly log: Log;
   /** How sshd is asked which key files it reads. */
   readonly patterns: KeyFilePatterns;
+  /** Reads what sshd proves itself with. */
+  readonly hostKeys: Host["hostKeys"];
 }
 
 /** What the account's file should hold; throws `internal` for a stored key that is damaged. */

@@ -1,11 +1,10 @@
 /** Composition root: configuration -> database, host, hasher, clock -> services. */
 
 import { mkdirSync } from "node:fs";
-import { hostname as systemHostname } from "node:os";
 import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
-import type { Policy, Seal, Services } from "../domain/operation/context.ts";
+import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
 import { createHost } from "../host/create-host.ts";
 import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
@@ -103,11 +102,29 @@ async function openParts(
   }
 }
 
-/** What operations follow, out of the configuration. */
+/** What operations follow, out of the configuration: field by field, for it holds secrets that are none of theirs. */
 export function policyOf(config: Config): Policy {
-  const { hostname } = new URL(config.baseUrl);
-  const host = /^(localhost|127\.|\[)/.test(hostname) ? systemHostname() : hostname;
-  return { ...config, site: { baseUrl: config.baseUrl, host } };
+  return {
+    defaultTtl: config.defaultTtl,
+    recyclePeriod: config.recyclePeriod,
+    auditRetention: config.auditRetention,
+    maxKeys: config.maxKeys,
+    keyTypes: config.keyTypes,
+    uidRange: config.uidRange,
+    sessionTtl: config.sessionTtl,
+    otpTtl: config.otpTtl,
+    otpMaxAttempts: config.otpMaxAttempts,
+    lockoutThreshold: config.lockoutThreshold,
+    lockoutPeriod: config.lockoutPeriod,
+    captcha: config.captcha,
+    expiryReminders: config.expiryReminders,
+    site: siteOf(config),
+  };
+}
+
+function siteOf({ baseUrl, sshHost, contact }: Config): Site {
+  const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
+  return { baseUrl, ...(sshHost ?? { host, port: 22 }), contact };
 }
 
 /** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */

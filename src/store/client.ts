@@ -48,16 +48,22 @@ export function openDatabase(options: ConnectionOptions, connections: number): D
   };
 }
 
-/** As libpq does, but the driver does not, takes `?host=/directory` for the unix socket in that directory. */
+/**
+ * As libpq does, but the driver does not, takes `?host=/directory` for the unix socket in that directory. The driver keeps its
+ * options within reach of whoever has the pool, so it gets the password as a function.
+ */
 function openUrl(url: string, settings: postgres.Options<Record<string, never>>): postgres.Sql {
   const parsed = new URL(url);
+  const password = decodeURIComponent(parsed.password);
+  parsed.password = "";
+  const secretly = password === "" ? settings : { ...settings, password: () => password };
   const directory = parsed.searchParams.get("host");
-  if (!directory?.startsWith("/")) return postgres(url, settings);
+  if (!directory?.startsWith("/")) return postgres(parsed.href, secretly);
   const port = Number(parsed.port || parsed.searchParams.get("port") || 5432);
   parsed.searchParams.delete("host");
   parsed.searchParams.delete("port");
   // URL needs a host in front of a user; the path is what counts.
-  return postgres(parsed.href, { ...settings, path: `${directory}/.s.PGSQL.${port}` });
+  return postgres(parsed.href, { ...secretly, path: `${directory}/.s.PGSQL.${port}` });
 }
 
 /**

@@ -35,6 +35,10 @@ export const users = pgTable(
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     disabledAt: time(),
+    /** The last login with a code; null before the first. */
+    lastLoginAt: time(),
+    /** When a mail last told the user until when the account lasts, besides reminders; null: at the creation. */
+    expiryMailedAt: time(),
     createdAt: time().notNull(),
     updatedAt: time().notNull(),
   },

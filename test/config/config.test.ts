@@ -32,6 +32,26 @@ describe("readConfig()", () => {
     });
   });
 
+  test.each([
+    ["ssh.example.org", { host: "ssh.example.org", port: 22 }, "ssh.example.org"],
+    ["ssh.example.org:2222", { host: "ssh.example.org", port: 2222 }, "ssh.example.org:2222"],
+    ["ssh.example.org:22", { host: "ssh.example.org", port: 22 }, "ssh.example.org"],
+    ["192.0.2.7:2222", { host: "192.0.2.7", port: 2222 }, "192.0.2.7:2222"],
+    ["2001:db8::7", { host: "2001:db8::7", port: 22 }, "2001:db8::7"],
+    ["[2001:db8::7]", { host: "2001:db8::7", port: 22 }, "2001:db8::7"],
+    ["[2001:db8::7]:2222", { host: "2001:db8::7", port: 2222 }, "[2001:db8::7]:2222"],
+  ])("UAM_SSH_HOST=%s is a host and a port", (value, sshHost, shown) => {
+    const config = readConfig({ UAM_SSH_HOST: value }, here);
+    expect(config.sshHost).toEqual(sshHost);
+    expect(describeConfig(config).UAM_SSH_HOST).toBe(shown);
+  });
+
+  test("UAM_CONTACT is an address or a sentence on one line", () => {
+    for (const value of ["help@example.org", "Call the desk, extension 12.", "Frag Jürgen – Zimmer 7"]) {
+      expect(readConfig({ UAM_CONTACT: ` ${value} ` }, here).contact).toBe(value);
+    }
+  });
+
   test("puts the data where systemd says, else where root keeps such things", () => {
     expect(readConfig({}, { ...here, isRoot: true }).dataDir).toBe("/var/lib/uam");
     expect(readConfig({ STATE_DIRECTORY: "/var/lib/x:/var/lib/y" }, { ...here, isRoot: true }).dataDir).toBe(
@@ -45,6 +65,15 @@ describe("readConfig()", () => {
     ["UAM_LISTEN", "127.0.0.1:70000"],
     ["UAM_BASE_URL", "https://uam.example.org/path"],
     ["UAM_DATA_DIR", "relative"],
+    ["UAM_SSH_HOST", "-oProxyCommand=id"],
+    ["UAM_SSH_HOST", "user@example.org"],
+    ["UAM_SSH_HOST", "example.org:0"],
+    ["UAM_SSH_HOST", "example.org:70000"],
+    ["UAM_SSH_HOST", "[example.org]:22"],
+    ["UAM_SSH_HOST", "a b"],
+    ["UAM_CONTACT", "two\nlines"],
+    ["UAM_CONTACT", "turned \u202eround"],
+    ["UAM_CONTACT", "x".repeat(201)],
     ["UAM_DATABASE_URL", "mysql://x"],
     ["UAM_DATABASE_URL", "postgres://user:secret@[::1/uam"],
     ["UAM_RESEND_API_KEY", ""],

@@ -28,3 +28,26 @@ test("a server that lets one in and then cuts the connection fails the query, an
   server.close();
   rmSync(directory, { recursive: true });
 });
+
+test("the password of a URL is told to the server that asks for it", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "uam-client-"));
+  const asked = Promise.withResolvers<string>();
+  const server = createServer((socket) => {
+    // AuthenticationCleartextPassword, answered with PasswordMessage: "p", the length, the password and NUL.
+    socket.once("data", () => {
+      socket.once("data", (answer) => {
+        asked.resolve(Buffer.from(answer).subarray(5, -1).toString());
+        socket.destroy();
+      });
+      socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(join(directory, ".s.PGSQL.5432"), resolve));
+  const { db } = openDatabase({ url: `postgres://uam:s%C3%A9cret%3A%2F@localhost/uam?host=${directory}` }, 1);
+  const query = db.execute(sql`select 1`).catch(() => {});
+  expect(await asked.promise).toBe("sécret:/");
+  await db.$client.end({ timeout: 0 });
+  await query;
+  server.close();
+  rmSync(directory, { recursive: true });
+});

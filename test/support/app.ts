@@ -1,5 +1,6 @@
 /** The whole application on a real database, with a fake host and clock, and someone to call it. */
 
+import { webOptionsOf } from "../../src/cli/web-options.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
@@ -93,7 +94,7 @@ export async function createTestApp(
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
-  const app = createApp(services, { ...config, version: "0.0.0-test", runtime: "test 1" });
+  const app = createApp(services, webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1" }));
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
 
   async function admin(): Promise<Client> {

@@ -5,6 +5,7 @@ import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { inOneGo } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
+import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "../users/find.ts";
@@ -70,7 +71,9 @@ export async function disableAccess(
   op.begun(unfinished(user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
-  return await settle(op, disabled, id, await shutOnHost(op, disabled));
+  const closing = await shutOnHost(op, disabled);
+  if (status === "disabled") await tellDisabled(op, disabled);
+  return await settle(op, disabled, id, closing);
 }
 
 /** Takes access away because its time is up: the user is stored as expired whatever the host says. */
@@ -103,6 +106,7 @@ export async function removeAccess(
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
     await forgetClosings(op.tx, user.id);
+    await tellDeleted(op, user);
     return { user, ...closing };
   }
   const now = op.context.clock.now();

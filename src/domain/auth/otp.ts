@@ -8,7 +8,7 @@ import { and, eq, gt, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import { MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { otpCodes, type UserRow } from "../../store/schema.ts";
+import { otpCodes, type UserRow, users } from "../../store/schema.ts";
 import { oneTimeCode } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
@@ -95,10 +95,16 @@ export async function loginWithCode(
     },
     run: async (op, codeHash) => {
       const user = await useCode(op, username, codeHash);
+      await noteLogin(op, user.id);
       const principal = { userType: "user", id: user.id, username: user.username, email: user.email } as const;
       return await openSession(op.tx, context, principal, replaces);
     },
   });
+}
+
+/** Takes the code that is out, if there is one, out of use: the address it went to is no longer the user's. */
+export async function voidCode(tx: Transaction, username: string): Promise<void> {
+  await tx.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
 }
 
 /** Forgets codes that nobody can use or wait for any more. */
@@ -221,6 +227,17 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
     throw wrongCode();
   }
   return user;
+}
+
+/** A login does not wait for who is at the user, on the host perhaps; that one goes unnoted then. */
+async function noteLogin({ tx, context }: Operation, userId: number): Promise<void> {
+  const free = tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update", { skipLocked: true });
+  await tx
+    .update(users)
+    .set({ lastLoginAt: context.clock.now() })
+    .where(eq(users.id, sql`(${free})`))
+    .prepare("note_login")
+    .execute();
 }
 
 function wrongCode(): UamError {

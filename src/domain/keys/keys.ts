@@ -10,6 +10,7 @@ import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
 import { type Closing, closingsOf, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
@@ -39,7 +40,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
-    const message = keyAdded(context.policy.site, user.username, row);
+    const message = keyAdded(await siteWithKeys(context), user, row);
     const [stored] = await inOneGo(
       insertKey(op.tx, row),
       raiseGeneration(op.tx, userId),
@@ -113,7 +114,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
     return key;
   }
   const revoked = { status: "revoked", revokedAt: clock.now() } as const;
-  const message = keyRemoved(policy.site, user.username, key);
+  const message = keyRemoved(policy.site, user, key);
   const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
   await inOneGo(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
   const [problem] = taken.owed;

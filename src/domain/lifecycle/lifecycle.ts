@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../shared/timestamp.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { expireAccess, owedSentence, removeAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
-import { expired } from "../mail/messages.ts";
+import { expired } from "../mail/account-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";

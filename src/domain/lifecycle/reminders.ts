@@ -3,11 +3,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
-import { expiryReminder } from "../mail/messages.ts";
+import { expiryReminder } from "../mail/account-messages.ts";
 import { type QueuedMail, queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 import { isEmail } from "../users/username.ts";
 
+/** A reminder so soon after a mail that says the date, such as the welcome, would say nothing new. */
+const QUIET = "1 day";
 /** Users who are reminded in one transaction. */
 const BATCH = 100;
 
@@ -17,6 +19,7 @@ interface Reminder {
   readonly username: string;
   readonly email: string;
   readonly supervisor: string;
+  readonly status: "active" | "disabled";
   readonly expireAt: Date;
   readonly days: number;
 }
@@ -24,7 +27,8 @@ interface Reminder {
 /**
  * Queues the reminders that are due, to the user and to the supervisor where that is an address: each once for an expiry,
  * so that an extension brings new ones. Of several that are due, as after a stop of the service, only the one nearest to the
- * expiry is sent; one whose day was before the user was created is not.
+ * expiry is sent; one whose moment was before, or within a day of, the last mail that says the date is not. So nobody is
+ * reminded 14 days ahead of the end of an account that was made for 14 days.
  */
 export async function remindExpiring(services: Services, now: Date, signal?: AbortSignal): Promise<void> {
   const { db, policy } = services;
@@ -43,14 +47,16 @@ export async function remindExpiring(services: Services, now: Date, signal?: Abo
 async function findReminders(tx: Transaction, days: readonly number[], now: Date): Promise<readonly Reminder[]> {
   const time = sql`${formatTimestamp(now)}::timestamptz`;
   const list = sql`${`{${days.join(",")}}`}::int[]`;
-  const rows = await tx.execute<Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string>>(sql`
-    select u.id, u.username, u.email, u.supervisor, ${milliseconds(sql`u.expire_at`)} as expires, due.days
+  const rows = await tx.execute<
+    Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string> & Pick<Reminder, "status">
+  >(sql`
+    select u.id, u.username, u.email, u.supervisor, u.status, ${milliseconds(sql`u.expire_at`)} as expires, due.days
     from users u cross join lateral (
       select min(d.days) as days from unnest(${list}) as d(days) where u.expire_at - d.days * interval '1 day' <= ${time}
     ) due
     where u.status <> 'expired' and u.expire_at > ${time}
       and u.expire_at <= ${time} + ${Math.max(...days)}::int * interval '1 day'
-      and u.expire_at - due.days * interval '1 day' >= u.created_at
+      and u.expire_at - due.days * interval '1 day' >= coalesce(u.expiry_mailed_at, u.created_at) + ${QUIET}::interval
       and not exists (
         select 1 from outbox o
         where o.dedupe_key = 'reminder:' || u.id || ':' || ${milliseconds(sql`u.expire_at`)} || ':' || due.days

@@ -1,19 +1,22 @@
-/** What administrators are mailed about the host. Pure; all values may come from strangers and cannot break out of their line. */
+/** What administrators are mailed about the host. Pure, like messages.ts. */
 
-import { fact, type Letter, letter, line, paragraph } from "./letter.ts";
-import type { Site } from "./messages.ts";
+import type { Site } from "../operation/context.ts";
+import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { accountName } from "./phrases.ts";
 
 /** To administrators: access was taken away, and something of it could not be done yet. */
 export function accessOwed(
   site: Site,
   { username, owed }: { readonly username: string; readonly owed: readonly string[] },
 ): Letter {
-  return letter(`Not finished on ${site.host}: taking away the access of ${line(username)}`, [
-    paragraph(`the access of ${line(username)} was taken away on ${site.host}, but not all of it could be done:`),
-    ...owed.map((sentence) => fact("Left to do", line(sentence))),
+  return letter(`${site.host}: taking away the access of ${line(username)} is not finished`, [
+    paragraph(`The access of ${line(username)} to ${site.host} was taken away, but not all of it could be done.`),
+    fact("Account", accountName({ username })),
+    ...owed.map((sentence) => fact("Left to do", sentence)),
     paragraph(
-      'It is tried again until it is done, and nothing opens the account meanwhile. "uam doctor" says how it stands.',
+      "The service tries again until it is done, and nothing gives the access back meanwhile. There is no further mail about it; to see how it stands:",
     ),
+    code("uam doctor"),
   ]);
 }
 
@@ -22,12 +25,19 @@ export function keyCameBack(
   site: Site,
   { username, disabled }: { readonly username: string; readonly disabled: boolean },
 ): Letter {
-  return letter(`A key that is not stored was found for ${line(username)} on ${site.host}`, [
+  return letter(`${site.host}: a key that is not stored was found for ${line(username)}`, [
     paragraph(
-      `the authorized-keys file of ${line(username)} on ${site.host} held a key that is not stored: someone with access to the account put it there. The file was set right, sessions that no stored key is proven to have opened were ended, and crontab, at jobs and lingering were removed.`,
+      `The authorized-keys file of ${accountName({ username })} on ${site.host} held a key that is not stored. Somebody with access to the account put it there.`,
     ),
-    ...(disabled
-      ? [paragraph("It happened for the third time within an hour, so the user is disabled.")]
-      : [paragraph("If it happens three times within an hour, the user is disabled.")]),
+    paragraph(
+      "The file was set right. Sessions that no stored key is proven to have opened were ended, and crontab, at jobs and lingering were removed.",
+    ),
+    paragraph(
+      disabled
+        ? "It was the third time within an hour, so the user is disabled now. To give the access back, once you know what happened:"
+        : "The third time within an hour disables the user. To shut the account now:",
+    ),
+    code(`uam user ${disabled ? "enable" : "disable"} ${line(username)}`),
+    paragraph("What was found and done is in the audit log, under reconcile.repair."),
   ]);
 }

@@ -7,10 +7,17 @@ export interface Letter {
 }
 
 export type Block =
+  | { readonly kind: "heading"; readonly text: string }
   | { readonly kind: "paragraph"; readonly text: string }
   | { readonly kind: "fact"; readonly name: string; readonly value: string }
   | { readonly kind: "link"; readonly url: string }
-  | { readonly kind: "code"; readonly text: string };
+  | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "token"; readonly text: string };
+
+/** What the blocks after it are about. */
+export function heading(text: string): Block {
+  return { kind: "heading", text };
+}
 
 /** Running text of ours; values in it have been through `line`. */
 export function paragraph(text: string): Block {
@@ -32,19 +39,25 @@ export function code(text: string): Block {
   return { kind: "code", text: text.split("\n").map(line).join("\n") };
 }
 
+/** The same for a short secret that people may have to type. */
+export function token(text: string): Block {
+  return { kind: "token", text: line(text) };
+}
+
 /** The subject on one line of at most 150 characters, and the blocks in both forms. */
 export function letter(subject: string, blocks: readonly Block[]): Letter {
   const text = blocks
-    .map(asText)
+    .map((block, index) => asText(block) + (block.kind === "fact" && blocks[index + 1]?.kind !== "fact" ? "\n" : ""))
     .join("\n")
     .replace(/\n\n\n+/g, "\n\n")
     .trim();
-  const style = "font-family:sans-serif;font-size:16px;line-height:1.5;max-width:36em";
-  const head = `<head><meta charset="utf-8"><title>${escapeHtml(line(subject))}</title></head>`;
   return {
     subject: [...line(subject)].slice(0, 150).join(""),
     text: `${text}\n`,
-    html: `<!doctype html><html lang="en">${head}<body style="${style}">\n${blocks.map(asHtml).join("\n")}\n</body></html>\n`,
+    html: page(
+      line(subject),
+      blocks.map((block, index) => asHtml(block, blocks[index - 1], blocks[index + 1])).join("\n"),
+    ),
   };
 }
 
@@ -62,34 +75,78 @@ export function line(value: string): string {
 
 /** `20 November 2026, 08:00 UTC`. */
 export function date(at: Date): string {
-  const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
-  return `${day}, ${at.toISOString().slice(11, 16)} UTC`;
+  return `${day(at)}, ${at.toISOString().slice(11, 16)} UTC`;
 }
+
+/** `20 November 2026`, in UTC. */
+export function day(at: Date): string {
+  return at.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+}
+
+/** Columns of the text; a terminal has 80, and whoever answers puts `> ` in front. */
+const WIDTH = 76;
+/** Two columns of margin, and the names of facts below each other. */
+const FACT_INDENT = 15;
 
 function asText(block: Block): string {
   switch (block.kind) {
+    case "heading":
+      return `\n${block.text}\n`;
     case "paragraph":
-      return `\n${wrap(block.text)}\n`;
-    case "fact":
-      return `  ${`${block.name}:`.padEnd(13)}${block.value}`;
+      return `\n${wrap(block.text, WIDTH)}\n`;
+    case "fact": {
+      const name = `${block.name}:`.padEnd(FACT_INDENT - 2);
+      return `  ${name}${wrap(block.value, WIDTH - FACT_INDENT).replace(/\n/g, `\n${" ".repeat(FACT_INDENT)}`)}`;
+    }
     case "link":
       return `  ${block.url}\n`;
     case "code":
+    case "token":
       return `${block.text.replace(/^/gm, "    ")}\n`;
   }
 }
 
-function asHtml(block: Block): string {
+/** Greys that can be seen on white and on black alike: readers choose the colours, and few of them take a style sheet. */
+const PANEL = "margin:0 0 16px;padding:10px 12px;border-radius:6px;background:rgba(127,127,127,.15)";
+const MONOSPACE = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace";
+const WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere";
+
+/** Block by block; facts that follow each other are one table. */
+function asHtml(block: Block, before: Block | undefined, after: Block | undefined): string {
   switch (block.kind) {
+    case "heading":
+      return `<p style="margin:24px 0 8px;font-size:17px;font-weight:bold">${escapeHtml(block.text)}</p>`;
     case "paragraph":
-      return `<p>${escapeHtml(block.text)}</p>`;
-    case "fact":
-      return `<div><strong>${escapeHtml(block.name)}:</strong> ${escapeHtml(block.value)}</div>`;
+      return `<p style="margin:0 0 16px">${escapeHtml(block.text)}</p>`;
+    case "fact": {
+      const name = `<td style="padding:2px 16px 2px 0;vertical-align:top;white-space:nowrap;opacity:.75">${escapeHtml(block.name)}:</td>`;
+      const row = `<tr>${name}<td style="padding:2px 0;vertical-align:top;overflow-wrap:anywhere">${escapeHtml(block.value)}</td></tr>`;
+      const begins = before?.kind === "fact" ? "" : '<table style="margin:0 0 16px;border-collapse:collapse">\n';
+      return begins + row + (after?.kind === "fact" ? "" : "\n</table>");
+    }
     case "link":
-      return `<p>${anchor(block.url)}</p>`;
+      return `<p style="margin:0 0 16px;overflow-wrap:anywhere">${anchor(block.url)}</p>`;
     case "code":
-      return `<pre style="font-size:18px;white-space:pre-wrap">${escapeHtml(block.text)}</pre>`;
+      return `<pre style="${PANEL};font:14px/1.5 ${MONOSPACE};${WRAPPED}">${escapeHtml(block.text)}</pre>`;
+    case "token":
+      return `<pre style="${PANEL};font:24px/1.4 ${MONOSPACE};${WRAPPED}">${escapeHtml(block.text)}</pre>`;
   }
+}
+
+function page(subject: string, body: string): string {
+  const meta = [
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<meta name="supported-color-schemes" content="light dark">',
+  ];
+  const font = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+  return [
+    `<!doctype html><html lang="en"><head>${meta.join("")}<title>${escapeHtml(subject)}</title></head>`,
+    `<body style="margin:0;padding:0"><div style="max-width:38em;margin:0 auto;padding:24px 20px;${font}">`,
+    body,
+    "</div></body></html>\n",
+  ].join("\n");
 }
 
 /** Only web addresses become links; nothing else gets a scheme that a mail reader would run. */
@@ -109,7 +166,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
-/** At 76 characters, between words only: addresses and names stay whole. */
-function wrap(text: string): string {
-  return text.replace(/(?=\S)(.{1,76})(?: +|$)/g, "$1\n").trimEnd();
+/** Between words only: addresses and names stay whole. */
+function wrap(text: string, width: number): string {
+  return text.replace(new RegExp(`(?=\\S)(.{1,${width}})(?: +|$)`, "g"), "$1\n").trimEnd();
 }

@@ -1,21 +1,9 @@
 /** What every mail says. Pure; all values may come from strangers and cannot break out of the line they stand on. */
 
-import { DAY } from "../../shared/clock.ts";
-import { type Block, code, date, fact, type Letter, letter, line, link, paragraph } from "./letter.ts";
-
-/** What all mails of one installation have in common. */
-export interface Site {
-  /** Without a slash at its end, as in `https://uam.example.org`. */
-  readonly baseUrl: string;
-  /** The name of the host that the accounts are for, as one gives it to `ssh`. */
-  readonly host: string;
-}
-
-/** A user as the mails need it; `host_account` is `ext_` and the username. */
-export interface MailedUser {
-  readonly username: string;
-  readonly expireAt: Date;
-}
+import type { Site } from "../operation/context.ts";
+import { type Block, code, date, fact, type Letter, letter, line, link, paragraph, token as secret } from "./letter.ts";
+import { accountFacts, accountName, firstSteps, hello, howToConnect, type MailedUser, whomToAsk } from "./phrases.ts";
+import type { SiteWithKeys } from "./site.ts";
 
 export interface MailedApplication {
   readonly username: string;
@@ -36,13 +24,16 @@ export function oneTimeCode(
   { username, oneTime, ttl }: { readonly username: string; readonly oneTime: string; readonly ttl: number },
 ): Letter {
   return letter(`Your code for ${site.host}`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(`this is your code to log in to the user access management of ${site.host}:`),
-    code(line(oneTime)),
+    hello(username),
+    paragraph(`This is your code to log in to the user access management of ${site.host}:`),
+    secret(oneTime),
     paragraph(
       `It is good for ${minutes(ttl)} and works once. Nobody will ever ask you for it, by telephone or by mail.`,
     ),
-    paragraph("If you did not ask for a code, you can ignore this mail: without the code nobody gets in."),
+    paragraph(
+      "If you did not ask for a code, ignore this mail: without the code nobody gets in. If it happens again, tell the administrators.",
+    ),
+    whomToAsk(site),
   ]);
 }
 
@@ -52,15 +43,15 @@ export function adminReset(
   { username, token, ttl }: { readonly username: string; readonly token: string; readonly ttl: number },
 ): Letter {
   return letter(`Reset your administrator password for ${site.host}`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(`somebody, probably you, asked to reset your administrator password on ${site.host}. Your reset token:`),
-    code(line(token)),
+    hello(username),
+    paragraph(`Somebody, probably you, asked to reset your administrator password on ${site.host}. Your reset token:`),
+    code(token),
     paragraph(
       `It is good for ${minutes(ttl)} and works once. Send it with the new password (15 characters or more) to the service:`,
     ),
     code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
     paragraph(
-      "The reset ends all your sessions and lifts a lock. If you did not ask for it, ignore this mail; your password stays as it is.",
+      "The reset ends all your sessions and lifts a lock. If you did not ask for it, ignore this mail: your password stays as it is.",
     ),
   ]);
 }
@@ -80,24 +71,25 @@ export function applicationReceived(
 }
 
 /** To the applicant: access is granted, and how to begin. */
-export function applicationApproved(site: Site, user: MailedUser): Letter {
-  const { username } = user;
+export function applicationApproved(site: SiteWithKeys, user: MailedUser): Letter {
   return letter(`Your access to ${site.host} is ready`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(
-      `your application was approved. Your account on ${site.host} is ext_${line(username)}, until ${date(user.expireAt)}.`,
-    ),
-    ...firstSteps(site, username),
+    hello(user.username),
+    paragraph(`Your application was approved, and your account on ${site.host} is ready.`),
+    ...accountFacts(site, user),
+    ...firstSteps(site, user),
+    paragraph("If you did not apply, please tell the administrators, and do nothing else."),
+    whomToAsk(site),
   ]);
 }
 
 /** To the applicant: an approval for which no account was made yet (`create_user: false`). */
 export function applicationApprovedLater(site: Site, { username }: { readonly username: string }): Letter {
   return letter(`Your application for ${site.host} is approved`, [
-    paragraph(`Hello ${line(username)},`),
+    hello(username),
     paragraph(
-      "your application was approved. An administrator will make your account; until then there is nothing for you to do.",
+      "Your application was approved. An administrator will make your account, and another mail will tell you how to begin. Until then there is nothing for you to do.",
     ),
+    whomToAsk(site),
   ]);
 }
 
@@ -107,77 +99,52 @@ export function applicationRejected(
   { username, reason }: { readonly username: string; readonly reason: string },
 ): Letter {
   return letter(`Your application for ${site.host}`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(`your application for access to ${site.host} was not approved. The reason given:`),
+    hello(username),
+    paragraph(`Your application for access to ${site.host} was not approved. The reason given:`),
     fact("Reason", reason),
     paragraph("If something in it can be put right, you are welcome to apply again."),
+    whomToAsk(site),
   ]);
 }
 
 /** To a user whom an administrator created without an application: the account, and how to begin. */
-export function accountCreated(site: Site, user: MailedUser): Letter {
+export function accountCreated(site: SiteWithKeys, user: MailedUser): Letter {
   return letter(`Your account on ${site.host}`, [
-    paragraph(`Hello ${line(user.username)},`),
-    paragraph(
-      `you have been given the account ext_${line(user.username)} on ${site.host}, until ${date(user.expireAt)}.`,
-    ),
-    ...firstSteps(site, user.username),
-  ]);
-}
-
-/** To the user, or to the supervisor where `to` says so: access ends soon. */
-export function expiryReminder(
-  site: Site,
-  user: MailedUser,
-  { now, to }: { readonly now: Date; readonly to: "user" | "supervisor" },
-): Letter {
-  const account = `ext_${line(user.username)}`;
-  const left = Math.max(1, Math.ceil((user.expireAt.getTime() - now.getTime()) / DAY));
-  const soon = left === 1 ? "within a day" : `in ${left} days`;
-  const whose = to === "user" ? "Your access" : `The access of ${line(user.username)}`;
-  return letter(`${whose} to ${site.host} ends ${soon}`, [
-    paragraph(to === "user" ? `Hello ${line(user.username)},` : "Hello,"),
-    paragraph(
-      `${to === "user" ? "your" : "the"} account ${account} on ${site.host} ends on ${date(user.expireAt)}. From then on its keys are refused.`,
-    ),
-    paragraph(
-      to === "user"
-        ? "If you need it for longer, please ask an administrator to extend it. If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time after."
-        : "You are named as the supervisor. If the account is needed for longer, please ask an administrator to extend it; if not, there is nothing to do.",
-    ),
-  ]);
-}
-
-/** To the user: access has ended; `recycleAt` is when the account and its files are deleted. */
-export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
-  return letter(`Your access to ${site.host} has ended`, [
-    paragraph(`Hello ${line(user.username)},`),
-    paragraph(
-      `your account ext_${line(user.username)} on ${site.host} ended on ${date(user.expireAt)}. Your keys no longer open it.`,
-    ),
-    paragraph(
-      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. Until then an administrator can extend it, and you will find all as it was.`,
-    ),
+    hello(user.username),
+    paragraph(`You have been given an account on ${site.host}.`),
+    ...accountFacts(site, user),
+    ...firstSteps(site, user),
+    paragraph("If you do not expect an account there, please tell the administrators, and do nothing else."),
+    whomToAsk(site),
   ]);
 }
 
 /** To the user: a key was added to the account. */
-export function keyAdded(site: Site, username: string, key: MailedKey): Letter {
+export function keyAdded(site: SiteWithKeys, user: MailedUser, key: MailedKey): Letter {
   return letter(`A key was added to your account on ${site.host}`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(`from now on this key opens your account ext_${line(username)} on ${site.host}:`),
+    hello(user.username),
+    paragraph(`From now on this key opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
-    paragraph("If that was not you, revoke the key at once and tell an administrator."),
+    fact("Until", date(user.expireAt)),
+    paragraph("To connect:"),
+    ...howToConnect(site, user),
+    paragraph(
+      "If you did not add it, revoke it at once and tell the administrators. Log in with a one-time code here:",
+    ),
+    link(site.baseUrl),
+    whomToAsk(site),
   ]);
 }
 
 /** To the user: a key was revoked. */
-export function keyRemoved(site: Site, username: string, key: MailedKey): Letter {
+export function keyRemoved(site: Site, user: MailedUser, key: MailedKey): Letter {
   return letter(`A key was removed from your account on ${site.host}`, [
-    paragraph(`Hello ${line(username)},`),
-    paragraph(`this key no longer opens your account ext_${line(username)} on ${site.host}:`),
+    hello(user.username),
+    paragraph(`This key no longer opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
-    paragraph("If that was not you, tell an administrator."),
+    paragraph(`Nothing else has changed: the account lasts until ${date(user.expireAt)}.`),
+    paragraph("If you did not remove it, tell the administrators at once."),
+    whomToAsk(site),
   ]);
 }
 
@@ -209,22 +176,6 @@ export function auditHead(
     paragraph("Keep this mail: whoever changes a record up to here changes this seal. To check the log:"),
     code("uam audit verify"),
   ]);
-}
-
-function firstSteps(site: Site, username: string): readonly Block[] {
-  const api = `${site.baseUrl}/api/v1`;
-  return [
-    paragraph(
-      `1. Log in with the username ${line(username)} (without ext_). There is no password: a one-time code comes to this mailbox.`,
-    ),
-    link(site.baseUrl),
-    paragraph("2. Make a key if you have none, and upload the public half, the file that ends in .pub:"),
-    code("ssh-keygen -t ed25519"),
-    paragraph("3. Connect:"),
-    code(`ssh ext_${line(username)}@${site.host}`),
-    paragraph("Without a web page at that address, steps 1 and 2 are these calls:"),
-    code(`GET ${api}/auth/captcha\nPOST ${api}/auth/otp/send\nPOST ${api}/auth/otp/login\nPOST ${api}/me/keys`),
-  ];
 }
 
 function applicationFacts({ username, email, supervisor, purpose }: MailedApplication): readonly Block[] {

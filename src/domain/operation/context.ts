@@ -23,8 +23,18 @@ export interface Policy {
   readonly lockoutPeriod: number;
   readonly captcha: boolean;
   readonly expiryReminders: readonly number[];
-  /** What mails say of this installation: its origin, and the name of the host as one gives it to `ssh`. */
-  readonly site: { readonly baseUrl: string; readonly host: string };
+  readonly site: Site;
+}
+
+/** What mails say of this installation. */
+export interface Site {
+  /** The service's origin, without a slash at its end, as in `https://uam.example.org`. */
+  readonly baseUrl: string;
+  /** The host that the accounts are on, as one gives it to `ssh`. */
+  readonly host: string;
+  readonly port: number;
+  /** Whom users ask: an address or a sentence; undefined where nobody is named. */
+  readonly contact: string | undefined;
 }
 
 /** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */

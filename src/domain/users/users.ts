@@ -12,8 +12,11 @@ import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
+import { voidCode } from "../auth/otp.ts";
 import { accountCreated } from "../mail/messages.ts";
+import { tellAddressChanged, tellEnabled, tellExtended } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
@@ -61,7 +64,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
     const user = await insertUser(op, { username, ...texts, ...times }, uid);
-    const message = (input.letter ?? accountCreated)(context.policy.site, user);
+    const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     const account = refOf(user);
     if (await host.nameTaken(account.name)) {
@@ -83,7 +86,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
   });
 }
 
-/** Changes what is supplied, and nothing else. */
+/** Changes what is supplied, and nothing else. Another address is told to both, and a code that went to the old one is void. */
 export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   return audited(context, userEntry("user.update", userId), async (op) => {
     const user = await lockUserFor(op, userId);
@@ -96,7 +99,12 @@ export function updateUser(context: Context, userId: number, changes: UserChange
     const fields = Object.keys(supplied) as (keyof typeof supplied)[];
     const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
     op.learn({ detail: { ...supplied, ...old } });
-    return await storeUser(op, user, supplied);
+    const updated = await storeUser(op, user, supplied);
+    if (updated.email !== user.email) {
+      await voidCode(op.tx, user.username);
+      await tellAddressChanged(op, user, updated);
+    }
+    return updated;
   });
 }
 
@@ -122,6 +130,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
     await requireChangeable(context, user);
     await requireStaying(op, user, "conflict");
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
+    if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);
     op.learn({ detail: { status: enabled.status } });
     return enabled;
@@ -148,6 +157,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
       throw new UamError("internal", "The new expiry would lie beyond the year 9999");
     const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
     const extended = await storeUser(op, user, { expireAt, status });
+    await tellExtended(op, extended);
     // A disabled user's account stays shut as it is.
     if (status === "active") await openAccess(op, extended);
     op.learn({

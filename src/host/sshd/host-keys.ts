@@ -1,54 +1,72 @@
-/** The host keys that sshd shows to who connects. */
+/** The keys by which the host's sshd proves itself, as fingerprints: only their public halves are read. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { runCommand } from "../execute/command.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { MINUTE } from "../../shared/clock.ts";
+import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
-import { errorCode } from "../walk.ts";
 import { settingsCommand } from "./sshd.ts";
 
+type Run = (argv: readonly string[]) => Promise<CommandResult>;
+
+/** What clients prefer comes first (HostKeyAlgorithms in ssh_config(5)); other types are not shown. */
+const TYPES: readonly { readonly type: RegExp; readonly name: string }[] = [
+  { type: /^ssh-ed25519$/, name: "ED25519" },
+  { type: /^ecdsa-sha2-nistp\d+$/, name: "ECDSA" },
+  { type: /^ssh-rsa$/, name: "RSA" },
+];
 const DIRECTORY = "/etc/ssh";
-/** A public key's type as ssh-keygen(1) calls it. */
-const KINDS: Readonly<Record<string, string>> = { "ssh-ed25519": "ED25519", "ssh-rsa": "RSA", "ssh-dss": "DSA" };
+/** Any name of an account of ours will do: what an sshd proves itself with does not depend on who connects. */
+const ANYBODY = "ext_a";
 
-/** As `ssh-keygen -l` names them, `SHA256:… (ED25519)`, in sshd's order; none if nothing can be read. Never throws. */
-export async function readHostKeys(tools: HostSettings["tools"]): Promise<readonly string[]> {
-  const named = await namedBySshd(tools);
-  const paths = named.length > 0 ? named : usual();
-  return paths.flatMap((path) => {
-    const text = quietly(() => readFileSync(`${path}.pub`, "utf8"), "");
-    const name = describeHostKey(text);
-    return name === undefined ? [] : [name];
-  });
+/** Which files sshd has its keys in is asked again after so long; the files themselves are read each time. */
+const REMEMBERED = 10 * MINUTE;
+
+/**
+ * Reads the fingerprints as `ssh-keygen -l` and a client's first question name them, `SHA256:… (ED25519)`; none where none
+ * can be read. `run` asks sshd, which wants root for it; where it does not tell, the files are those that it has by default.
+ */
+export function createHostKeys(
+  tools: HostSettings["tools"],
+  run: Run = runCommand,
+  directory = DIRECTORY,
+): () => Promise<readonly string[]> {
+  let asked = Number.NEGATIVE_INFINITY;
+  let files: Promise<readonly string[]> = Promise.resolve([]);
+  return async () => {
+    if (performance.now() - asked > REMEMBERED) {
+      asked = performance.now();
+      files = filesOf(tools, run, directory);
+    }
+    const keys = await Promise.all((await files).map(readPublicKey));
+    return TYPES.flatMap(({ type, name }) =>
+      keys.flatMap((key) => (key !== undefined && type.test(key.type) ? [`${key.fingerprint} (${name})`] : [])),
+    );
+  };
 }
 
-/** Fingerprint and kind of a public key line; undefined if it is none. Pure. */
-export function describeHostKey(line: string): string | undefined {
-  const [type = "", base64 = ""] = line.trim().split(/\s+/);
-  const blob = Buffer.from(base64, "base64");
-  if (!/^[a-z0-9@.-]+$/.test(type) || blob.length === 0) return undefined;
-  const digest = createHash("sha256").update(blob).digest("base64").replace(/=+$/, "");
-  const kind = KINDS[type] ?? (type.startsWith("ecdsa-") ? "ECDSA" : type.toUpperCase());
-  return `SHA256:${digest} (${kind})`;
+async function filesOf(tools: HostSettings["tools"], run: Run, directory: string): Promise<readonly string[]> {
+  const named = await filesInForce(tools, run);
+  if (named.length > 0) return named;
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => /^ssh_host_\w+_key\.pub$/.test(name)).map((name) => `${directory}/${name}`);
 }
 
-async function namedBySshd(tools: HostSettings["tools"]): Promise<readonly string[]> {
-  // Who is not root cannot ask sshd, which then cannot read its own keys.
-  const { stdout } = await runCommand(settingsCommand("ext_example", tools)).catch(() => ({ stdout: "" }));
-  return [...stdout.matchAll(/^hostkey (.+)$/gm)].map((match) => match[1] ?? "");
+/** The public halves of what `HostKey` names: it names a private key, or a public one whose other half an agent has. */
+async function filesInForce(tools: HostSettings["tools"], run: Run): Promise<readonly string[]> {
+  const command = settingsCommand(ANYBODY, tools);
+  if (findCommand(command[0] ?? "") === undefined) return [];
+  const result = await run(command).catch(() => undefined);
+  if (result?.exitCode !== 0) return [];
+  return [...result.stdout.matchAll(/^hostkey (\/.+)$/gm)].map(([, path = ""]) => `${path.replace(/\.pub$/, "")}.pub`);
 }
 
-function usual(): readonly string[] {
-  const names = quietly(() => readdirSync(DIRECTORY), []);
-  const keys = names.filter((name) => /^ssh_host_.+_key\.pub$/.test(name)).sort();
-  return keys.map((name) => `${DIRECTORY}/${name.slice(0, -".pub".length)}`);
-}
-
-function quietly<T>(look: () => T, otherwise: T): T {
-  try {
-    return look();
-  } catch (error) {
-    if (errorCode(error) === "") throw error;
-    return otherwise;
-  }
+async function readPublicKey(
+  path: string,
+): Promise<{ readonly type: string; readonly fingerprint: string } | undefined> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  const [, type = "", base64 = ""] = /^\s*([a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text) ?? [];
+  if (base64 === "") return undefined;
+  const hash = createHash("sha256").update(Buffer.from(base64, "base64")).digest("base64");
+  return { type, fingerprint: `SHA256:${hash.replace(/=+$/, "")}` };
 }

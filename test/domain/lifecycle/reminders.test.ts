@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { remindExpiring } from "../../../src/domain/lifecycle/reminders.ts";
+import { tellEnabled, tellExtended } from "../../../src/domain/mail/notices.ts";
 import { createUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/clock.ts";
 import { outbox, users } from "../../../src/store/schema.ts";
@@ -45,10 +46,11 @@ describe("remindExpiring()", () => {
   });
 
   test("mails the supervisor, too, where that is an address, and one mail where it is the user's own", async () => {
-    const base = { email: "u@example.org", ttlDays: 14 } as const;
+    const base = { email: "u@example.org", ttlDays: 15 } as const;
     await createUser(app.system, { ...base, username: "with-chief", supervisor: "chief@example.org" });
     await createUser(app.system, { ...base, username: "with-name", supervisor: "Chief, R&D" });
     await createUser(app.system, { ...base, username: "own-chief", supervisor: "U@example.org" });
+    app.clock.advance(DAY);
     await run();
     await run();
     const all = await subjects();
@@ -57,6 +59,56 @@ describe("remindExpiring()", () => {
       "chief@example.org: The access of with-chief ends in 14 days",
     ]);
     expect(all).toHaveLength(4);
+  });
+
+  test.each([
+    // An account made for no longer than that is not reminded then, and one made for hardly longer neither.
+    [14, [7, 1]],
+    [15, [14, 7, 1]],
+    [7, [1]],
+    [8, [7, 1]],
+    [1, []],
+    [2, [1]],
+  ])(
+    "an account of %d days is reminded %p days before, and not in the minute of its creation",
+    async (ttlDays, expected) => {
+      const { expireAt } = await createUser(app.system, { username: "kurt", email: "kurt@example.org", ttlDays });
+      const seen: number[] = [];
+      for (let before = ttlDays * DAY; before > 0; before -= 60 * MINUTE) {
+        app.clock.set(new Date(expireAt.getTime() - before));
+        const known = (await reminders()).length;
+        await run();
+        if ((await reminders()).length > known) seen.push(before / DAY);
+      }
+      expect(seen).toEqual(expected);
+    },
+  );
+
+  test("says nothing within a day of another mail that says the date, and the next at its time", async () => {
+    const user = await createUser(app.system, { username: "lena", email: "lena@example.org", ttlDays: 20 });
+    const at = async (days: number, hours = 0) => {
+      app.clock.set(new Date(user.expireAt.getTime() - days * DAY + hours * 60 * MINUTE));
+      await run();
+      return (await reminders()).length;
+    };
+    app.clock.set(new Date(user.expireAt.getTime() - 14 * DAY - 60 * MINUTE));
+    await app.db.transaction((tx) => tellEnabled({ tx, context: app.services }, user));
+    expect(await at(14)).toBe(0);
+    expect(await at(12)).toBe(0);
+    expect(await at(7)).toBe(1);
+    expect(await at(1)).toBe(2);
+  });
+
+  test("says nothing in the minute of an extension by few days", async () => {
+    const user = await createUser(app.system, { username: "mona", email: "mona@example.org", ttlDays: 6 });
+    app.clock.advance(4 * DAY);
+    const extended = { ...(await extendUser(app.system, user.id, 5)) };
+    await app.db.transaction((tx) => tellExtended({ tx, context: app.services }, extended));
+    await run();
+    expect(await reminders()).toEqual([]);
+    app.clock.set(new Date(extended.expireAt.getTime() - DAY));
+    await run();
+    expect(await reminders()).toHaveLength(1);
   });
 
   test("sends after a stop only the one nearest to the expiry", async () => {
@@ -85,10 +137,12 @@ describe("remindExpiring()", () => {
   });
 
   test("reminds disabled users, too, and nobody who has expired", async () => {
-    const user = await createUser(app.system, { username: "dora", email: "dora@example.org", ttlDays: 14 });
+    const user = await createUser(app.system, { username: "dora", email: "dora@example.org", ttlDays: 15 });
     await disableUser(app.system, user.id);
+    app.clock.advance(DAY);
     await run();
     expect(await reminders()).toHaveLength(1);
+    expect((await reminders())[0]?.text).toContain("disabled at present");
     await app.db.update(users).set({ status: "expired", expireAt: new Date(app.clock.now().getTime() + 7 * DAY) });
     await run();
     expect(await reminders()).toHaveLength(1);
@@ -103,7 +157,8 @@ describe("remindExpiring()", () => {
     await run(policy([]));
     await run();
     expect(await reminders()).toEqual([]);
-    await run(policy([3, 30]));
+    app.clock.advance(5 * DAY);
+    await run(policy([3, 25]));
     expect(await reminders()).toHaveLength(1);
   });
 
@@ -112,7 +167,7 @@ describe("remindExpiring()", () => {
       username: `many-${index}`,
       email: `many-${index}@example.org`,
       expireAt: new Date(app.clock.now().getTime() + 7 * DAY),
-      createdAt: app.clock.now(),
+      createdAt: new Date(app.clock.now().getTime() - DAY),
       updatedAt: app.clock.now(),
     }));
     await app.db.insert(users).values(rows);

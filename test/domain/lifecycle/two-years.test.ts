@@ -25,7 +25,8 @@ interface Person {
   readonly id: number;
   readonly username: string;
   readonly uid: number;
-  readonly createdAt: number;
+  /** When a mail last told them their date. */
+  toldAt: number;
   expireAt: number;
   status: "active" | "disabled" | "expired";
   disabled: boolean;
@@ -89,12 +90,15 @@ function daysWork(operator: typeof app.system): (() => Promise<void>)[] {
     } else if (chance < 0.009 && !over) {
       const isDisabled = person.disabled;
       person.disabled = !isDisabled;
+      if (isDisabled) person.toldAt = now;
+      else mails.push(`disabled:${person.id}:${now}`);
       person.status = isDisabled ? "active" : "disabled";
       events.push(`${isDisabled ? "user.enable" : "user.disable"} ${person.id}`);
       work.push(async () => void (await (isDisabled ? enableUser : disableUser)(operator, person.id)));
     } else if (chance < 0.0095) {
       people.delete(person.id);
       events.push(`user.delete ${person.id}`);
+      mails.push(`deleted:${person.id}`);
       work.push(() => deleteUser(operator, person.id));
     }
   }
@@ -120,7 +124,7 @@ async function join(operator: typeof app.system, number: number): Promise<void> 
   uids.add(uid);
   people.set(id, {
     ...{ id, username, uid, status: "active", disabled: false },
-    ...{ createdAt: createdAt.getTime(), expireAt: expireAt.getTime() },
+    ...{ toldAt: createdAt.getTime(), expireAt: expireAt.getTime() },
   });
   events.push(`user.create ${id}`);
 }
@@ -129,6 +133,7 @@ async function extend(operator: typeof app.system, person: Person, days: number)
   const now = app.clock.now().getTime();
   if (person.status === "expired" || person.expireAt <= now) person.status = person.disabled ? "disabled" : "active";
   person.expireAt = Math.max(person.expireAt, now) + days * DAY;
+  person.toldAt = now;
   events.push(`user.extend ${person.id}`);
   await extendUser(operator, person.id, days);
 }
@@ -160,10 +165,11 @@ function live(person: Person, now: number): void {
     if (person.expireAt + period > now || hold > now) return;
     people.delete(person.id);
     events.push(`lifecycle.recycle ${person.id}`);
+    mails.push(`deleted:${person.id}`);
     return;
   }
   const due = [1, 7, 14].find((days) => person.expireAt - days * DAY <= now);
-  if (due === undefined || person.expireAt - due * DAY < person.createdAt) return;
+  if (due === undefined || person.expireAt - due * DAY < person.toldAt + DAY) return;
   const key = `reminder:${person.id}:${person.expireAt}:${due}`;
   if (reminded.has(key)) return;
   reminded.add(key);

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import {
+  accountDeleted,
+  accountDisabled,
+  accountEnabled,
+  accountExtended,
+  addressRemoved,
+  addressSet,
+  expired,
+  expiryReminder,
+} from "../../../src/domain/mail/account-messages.ts";
+import { accessOwed, keyCameBack } from "../../../src/domain/mail/host-messages.ts";
 import type { Letter } from "../../../src/domain/mail/letter.ts";
 import {
   accountCreated,
@@ -10,39 +21,65 @@ import {
   applicationRejected,
   auditHead,
   clockJump,
-  expired,
-  expiryReminder,
   keyAdded,
   keyRemoved,
   oneTimeCode,
 } from "../../../src/domain/mail/messages.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
 
-const SITE = { baseUrl: "https://uam.example.org", host: "login.example.org" };
+const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
+const SITE = {
+  baseUrl: "https://uam.example.org",
+  host: "login.example.org",
+  port: 22,
+  contact: undefined,
+  hostKeys: [HOST_KEY],
+};
 const NOW = new Date("2026-11-20T08:00:00.000Z");
 const END = new Date("2027-02-18T08:00:00.000Z");
 const TEN_MINUTES = 600_000;
 
-/** Every message, with one value wherever a stranger's text can be. */
-function everyMessage(value: string): readonly Letter[] {
-  const user = { username: value, expireAt: END };
-  const application = { username: value, email: value, supervisor: value, purpose: value };
+/** Every message to a user, with one value wherever a stranger's text can be. */
+function messagesToUsers(value: string, site = SITE): readonly Letter[] {
+  const user = { username: value, expireAt: END, status: "active" } as const;
+  const disabled = { ...user, status: "disabled" } as const;
   const key = { name: value, type: value, fingerprint: value };
   return [
-    oneTimeCode(SITE, { username: value, oneTime: value, ttl: TEN_MINUTES }),
+    oneTimeCode(site, { username: value, oneTime: value, ttl: TEN_MINUTES }),
+    applicationApproved(site, user),
+    applicationApprovedLater(site, user),
+    applicationRejected(site, { username: value, reason: value }),
+    accountCreated(site, user),
+    accountExtended(site, user),
+    accountExtended(site, disabled),
+    accountEnabled(site, user),
+    accountDisabled(site, user, { at: NOW }),
+    accountDisabled(site, user, { at: NOW, reason: value }),
+    accountDeleted(site, user, { at: NOW }),
+    addressRemoved(site, user, { at: NOW }),
+    addressSet(site, user, { at: NOW }),
+    addressSet(site, disabled, { at: NOW }),
+    expiryReminder(site, user, { now: NOW, to: "user" }),
+    expiryReminder(site, disabled, { now: NOW, to: "user" }),
+    expiryReminder(site, user, { now: NOW, to: "supervisor" }),
+    expired(site, user, END),
+    keyAdded(site, user, key),
+    keyRemoved(site, user, key),
+  ];
+}
+
+/** The same for every message. */
+function everyMessage(value: string): readonly Letter[] {
+  const application = { username: value, email: value, supervisor: value, purpose: value };
+  return [
+    ...messagesToUsers(value),
     adminReset(SITE, { username: value, token: value, ttl: TEN_MINUTES }),
     applicationReceived(SITE, { ...application, id: 7 }),
-    applicationApproved(SITE, user),
-    applicationApprovedLater(SITE, user),
-    applicationRejected(SITE, { username: value, reason: value }),
-    accountCreated(SITE, user),
-    expiryReminder(SITE, user, { now: NOW, to: "user" }),
-    expiryReminder(SITE, user, { now: NOW, to: "supervisor" }),
-    expired(SITE, user, END),
-    keyAdded(SITE, value, key),
-    keyRemoved(SITE, value, key),
     clockJump(SITE, { from: NOW, to: END, resumesAt: END }),
     auditHead(SITE, { at: NOW, count: 12, head: value }),
+    accessOwed(SITE, { username: value, owed: [value, value] }),
+    keyCameBack(SITE, { username: value, disabled: false }),
+    keyCameBack(SITE, { username: value, disabled: true }),
   ];
 }
 
@@ -100,6 +137,60 @@ describe("messages", () => {
       applicationReceived(SITE, { id: 1, username: "a".repeat(1000), email: "", supervisor: "", purpose: "" }).subject
         .length,
     ).toBe(150);
+  });
+});
+
+describe("messages to users", () => {
+  const all = (contact: string | undefined) => messagesToUsers("bob", { ...SITE, contact } as typeof SITE);
+
+  test("all name whom to ask", () => {
+    for (const { text } of all(undefined))
+      expect(plain(text)).toContain("Ask the administrators of login.example.org.");
+    for (const { text } of all("help@example.org")) expect(plain(text)).toContain("? Write to help@example.org.");
+    for (const { text } of all("Call the desk, extension 12."))
+      expect(plain(text)).toContain("? Call the desk, extension 12.");
+  });
+
+  test("all begin with the user's name and a capital letter, and stay within 78 columns", () => {
+    for (const { text } of all("help@example.org")) {
+      expect(text).toMatch(/^Hello( bob)?,\n\n[A-Z]/);
+      for (const line of text.split("\n")) {
+        if (!/^ {2,4}\S+ \S+$|^ {4}/.test(line)) expect(line.length).toBeLessThanOrEqual(78);
+      }
+    }
+  });
+
+  test("who gets access, or gets it back or for longer, is told how to connect, by which host keys, and until when", () => {
+    const user = { username: "bob", expireAt: END, status: "active" } as const;
+    const key = { name: "laptop", type: "ssh-ed25519", fingerprint: "SHA256:x" };
+    for (const connectable of [
+      accountCreated,
+      applicationApproved,
+      accountEnabled,
+      accountExtended,
+      (site: typeof SITE) => keyAdded(site, user, key),
+    ]) {
+      const { text } = connectable(SITE, user);
+      expect(text).toContain("\n    ssh ext_bob@login.example.org\n");
+      expect(text).toContain(`\n    ${HOST_KEY}\n`);
+      expect(text).toContain("18 February 2027, 08:00 UTC");
+      expect(connectable({ ...SITE, port: 2222 }, user).text).toContain(
+        "\n    ssh -p 2222 ext_bob@login.example.org\n",
+      );
+      // Nothing is said of fingerprints where none is known.
+      expect(connectable({ ...SITE, hostKeys: [] }, user).text).not.toContain("of the host's key");
+    }
+  });
+
+  test("who is extended while disabled is told that, and not to connect", () => {
+    const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled" });
+    expect(plain(text)).toContain("disabled at present");
+    expect(text).not.toContain("ssh ext_bob@");
+  });
+
+  test("addressRemoved() names neither the new address nor how to log in", () => {
+    const user = { username: "bob", expireAt: END, email: "new@example.org" };
+    expect(addressRemoved(SITE, user, { at: NOW }).text).not.toMatch(/new@example|ssh /);
   });
 });
 
@@ -171,16 +262,29 @@ describe("expiryReminder", () => {
     [1, "ends within a day"],
   ])("expiryReminder() %d days ahead says so", (days, expected) => {
     const now = new Date(END.getTime() - days * 86_400_000 + 30_000);
-    const { subject, text } = expiryReminder(SITE, { username: "bob", expireAt: END }, { now, to: "user" });
+    const { subject, text } = expiryReminder(
+      SITE,
+      { username: "bob", expireAt: END, status: "active" },
+      { now, to: "user" },
+    );
     expect(subject).toBe(`Your access to login.example.org ${expected}`);
-    expect(text.replace(/\s+/g, " ")).toContain("ends on 18 February 2027, 08:00 UTC");
+    expect(text).toContain("Until:       18 February 2027, 08:00 UTC");
   });
 
   test("expiryReminder() tells a supervisor whose access it is", () => {
-    const { subject } = expiryReminder(SITE, { username: "bob", expireAt: END }, { now: NOW, to: "supervisor" });
+    const { subject } = expiryReminder(
+      SITE,
+      { username: "bob", expireAt: END, status: "active" },
+      { now: NOW, to: "supervisor" },
+    );
     expect(subject).toBe("The access of bob to login.example.org ends in 90 days");
   });
 });
+
+/** On one line, for sentences that may be wrapped. */
+function plain(text: string): string {
+  return text.replace(/\s+/g, " ");
+}
 
 function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sendCode } from "../../../src/domain/auth/otp.ts";
+import { expiryReminder } from "../../../src/domain/mail/account-messages.ts";
 import type { Letter } from "../../../src/domain/mail/letter.ts";
-import {
-  applicationReceived,
-  applicationRejected,
-  expiryReminder,
-  keyAdded,
-} from "../../../src/domain/mail/messages.ts";
+import { applicationReceived, applicationRejected, keyAdded } from "../../../src/domain/mail/messages.ts";
 import { countDeadLetters, queueMail } from "../../../src/domain/mail/outbox.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { deliverDue, startDelivery } from "../../../src/server/mail/delivery.ts";
@@ -42,7 +38,10 @@ if (process.env.UAM_TEST_HOST === "1")
 
     const deliver = () => deliverDue(app.services, transport);
     const statuses = async () => (await app.mails()).map((mail) => mail.status);
-    const site = { baseUrl: "https://uam.example.org", host: "host.example.org" };
+    const site = {
+      ...{ baseUrl: "https://uam.example.org", host: "host.example.org", port: 22 },
+      ...{ contact: undefined, hostKeys: [] },
+    };
 
     function queue(recipient: string, message: Letter): Promise<void> {
       return app.db.transaction((tx) => queueMail({ tx, context: app.services }, { recipient, message }));
@@ -136,12 +135,12 @@ if (process.env.UAM_TEST_HOST === "1")
       const evil =
         "x\r\nBcc: victim@example.org\r\n\r\n.\r\nRCPT TO:<victim@example.org>\r\n\u2028\0=?utf-8?q?=0D=0ABcc:_victim@example.org?=";
       const application = { id: 1, username: evil, email: evil, supervisor: evil, purpose: evil };
-      const user = { username: evil, expireAt: app.clock.now() };
+      const user = { username: evil, expireAt: app.clock.now(), status: "active" } as const;
       const letters = [
         applicationReceived(site, application),
         applicationRejected(site, { username: evil, reason: evil }),
         expiryReminder(site, user, { now: app.clock.now(), to: "supervisor" }),
-        keyAdded(site, evil, { name: evil, type: evil, fingerprint: evil }),
+        keyAdded(site, user, { name: evil, type: evil, fingerprint: evil }),
       ].map((letter, index) => ({ ...letter, subject: `hostile ${index} ${letter.subject}` }));
       for (const letter of letters) await queue("chief@example.org", letter);
       await deliver();

@@ -1,0 +1,140 @@
+/** What users are mailed when something becomes of their account. Pure, like messages.ts. */
+
+import { DAY } from "../../shared/clock.ts";
+import type { Site } from "../operation/context.ts";
+import { date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { accountFacts, accountName, backAgain, hello, type MailedUser, UNEXPECTED, whomToAsk } from "./phrases.ts";
+import type { SiteWithKeys } from "./site.ts";
+
+/** A user whose account may be disabled at present. */
+export interface MailedUserWithStatus extends MailedUser {
+  readonly status: "active" | "disabled" | "expired";
+}
+
+/** To a user whose account lasts longer now. */
+export function accountExtended(site: SiteWithKeys, user: MailedUserWithStatus): Letter {
+  return letter(`Your account on ${site.host} now lasts until ${day(user.expireAt)}`, [
+    hello(user.username),
+    paragraph(`Your account on ${site.host} has been extended.`),
+    ...accountFacts(site, user),
+    ...(user.status === "disabled"
+      ? [paragraph("It is disabled at present, and stays so until an administrator enables it.")]
+      : [paragraph("The keys that you uploaded open it until then."), ...backAgain(site, user)]),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
+/** To a user whose account can be used again. */
+export function accountEnabled(site: SiteWithKeys, user: MailedUser): Letter {
+  return letter(`Your account on ${site.host} is enabled again`, [
+    hello(user.username),
+    paragraph(`Your account on ${site.host} is enabled again. The keys that you uploaded open it as before.`),
+    ...accountFacts(site, user),
+    ...backAgain(site, user),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
+/** To a user whose account was shut before its time; `reason` is a sentence, where there is one to tell. */
+export function accountDisabled(
+  site: Site,
+  user: MailedUser,
+  { at, reason }: { readonly at: Date; readonly reason?: string },
+): Letter {
+  return letter(`Your account on ${site.host} is disabled`, [
+    hello(user.username),
+    paragraph(
+      `Your account on ${site.host} was disabled on ${date(at)}. Your keys no longer open it, and your sessions have ended. Your files are kept.`,
+    ),
+    ...(reason === undefined ? [] : [fact("Reason", reason)]),
+    ...accountFacts(site, user),
+    paragraph(
+      "If it is not enabled again, it ends on that date, and is deleted some time after with everything in its home directory.",
+    ),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
+/** To a user whose account is gone. */
+export function accountDeleted(site: Site, user: MailedUser, { at }: { readonly at: Date }): Letter {
+  return letter(`Your account on ${site.host} is deleted`, [
+    hello(user.username),
+    paragraph(
+      `Your account ${accountName(user)} on ${site.host} was deleted on ${date(at)}, with your keys and everything in its home directory. This cannot be undone.`,
+    ),
+    paragraph("If you need access again, please apply for a new account."),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
+/** To the address that a user had until now: it is no longer theirs as far as the service knows. */
+export function addressRemoved(site: Site, user: MailedUser, { at }: { readonly at: Date }): Letter {
+  return letter(`Mail about your account on ${site.host} goes to another address`, [
+    hello(user.username),
+    paragraph(
+      `The e-mail address of your account was changed on ${date(at)}. Mail about it, and the one-time codes to log in with, no longer come here.`,
+    ),
+    ...accountFacts(site, user),
+    paragraph(
+      "If you did not ask for this, tell the administrators at once: whoever reads the other mailbox can log in as you.",
+    ),
+    whomToAsk(site),
+  ]);
+}
+
+/** To the address that a user has from now on. */
+export function addressSet(site: SiteWithKeys, user: MailedUserWithStatus, { at }: { readonly at: Date }): Letter {
+  return letter(`This is now the address of your account on ${site.host}`, [
+    hello(user.username),
+    paragraph(
+      `This became the e-mail address of your account on ${date(at)}. Mail about it, and the one-time codes to log in with, come here from now on.`,
+    ),
+    ...accountFacts(site, user),
+    ...(user.status === "active" ? backAgain(site, user) : []),
+    paragraph(
+      "If you know nothing of this account, please tell the administrators: the mail was meant for somebody else.",
+    ),
+    whomToAsk(site),
+  ]);
+}
+
+/** To the user, or to the supervisor where `to` says so: access ends soon. */
+export function expiryReminder(
+  site: Site,
+  user: MailedUserWithStatus,
+  { now, to }: { readonly now: Date; readonly to: "user" | "supervisor" },
+): Letter {
+  const left = Math.max(1, Math.ceil((user.expireAt.getTime() - now.getTime()) / DAY));
+  const soon = left === 1 ? "within a day" : `in ${left} days`;
+  const own = to === "user";
+  const disabled = user.status === "disabled" ? " It is disabled at present." : "";
+  return letter(`${own ? "Your access" : `The access of ${line(user.username)}`} to ${site.host} ends ${soon}`, [
+    own ? hello(user.username) : paragraph("Hello,"),
+    paragraph(
+      `${own ? "Your account" : `The account of ${line(user.username)}`} on ${site.host} ends ${soon}.${disabled} From then on its keys are refused.${own ? "" : " You are named as the supervisor."}`,
+    ),
+    ...accountFacts(site, user),
+    paragraph(
+      own
+        ? "If you need it for longer, ask for an extension before that date. If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time after."
+        : "If it is needed for longer, ask for an extension before that date. If not, there is nothing to do.",
+    ),
+    whomToAsk(site),
+  ]);
+}
+
+/** To the user: access has ended; `recycleAt` is when the account and its files are deleted. */
+export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
+  return letter(`Your access to ${site.host} has ended`, [
+    hello(user.username),
+    paragraph(
+      `The time of your account on ${site.host} is over. Your keys no longer open it, and your sessions have ended.`,
+    ),
+    fact("Account", accountName(user)),
+    fact("Ended", date(user.expireAt)),
+    paragraph(
+      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask for an extension before: you will find all as it was.`,
+    ),
+    whomToAsk(site),
+  ]);
+}

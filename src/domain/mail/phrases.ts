@@ -1,0 +1,92 @@
+/** What several mails say in the same words. */
+
+import type { Site } from "../operation/context.ts";
+import { type Block, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
+import type { SiteWithKeys } from "./site.ts";
+
+/** A user as the mails need it; `host_account` is `ext_` and the username. */
+export interface MailedUser {
+  readonly username: string;
+  readonly expireAt: Date;
+}
+
+export function hello(username: string): Block {
+  return paragraph(`Hello ${line(username)},`);
+}
+
+/** The name of the host account. */
+export function accountName({ username }: Pick<MailedUser, "username">): string {
+  return `ext_${line(username)}`;
+}
+
+/** Which account, where, and until when. */
+export function accountFacts(site: Site, user: MailedUser): readonly Block[] {
+  const where = site.port === 22 ? site.host : `${site.host}, port ${site.port}`;
+  return [fact("Account", accountName(user)), fact("Host", where), fact("Until", date(user.expireAt))];
+}
+
+/** The command, and how to know the right host by its keys. */
+export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  const port = site.port === 22 ? "" : `-p ${site.port} `;
+  const command = code(`ssh ${port}${accountName(user)}@${site.host}`);
+  if (site.hostKeys.length === 0) return [command];
+  return [
+    command,
+    paragraph(
+      "The first time, ssh shows the fingerprint of the host's key and asks whether to go on. Say yes only if it is one of these:",
+    ),
+    code(site.hostKeys.join("\n")),
+  ];
+}
+
+/** The way from a new account to the first connection. */
+export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  return [
+    heading("How to begin"),
+    paragraph("1. If you have no SSH key yet, make one on your own computer:"),
+    code("ssh-keygen -t ed25519"),
+    paragraph(
+      `2. Log in here as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
+    ),
+    link(site.baseUrl),
+    paragraph("3. Connect:"),
+    ...howToConnect(site, user),
+    heading("Without a web page"),
+    paragraph(
+      "If there is no web page at that address, these commands do step 2. The first one answers with the ID and an image: paste the image into the address bar of a browser, and put the text that it shows in the place of TEXT. The second one makes the service mail you the CODE.",
+    ),
+    code(stepsByHand(site, user)),
+  ];
+}
+
+function stepsByHand(site: SiteWithKeys, { username }: MailedUser): string {
+  const key = '{\\"name\\":\\"laptop\\",\\"public_key\\":\\"$(cat ~/.ssh/id_ed25519.pub)\\"}';
+  return [
+    `API=${site.baseUrl}/api/v1`,
+    "JSON='Content-Type: application/json'",
+    "curl $API/auth/captcha",
+    `curl $API/auth/otp/send -H "$JSON" \\\n-d '{"username":"${line(username)}","captcha_id":"ID","captcha_code":"TEXT"}'`,
+    `curl $API/auth/otp/login -H "$JSON" -c uam.cookies \\\n-d '{"username":"${line(username)}","code":"CODE"}'`,
+    `curl $API/me/keys -H "$JSON" -b uam.cookies \\\n-d "${key}"`,
+  ].join("\n");
+}
+
+/** For those who have been there before: connect as always, and where the keys are. */
+export function backAgain(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  return [
+    heading("How to connect"),
+    ...howToConnect(site, user),
+    paragraph(`To add or revoke a key, log in as ${line(user.username)} with a one-time code:`),
+    link(site.baseUrl),
+  ];
+}
+
+/** Whom to ask. `UAM_CONTACT` is an address or a sentence. */
+export function whomToAsk(site: Site, question = "Questions?"): Block {
+  const contact = line(site.contact ?? "");
+  if (contact === "") return paragraph(`${question} Ask the administrators of ${site.host}.`);
+  return paragraph(`${question} ${/^\S+@\S+$/.test(contact) ? `Write to ${contact}.` : contact}`);
+}
+
+/** For mails that tell what somebody else did. */
+export const UNEXPECTED = "Questions, or did you not expect this?";
