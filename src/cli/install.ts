@@ -55,9 +55,10 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     const config = await loadConfig(environment);
     const { homeBase, authorizedKeysFile } = config;
     const { planInstall } = await import("../install/install.ts");
+    const { processLimit } = await import("../install/limits.ts");
     const source = programOf(environment);
     const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
-    const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit() };
+    const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit(), processes: processLimit() };
     const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), input.dryRun);
     if (done) environment.err(nextSteps(programPath({ source }), input.mode));
     return EXIT.done;

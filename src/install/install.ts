@@ -4,12 +4,14 @@ import { readAccounts } from "../host/account.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import { UamError } from "../shared/errors.ts";
 import { renderEnvironment } from "./environment.ts";
+import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, type Step } from "./plan.ts";
 import {
   CACHE_DIRECTORY,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
   type InstallSettings,
+  LIMITS_FILE,
   PROGRAM,
   programPath,
   SERVICE_ACCOUNT,
@@ -44,6 +46,7 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
       content: renderEnvironment(settings.mode),
     },
     ...sudoersSteps(settings),
+    limitsStep(settings.processes),
     ...(settings.sshUnit === undefined
       ? []
       : [
@@ -82,6 +85,7 @@ export function planUninstall({ source, sshUnit, accounts }: Installed): readonl
     { kind: "remove", path: SYSUSERS_FILE },
     // Without it the accounts' own authorized_keys2 would count again.
     ...(keepsDropIn ? [] : [{ kind: "remove", path: SSHD_DROP_IN } as const]),
+    { kind: "remove", path: LIMITS_FILE },
     ...(keepsDropIn || sshUnit === undefined
       ? []
       : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),

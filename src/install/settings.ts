@@ -14,6 +14,8 @@ export interface InstallSettings {
   readonly sudoers: string | undefined;
   /** The unit of the host's sshd, e.g. "ssh.service"; undefined if it has none. */
   readonly sshUnit: string | undefined;
+  /** How many processes an account may have. */
+  readonly processes: number;
 }
 
 export const PROGRAM = "/usr/local/bin/uam";
@@ -27,6 +29,8 @@ export const UNIT = "uam.service";
 export const SYSUSERS_FILE = "/etc/sysusers.d/uam.conf";
 export const SUDOERS_FILE = "/etc/sudoers.d/uam";
 export const SSHD_DROP_IN = "/etc/ssh/sshd_config.d/50-uam.conf";
+/** How many processes an account may have; read by pam_limits(8). */
+export const LIMITS_FILE = "/etc/security/limits.d/50-uam.conf";
 /** An administrator's own switch: keys that sshd refuses whatever this service says. */
 export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
 

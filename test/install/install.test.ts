@@ -14,6 +14,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { applyPlan, type Outcome } from "../../src/install/apply.ts";
 import { planInstall, planUninstall } from "../../src/install/install.ts";
+import { processLimit } from "../../src/install/limits.ts";
 import { describePlan, type PlaceFile, type Step } from "../../src/install/plan.ts";
 import type { InstallSettings } from "../../src/install/settings.ts";
 
@@ -34,6 +35,7 @@ const settings: InstallSettings = {
   authorizedKeysFile: "%h/.ssh/authorized_keys",
   sudoers: "uam ALL=(root) NOPASSWD: /usr/bin/true\n",
   sshUnit: "ssh.service",
+  processes: 500,
 };
 
 async function apply(steps: readonly Step[]): Promise<readonly Outcome[]> {
@@ -98,6 +100,24 @@ describe("planInstall", () => {
   });
 });
 
+describe("the limit of processes", () => {
+  test("planInstall() limits what the marked accounts may start, in both modes", () => {
+    for (const mode of ["direct", "sudo"] as const) {
+      const step = planInstall({ ...settings, mode }).find(
+        (candidate) => "path" in candidate && candidate.path === "/etc/security/limits.d/50-uam.conf",
+      );
+      expect(step).toMatchObject({ kind: "file", mode: 0o644, owner: "root", keep: false });
+      const lines = step?.kind === "file" ? step.content.split("\n").filter((line) => !line.startsWith("#")) : [];
+      expect(lines).toEqual(["@uam-ext - nproc 500", ""]);
+    }
+  });
+
+  test("processLimit() is a sixteenth of what the host can have, within reason, and at least there is one", () => {
+    expect([3700, 16_000, 4_194_304, 100].map((processes) => processLimit(processes))).toEqual([231, 1000, 1000, 128]);
+    expect(processLimit()).toBeGreaterThanOrEqual(128);
+  });
+});
+
 describe("the file of revoked keys", () => {
   test("planInstall() makes it before sshd is told of it, and planUninstall() leaves it", () => {
     const paths = planInstall(settings).flatMap((step) => (step.kind === "file" ? [step.path] : []));
@@ -117,8 +137,9 @@ describe("planUninstall", () => {
         step.kind === "remove" ? [step.path] : [],
       );
     const always = ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/etc/sysusers.d/uam.conf"];
-    expect(paths(["ext_anna"])).toEqual([...always, "/usr/local/bin/uam"]);
-    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", "/usr/local/bin/uam"]);
+    const limits = "/etc/security/limits.d/50-uam.conf";
+    expect(paths(["ext_anna"])).toEqual([...always, limits, "/usr/local/bin/uam"]);
+    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", limits, "/usr/local/bin/uam"]);
   });
 });
 
