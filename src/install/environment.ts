@@ -11,7 +11,8 @@ export function renderEnvironment(mode: InstallMode): string {
     const value = set[plain];
     const line = value === undefined ? `#${plain}=${fallback === "unset" ? "" : fallback}` : `${plain}=${value}`;
     return [
-      `# ${meaning[0]?.toUpperCase()}${meaning.slice(1)}`,
+      // As it stands: a meaning may begin with a value, which a capital letter would make another one.
+      `# ${meaning}`,
       line,
       ...(file === undefined ? [] : [`#${file}=`]),
       "",

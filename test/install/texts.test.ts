@@ -142,6 +142,27 @@ describe("renderEnvironment", () => {
     expect(readConfig(given, surroundings)).toEqual(readConfig(read, surroundings));
   });
 
+  test("renderEnvironment() shows in its comments no value that could not be copied from there", () => {
+    const surroundings = { isRoot: false, currentDirectory: "/" };
+    const isTaken = (name: string, value: string) => {
+      try {
+        readConfig({ [name]: value }, surroundings);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const shown: string[] = [];
+    for (const [, comment = "", name = ""] of renderEnvironment("sudo").matchAll(/^# (.*)\n#?(UAM_\w+)=/gm)) {
+      for (const word of comment.split(/[\s,;()`]+/)) {
+        if (word === "" || !isTaken(name, word.toLowerCase()) || /^UAM_|^\d/.test(word)) continue;
+        expect([name, word, isTaken(name, word)]).toEqual([name, word, true]);
+        shown.push(word);
+      }
+    }
+    for (const value of ["debug", "json", "pretty", "off", "dry-run", "direct", "sudo"]) expect(shown).toContain(value);
+  });
+
   test("readEnvironmentFile() reads quotes as systemd does, and refuses what another could have written", () => {
     const path = join(top, "quoted.env");
     const own = process.getuid?.() ?? 0;
