@@ -3,6 +3,7 @@
  * that `uam version`, help and completion answer at once.
  */
 
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
@@ -48,6 +49,27 @@ export const EXIT = { done: 0, failed: 1, usage: 2, configuration: 78 } as const
 export async function loadConfig(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../config/config.ts");
   return readConfig(environment.variables, environment);
+}
+
+/** As `loadConfig`, and what the host lacks of what the configuration names are faults, too. */
+export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
+  const { readConfig } = await import("../config/config.ts");
+  const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
+  const { checkNeeds, checkSecrecy, sentenceOf } = await import("../doctor/surroundings.ts");
+  const lacks = (values: Partial<Config>): readonly string[] => {
+    const { dataDir } = values;
+    const own =
+      dataDir === undefined
+        ? []
+        : [
+            { path: dataDir, most: 0o711 },
+            { path: join(dataDir, AUDIT_KEY_FILE), most: 0o600 },
+          ];
+    const given = environment.variables.UAM_AUDIT_KEY_FILE;
+    const secrets = given ? [...own, { path: given, most: 0o640 }] : own;
+    return [...checkNeeds(values), ...checkSecrecy(secrets)].map(sentenceOf);
+  };
+  return readConfig(environment.variables, { ...environment, lacks });
 }
 
 /** The log of a command: `serve` says what it does, others only what went wrong. */

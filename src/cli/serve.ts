@@ -17,7 +17,7 @@ import { SECOND, systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
-import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 
 /** How long requests under way may take once the service is told to end. */
@@ -26,7 +26,7 @@ const DRAIN = 60 * SECOND;
 /** Migrates, reconciles and serves until the process is told to end. */
 export async function serve(environment: CliEnvironment): Promise<number> {
   const stopped = environment.untilStopped();
-  const config = await loadConfig(environment);
+  const config = await loadConfigOnHost(environment);
   const log = await commandLog(environment, config, false);
   const transport = openTransport(config);
   const manager = openServiceManager(environment.variables, environment.runtime, log);

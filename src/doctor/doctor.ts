@@ -6,10 +6,11 @@ import { createTransport, type MailSettings } from "../server/mail/transport.ts"
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
-import { checkCertificate, checkDataDirectory, checkMailLog, checkMailLogPlace } from "./files.ts";
+import { checkCertificate, checkDataDirectory, checkMailLogPlace, checkPrivateFile } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkOwed } from "./owed.ts";
 import { checkSshd } from "./sshd.ts";
+import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
 /** The configuration, as far as it is looked at here. */
@@ -20,6 +21,10 @@ export interface Patient extends MailSettings {
   readonly tlsCert: string | undefined;
   readonly authorizedKeysFile: string;
   readonly groups: readonly string[];
+  readonly shell: string;
+  readonly homeBase: string;
+  /** The key of the audit log, which need not be there. */
+  readonly auditKeyFile: string;
 }
 
 export interface Examination {
@@ -44,7 +49,10 @@ export async function examine(examination: Examination): Promise<readonly Findin
   return [
     areaOf("configuration").ok("The configuration can be used"),
     ...(await guarded("data", async () => checkDataDirectory(config.dataDir, fix))),
-    ...(await guarded("data", async () => checkMailLog(config.mailLog, fix))),
+    ...(await guarded("data", async () =>
+      [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
+    )),
+    ...(await guarded("host", async () => checkNeeds(config))),
     ...(await checkHostMode(examination)),
     ...stored,
     ...(config.hostMode === "dry-run"

@@ -21,8 +21,8 @@ export function checkDataDirectory(path: string, fix: boolean): readonly Finding
   return [mode(path, stat.mode, 0o711, fix), room(path)];
 }
 
-/** Looks at the file that mail is written to: it holds one-time codes. */
-export function checkMailLog(path: string, fix: boolean): readonly Finding[] {
+/** Looks at a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */
+export function checkPrivateFile(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
 }

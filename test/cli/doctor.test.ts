@@ -31,7 +31,13 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 /** Findings with the test's database and host; `overrides` change what is examined. */
 function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examination["config"]> = {}) {
   return examine({
-    config: { ...app.config, dataDir, mailLog: join(dataDir, "mail.log"), ...config },
+    config: {
+      ...app.config,
+      dataDir,
+      mailLog: join(dataDir, "mail.log"),
+      auditKeyFile: join(dataDir, "audit.key"),
+      ...config,
+    },
     isRoot: true,
     fix: false,
     open: async () => ({ services: app.services, close: async () => {} }),
@@ -101,6 +107,20 @@ describe("doctor", () => {
     chmodSync(log, 0o644);
     expect(faults(await examineApp({ fix: true })).filter((fault) => fault.startsWith("data: "))).toEqual([]);
     expect([statSync(log).mode & 0o777, statSync(dataDir).mode & 0o777]).toEqual([0o600, 0o711]);
+  });
+
+  test("examine() reports a key of the audit log that others can read, and a host that lacks what accounts need", async () => {
+    writeFileSync(join(dataDir, "audit.key"), "");
+    chmodSync(join(dataDir, "audit.key"), 0o644);
+    const lacking = { shell: "/bin/nosh", homeBase: join(top, "no-homes"), groups: ["no-such-group", "daemon"] };
+    expect(faults(await examineApp({}, lacking)).filter((fault) => !fault.startsWith("mail: "))).toEqual([
+      expect.stringMatching(/^data: .*audit\.key has mode 0644/),
+      "host: UAM_SHELL is /bin/nosh, which this host does not have as a program",
+      expect.stringMatching(/^host: UAM_HOME_BASE is .*no-homes, which is not a directory/),
+      "host: UAM_GROUPS names no-such-group, a group that this host does not have",
+    ]);
+    expect((await examineApp({ fix: true })).map(({ state }) => state)).toContain("fixed");
+    expect(statSync(join(dataDir, "audit.key")).mode & 0o777).toBe(0o600);
   });
 
   test("examine() goes on when the database cannot be opened, and says why", async () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
@@ -50,6 +50,38 @@ describe("uam as a process", () => {
     const own = spawnSync("/usr/bin/id", ["-un"], { encoding: "utf8" }).stdout.trim();
     const { items } = JSON.parse(uam("audit", "list", "--json").stdout);
     expect(items[0]).toMatchObject({ actor_type: "cli", actor: own, action: "user.create" });
+  });
+
+  test("serve ends with 78 where others can read its data or the host lacks what accounts need, and says all of it at once", () => {
+    const data = join(directory, "open");
+    mkdirSync(data);
+    chmodSync(data, 0o755);
+    writeFileSync(join(data, "audit.key"), "");
+    chmodSync(join(data, "audit.key"), 0o640);
+    const env = {
+      ...variables,
+      UAM_DATA_DIR: data,
+      UAM_SHELL: "/bin/nosh",
+      UAM_HOME_BASE: "/no/homes",
+      UAM_GROUPS: "no-such-group",
+      UAM_MAX_KEYS: "0",
+    };
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "serve"], {
+      cwd: directory,
+      env,
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([
+      78,
+      `uam: the configuration has faults:
+  UAM_MAX_KEYS must be at least 1
+  UAM_SHELL is /bin/nosh, which this host does not have as a program; set it to a shell of this host
+  UAM_HOME_BASE is /no/homes, which is not a directory of this host; make it: mkdir /no/homes
+  UAM_GROUPS names no-such-group, a group that this host does not have; groupadd no-such-group
+  Others can read ${data} (mode 0755); chmod 0711 ${data}
+  Others can read ${data}/audit.key (mode 0640); chmod 0600 ${data}/audit.key
+`,
+    ]);
   });
 
   test("a reader that stops reading is no failure", () => {
