@@ -28,7 +28,7 @@ export const doctorCommand = command(
 
 function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolean }): Command {
   return async (environment) => {
-    const findings = await examineHere(environment, fix);
+    const findings = withService(environment, await examineHere(environment, fix), fix);
     environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
     const faults = findings.filter(({ state }) => state === "fault").length;
     const unseen = [...new Set(findings.filter(({ state }) => state === "skipped").map(({ area }) => area))];
@@ -60,6 +60,20 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
       areaOf("configuration").fault(fault, "see uam serve --help"),
     );
   }
+}
+
+/** What root could not look at, as the service's user sees it. */
+function withService(environment: CliEnvironment, own: readonly Finding[], fix: boolean): readonly Finding[] {
+  const unseen = new Set(own.filter(({ state }) => state === "skipped").map(({ area }) => area));
+  if (environment.runAsService === undefined || unseen.size === 0) return own;
+  const text = environment.runAsService(["doctor", "--json", ...(fix ? ["--fix"] : [])]);
+  let seen: readonly Finding[];
+  try {
+    seen = JSON.parse(text);
+  } catch {
+    return [...own, areaOf("service").fault("The user of the service cannot run the doctor", "run it with sudo -u")];
+  }
+  return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
 }
 
 /** With what the host lacks besides. */

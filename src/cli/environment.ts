@@ -14,14 +14,18 @@ import type { Log } from "../shared/log.ts";
 /** The process, as far as commands may know it. */
 export interface CliEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Those that every shell of this host finds in the environment file. */
+  readonly installed?: Readonly<Record<string, string | undefined>>;
   readonly currentDirectory: string;
   readonly isRoot: boolean;
   /** How a person would call this program from here. */
   readonly invocation: string;
   /** Path of the built program; undefined when run from source. */
   readonly program?: string | undefined;
-  /** Who is at the keyboard, for the audit log: the account before sudo(8), else the one this runs as. */
+  /** Who is at the keyboard, for the audit log: who logged in, else the account that this runs as. */
   readonly operator: string;
+  /** Runs the program once more, as the user of the service, and gives what it prints; for root where that is another user. */
+  readonly runAsService?: ((args: readonly string[]) => string) | undefined;
   /** True if standard error is a terminal. */
   readonly isTerminal: boolean;
   /** Width of standard output in columns if it is a terminal. */

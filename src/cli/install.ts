@@ -12,7 +12,6 @@ import {
   ENVIRONMENT_FILE,
   type InstallMode,
   programPath,
-  SERVICE_ACCOUNT,
   STATE_DIRECTORY,
 } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
@@ -60,7 +59,7 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
     const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit(), processes: processLimit() };
     const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), input.dryRun);
-    if (done) environment.err(nextSteps(programPath({ source }), input.mode));
+    if (done) environment.err(nextSteps(programPath({ source })));
     return EXIT.done;
   };
 }
@@ -103,14 +102,13 @@ function findSshUnit(): string | undefined {
   return SSH_UNITS.find((unit) => UNIT_DIRECTORIES.some((directory) => existsSync(`${directory}/${unit}`)));
 }
 
-function nextSteps(program: string, mode: InstallMode): string {
-  // In sudo mode the rules are for the account of the service, and so is the data.
-  const uam = mode === "sudo" ? `sudo -u ${SERVICE_ACCOUNT} ${program}` : program;
+/** For root, who becomes the service's user by itself where that is another. */
+function nextSteps(program: string): string {
   return `Installed. Next:
   editor ${ENVIRONMENT_FILE}    UAM_BASE_URL, mail, TLS
   systemctl start uam
-  ${uam} admin add NAME --email ADDRESS
-  ${uam} doctor
+  ${program} admin add NAME --email ADDRESS
+  ${program} doctor
 `;
 }
 

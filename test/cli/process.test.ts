@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
@@ -82,6 +82,40 @@ describe("uam as a process", () => {
   Others can read ${data}/audit.key (mode 0640); chmod 0600 ${data}/audit.key
 `,
     ]);
+  });
+
+  test("what serve prints as the next commands works as printed, in another directory and without its variables", async () => {
+    const data = join(directory, "next data");
+    const env = { ...variables, UAM_DATA_DIR: data, UAM_LISTEN: "127.0.0.1:0", UAM_LOG_LEVEL: "error" };
+    const service = spawn(process.execPath, [PROGRAM, "serve"], {
+      cwd: directory,
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    try {
+      let said = "";
+      for await (const chunk of service.stderr) {
+        said += chunk;
+        if (said.includes("/auth/admin/login")) break;
+      }
+      const [add = "", login = ""] = said.split("\n").flatMap((line) => (line.startsWith("  ") ? [line.trim()] : []));
+      // npx would fetch this very runtime.
+      const npx = `npx() { shift 2; '${process.execPath}' "$@"; }`;
+      const other = {
+        cwd: mkdtempSync(join(directory, "other-")),
+        env: { PATH: variables.PATH ?? "" },
+        encoding: "utf8",
+      } as const;
+      const added = spawnSync("/bin/bash", ["-c", `${npx}; ${add}`], other);
+      expect([added.status, added.stderr]).toEqual([0, expect.any(String)]);
+      const password = added.stdout.trim();
+      const command = login.replace('"..."', JSON.stringify(password)).replace("curl ", "curl -sf -w '%{http_code}' ");
+      const logged = spawnSync("/bin/bash", ["-c", command], other);
+      expect([logged.status, logged.stdout.slice(-3)]).toEqual([0, "200"]);
+    } finally {
+      service.kill();
+      await once(service, "close");
+    }
   });
 
   test("a reader that stops reading is no failure", () => {
