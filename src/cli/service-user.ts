@@ -61,7 +61,7 @@ export function asServiceUser(
     (entry): entry is [string, string] => KEPT.test(entry[0]) && entry[1] !== undefined,
   );
   const identity: Readonly<Record<string, string>> =
-    operator.uid > 0 ? { SUDO_USER: operator.name, SUDO_UID: String(operator.uid) } : {};
+    operator.uid >= 0 ? { SUDO_USER: operator.name, SUDO_UID: String(operator.uid) } : {};
   return {
     argv: ["/usr/bin/setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", program, ...args],
     env: { ...Object.fromEntries(kept), PATH, HOME: STATE_DIRECTORY, USER: user, LOGNAME: user, ...identity },

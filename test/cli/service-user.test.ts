@@ -45,7 +45,7 @@ describe("asServiceUser", () => {
   const given = { program: "/usr/bin/uam", args: ["key", "list", "a b"], variables };
 
   test("asServiceUser() takes the arguments as they are, and of the variables only what is harmless", () => {
-    expect(asServiceUser("uam", { ...given, operator: { name: "root", uid: 0 } })).toEqual({
+    expect(asServiceUser("uam", { ...given, operator: { name: "uid -1", uid: -1 } })).toEqual({
       argv: [
         "/usr/bin/setpriv",
         "--reuid=uam",
@@ -68,5 +68,7 @@ describe("asServiceUser", () => {
   test("asServiceUser() passes on who is at the keyboard, and nobody else", () => {
     const { env } = asServiceUser("uam", { ...given, operator: { name: "alice", uid: 1000 } });
     expect([env.SUDO_USER, env.SUDO_UID]).toEqual(["alice", "1000"]);
+    const root = asServiceUser("uam", { ...given, operator: { name: "root", uid: 0 } }).env;
+    expect([root.SUDO_USER, root.SUDO_UID]).toEqual(["root", "0"]);
   });
 });
