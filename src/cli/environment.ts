@@ -55,6 +55,11 @@ export async function loadConfig(environment: CliEnvironment): Promise<Config> {
   return readConfig(environment.variables, environment);
 }
 
+/** True if the variable is set, to more than nothing. */
+export function isGiven({ variables }: CliEnvironment, name: string): boolean {
+  return (variables[name] ?? "") !== "";
+}
+
 /** As `loadConfig`, and what the host lacks of what the configuration names are faults, too. */
 export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../config/config.ts");

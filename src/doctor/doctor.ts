@@ -58,6 +58,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(config.hostMode === "dry-run"
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
+    ...keyPlace(config),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),
@@ -133,6 +134,14 @@ async function checkMail(config: MailSettings, fix: boolean): Promise<readonly F
     await transport.close();
   }
   return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("Mail can be handed over")];
+}
+
+/** In sudo mode they cannot be elsewhere: their owners write them. */
+function keyPlace({ hostMode, authorizedKeysFile, homeBase }: Patient): readonly Finding[] {
+  const isInHome = !authorizedKeysFile.startsWith("/") || authorizedKeysFile.startsWith(`${homeBase}/`);
+  if (hostMode !== "direct" || !isInHome) return [];
+  const finding = "The key files are in the homes, where their owners can put a revoked key back until it is noticed";
+  return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins go on meanwhile")];
 }
 
 function expectationOf({ authorizedKeysFile, groups }: Patient) {

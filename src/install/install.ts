@@ -8,9 +8,12 @@ import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, type Step } from "./plan.ts";
 import {
   CACHE_DIRECTORY,
+  CENTRAL_KEY_FILE,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
+  type InstallMode,
   type InstallSettings,
+  KEYS_DIRECTORY,
   LIMITS_FILE,
   PROGRAM,
   programPath,
@@ -26,6 +29,21 @@ import { revokedKeysStep, sshdDropInStep } from "./sshd-drop-in.ts";
 import { renderSysusers } from "./sysusers.ts";
 import { renderUnit } from "./unit.ts";
 
+/** Root's, and everybody may pass: sshd reads a key file as its account. */
+export const KEYS_STEP: Step = { kind: "directory", path: KEYS_DIRECTORY, mode: 0o711, owner: "root", group: "root" };
+
+/**
+ * Where an installation keeps the key files: where it is told to, or where they are; a first one in direct mode outside the
+ * homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
+ */
+export function chooseKeyFile(
+  mode: InstallMode,
+  configured: string,
+  { isFirst, isGiven }: { readonly isFirst: boolean; readonly isGiven: boolean },
+): string {
+  return mode === "direct" && isFirst && !isGiven ? CENTRAL_KEY_FILE : configured;
+}
+
 /** The steps of `uam install`. Throws `invalid` for sudo mode without a sudoers fragment. */
 export function planInstall(settings: InstallSettings): readonly Step[] {
   const program = programPath(settings);
@@ -40,10 +58,11 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
     command(["systemd-sysusers", SYSUSERS_FILE]),
     { kind: "directory", path: CONFIG_DIRECTORY, mode: 0o750, owner: "root", group },
     { kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner, group },
+    ...(settings.authorizedKeysFile === CENTRAL_KEY_FILE ? [KEYS_STEP] : []),
     { kind: "directory", path: CACHE_DIRECTORY, mode: 0o711, owner, group },
     {
       ...{ kind: "file", path: ENVIRONMENT_FILE, mode: 0o640, owner: "root", group, keep: true },
-      content: renderEnvironment(settings.mode),
+      content: renderEnvironment(settings.mode, settings.authorizedKeysFile),
     },
     ...sudoersSteps(settings),
     limitsStep(settings.processes),

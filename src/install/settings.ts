@@ -21,6 +21,9 @@ export interface InstallSettings {
 export const PROGRAM = "/usr/local/bin/uam";
 export const PACKAGED_PROGRAM = "/usr/bin/uam";
 export const STATE_DIRECTORY = "/var/lib/uam";
+/** Key files that are root's, where no account's owner can put a key back. Everybody may pass: sshd reads as the account. */
+export const KEYS_DIRECTORY = "/var/lib/uam/keys";
+export const CENTRAL_KEY_FILE = `${KEYS_DIRECTORY}/%u/authorized_keys`;
 export const CACHE_DIRECTORY = "/var/cache/uam";
 export const CONFIG_DIRECTORY = "/etc/uam";
 export const ENVIRONMENT_FILE = "/etc/uam/uam.env";

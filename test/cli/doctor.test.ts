@@ -79,13 +79,23 @@ describe("doctor", () => {
     expect(faults(await examineApp())).toEqual([]);
   });
 
-  test("examine() gives every fault a remedy", async () => {
+  test("examine() gives every fault and every note a remedy", async () => {
     const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
     expect(faults(findings)).toEqual([
       "host: Direct mode needs root, and this is not root",
       expect.stringMatching(/^TLS: \/nonexistent is not a certificate/),
     ]);
-    for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault");
+    for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault" || state === "note");
+  });
+
+  test("examine() advises key files outside the homes in direct mode, and does not call it a fault", async () => {
+    const notes = async (config: Partial<Examination["config"]>) =>
+      (await examineApp({}, config)).filter(({ state }) => state === "note");
+    expect(await notes({ hostMode: "direct" })).toMatchObject([
+      { area: "sshd", remedy: expect.stringContaining("uam install --mode direct --move-keys") },
+    ]);
+    expect(await notes({ hostMode: "direct", authorizedKeysFile: "/var/lib/uam/keys/%u/authorized_keys" })).toEqual([]);
+    expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
   test("examine() reports accounts that differ, and repairs them with fix alone", async () => {

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -201,6 +202,20 @@ describe.if(isRoot)("applyPlan", () => {
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("applyPlan() empties a directory, follows no link in it, and leaves it there", async () => {
+    const path = join(root, "keys");
+    const outside = join(root, "outside");
+    mkdirSync(join(path, "ext_a/deep"), { recursive: true });
+    mkdirSync(outside);
+    writeFileSync(join(outside, "file"), "kept");
+    symlinkSync(outside, join(path, "link"));
+    for (const expected of ["changed", "unchanged"] as const) {
+      expect(await apply([{ kind: "empty", path: "/keys" }])).toEqual([expected]);
+      expect([readdirSync(path), readdirSync(outside)]).toEqual([[], ["file"]]);
+    }
+    expect(await apply([{ kind: "empty", path: "/missing" }])).toEqual(["unchanged"]);
   });
 
   test("applyPlan() refuses a directory in a file's place", async () => {
