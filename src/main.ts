@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
 import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/service-user.ts";
-import { shellWord } from "./cli/welcome.ts";
+import { shellWord } from "./cli/shell-word.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
 import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import type { Runtime } from "./runtime/runtime.ts";

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { API_ROOT } from "../server/api/app.ts";
 import { VERSION } from "../shared/version.ts";
 import type { CliEnvironment } from "./environment.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** The service as it runs now. */
 export interface Serving {
@@ -73,9 +74,4 @@ function whoAndHow(config: Config, { variables, installed = {}, isRoot }: Servin
     ...(asRoot ? [", as root"] : []),
     ...(secrets.length === 0 ? [] : [`, with ${secrets.join(" and ")} set as here`]),
   ].join("");
-}
-
-/** As a shell has to be given it. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
