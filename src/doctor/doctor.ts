@@ -2,11 +2,18 @@
 
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
+import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
-import { checkCertificate, checkDataDirectory, checkMailLogPlace, checkPrivateFile } from "./files.ts";
+import {
+  checkCertificate,
+  checkDataDirectory,
+  checkMailLogPlace,
+  checkPrivateFile,
+  checkProcessLimit,
+} from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkOwed } from "./owed.ts";
 import { checkSshd } from "./sshd.ts";
@@ -59,6 +66,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
+    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkProcessLimit(LIMITS_FILE))),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),

@@ -42,6 +42,14 @@ export function checkMailLogPlace(path: string): readonly Finding[] {
   return [mail.ok(`Mail is written to ${path} and sent to nobody`)];
 }
 
+/** Looks whether the number of processes that an account may have is limited; `path` is the file for pam_limits(8). */
+export function checkProcessLimit(path: string): readonly Finding[] {
+  if (existsSync(path)) return [];
+  const finding =
+    "Nothing limits how many processes an account may start: one could leave the host none to close it with";
+  return [areaOf("host").note(finding, `uam install writes ${path}`)];
+}
+
 /** Looks at how long the TLS certificate is still valid. */
 export function checkCertificate(path: string | undefined, clock: Clock): readonly Finding[] {
   if (path === undefined) return [];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runProgram } from "../../src/cli/program.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { type Examination, examine } from "../../src/doctor/doctor.ts";
-import { checkCertificate } from "../../src/doctor/files.ts";
+import { checkCertificate, checkProcessLimit } from "../../src/doctor/files.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
 import { beat } from "../../src/domain/lifecycle/heartbeat.ts";
@@ -90,7 +90,7 @@ describe("doctor", () => {
 
   test("examine() advises key files outside the homes in direct mode, and does not call it a fault", async () => {
     const notes = async (config: Partial<Examination["config"]>) =>
-      (await examineApp({}, config)).filter(({ state }) => state === "note");
+      (await examineApp({}, config)).filter(({ area, state }) => state === "note" && area === "sshd");
     expect(await notes({ hostMode: "direct" })).toMatchObject([
       { area: "sshd", remedy: expect.stringContaining("uam install --mode direct --move-keys") },
     ]);
@@ -190,6 +190,13 @@ describe("doctor", () => {
     for (const { finding } of skipped.filter(({ area }) => area !== "clock" && area !== "data")) {
       expect(finding).toContain("sudo -u uam uam doctor");
     }
+  });
+
+  test("checkProcessLimit() advises a limit where there is none", () => {
+    const path = join(dataDir, "limits.conf");
+    expect(checkProcessLimit(path)).toMatchObject([{ state: "note", remedy: `uam install writes ${path}` }]);
+    writeFileSync(path, "");
+    expect(checkProcessLimit(path)).toEqual([]);
   });
 
   test("examine() does not make the mail log, nor set its mode", async () => {
