@@ -133,10 +133,12 @@ function requireMovable({ variables, installed = {} }: CliEnvironment, config: C
 async function writeNewFiles(environment: CliEnvironment, config: Config): Promise<void> {
   const { openServices } = await import("../server/compose.ts");
   const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
-  const { allAccounts } = await import("../domain/keys/keys.ts");
-  const { services, close } = await openServices(config, await commandLog(environment, config, true), "command");
+  const { allAccounts } = await import("../domain/accounts/account.ts");
+  const log = await commandLog(environment, config, true);
+  const use = { lifetime: "command", machine: environment.runtime } as const;
+  const { services, close } = await openServices(config, log, use);
   try {
-    for (const { account, problem, repaired } of await reconcileHost(services, config.dataDir, "repair"))
+    for (const { account, problem, repaired } of await reconcileHost(services, config.dataDir, "repair at once"))
       if (!repaired) environment.err(`${account}: ${problem}\n`);
     const lacking: string[] = [];
     for (const account of await allAccounts(services.db, services.clock.now())) {

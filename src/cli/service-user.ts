@@ -15,6 +15,8 @@ export interface Replacement {
 /** What root does as root even then: it is about the host, or about nothing. `doctor` asks the service's user besides. */
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "completion", "help"],
+  // What sudo(8) runs as root for the service.
+  "sweep",
 ]);
 /** Of the shell's variables, those that are harmless to somebody else and show in what is printed. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;

@@ -31,7 +31,15 @@ describe("belongsToService", () => {
     for (const args of [["admin", "add"], ["user", "list"], ["serve"], ["backup", "x"], ["lock", "a"], ["otp", "a"]]) {
       expect([args, belongsToService(args)]).toEqual([args, true]);
     }
-    for (const args of [["install", "--mode", "sudo"], ["uninstall"], ["sudoers"], ["doctor"], ["--help"], []]) {
+    for (const args of [
+      ["install", "--mode", "sudo"],
+      ["uninstall"],
+      ["sudoers"],
+      ["doctor"],
+      ["--help"],
+      ["sweep", "20000"],
+      [],
+    ]) {
       expect([args, belongsToService(args)]).toEqual([args, false]);
     }
   });
