@@ -10,8 +10,9 @@ const OWN_FILE = `/home/ext_${USER}/.ssh/authorized_keys`;
 const ROOTS_FILE = `/var/lib/uam/keys/ext_${USER}/authorized_keys`;
 /** Seconds after which a try is killed: in the middle of its steps, wherever that is on this machine. */
 const KILLS = [0.1, 0.3, 1, 2.2, 2.5, 2.8, 3.2];
+/** Told to read its configuration again, sshd does not listen for a moment, whoever tells it. */
 const LOG_IN =
-  "ssh -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR";
+  "ssh -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectionAttempts=5";
 
 /** Runs it all on an installation in direct mode; throws at the first thing that is wrong. */
 export async function keyPlace(container: Container, program: string): Promise<void> {
