@@ -1,13 +1,17 @@
 #!/usr/bin/env bun
 /** argv in, exit code out. */
 
-import { readFileSync, writeSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
+import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/service-user.ts";
+import { shellWord } from "./cli/shell-word.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
+import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { COMMIT } from "./shared/version.ts";
 
@@ -20,13 +24,28 @@ process.stdout.on("error", (error) => {
   if (!isBrokenPipe(error)) refuse(`uam: The standard output cannot be written: ${error.message}\n`, 1);
 });
 
-process.exitCode = await runProgram(process.argv.slice(2), {
-  variables: { ...(COMMIT === "source" ? {} : installedVariables(refuse)), ...process.env },
+const args = process.argv.slice(2);
+const installed = COMMIT === "source" ? {} : installedVariables(refuse);
+const variables = { ...installed, ...process.env };
+const operator = operatorOf({
+  uid: process.getuid?.(),
+  loginUid: readLoginUid(),
+  variables: process.env,
+  find: findHostUser,
+});
+const serviceUser =
+  COMMIT !== "source" && process.getuid?.() === 0 && variables.UAM_HOST_MODE === "sudo" ? unitUser() : undefined;
+if (serviceUser !== undefined && belongsToService(args)) become(asService(serviceUser, args));
+
+process.exitCode = await runProgram(args, {
+  variables,
+  installed,
   program: COMMIT === "source" ? undefined : process.execPath,
   currentDirectory: process.cwd(),
   isRoot: process.getuid?.() === 0,
-  invocation: COMMIT === "source" ? "npx -y bun@1.4.4 src/main.ts" : process.argv0,
-  operator: operator(),
+  invocation: COMMIT === "source" ? `npx -y bun@1.4.4 ${shellWord(process.argv[1] ?? "")}` : callable(process.argv0),
+  operator: operator.name,
+  runAsService: serviceUser === undefined ? undefined : (given) => run(asService(serviceUser, given)),
   isTerminal: process.stderr.isTTY === true,
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   runtime: await thisRuntime(),
@@ -39,13 +58,27 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   onReload: (listener) => void process.on("SIGHUP", listener),
 });
 
-/** Who is at the keyboard. Variables such as USER are anybody's to set; SUDO_USER counts only as root, whom nothing binds. */
-function operator(): string {
-  const uid = process.getuid?.();
-  if (uid === 0 && process.env.SUDO_USER !== undefined) return process.env.SUDO_USER;
-  const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
-  const own = accounts.map((line) => line.split(":")).find((fields) => fields[2] === String(uid));
-  return own?.[0] ?? `uid ${uid}`;
+/** Found by a shell wherever it is. */
+function callable(name: string): string {
+  return name.includes("/") ? shellWord(process.execPath) : name;
+}
+
+function asService(user: string, given: readonly string[]): Replacement {
+  return asServiceUser(user, { program: process.execPath, args: given, variables: process.env, operator });
+}
+
+/** Runs the program in this process's place, with its terminal, its input and its output. */
+function become({ argv, env }: Replacement): never {
+  try {
+    if (process.execve !== undefined) process.execve(argv[0] ?? "", [...argv], env);
+  } catch (error) {
+    refuse(`uam: Cannot become the user of the service: ${error instanceof Error ? error.message : error}\n`, 1);
+  }
+  return refuse("uam: Cannot become the user of the service: run it with sudo -u\n", 1);
+}
+
+function run({ argv: [program = "", ...rest], env }: Replacement): string {
+  return spawnSync(program, rest, { env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).stdout ?? "";
 }
 
 function untilStopped(): Promise<void> {

@@ -1,11 +1,13 @@
 /** uam doctor: what is wrong with this installation, and what to do about it. */
 
+import { join } from "node:path";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
+import type { ConfigError } from "../config/config.ts";
 import { areaOf, type Finding } from "../doctor/finding.ts";
-import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, loadConfigOnHost } from "./environment.ts";
 
 export const doctorCommand = command(
   "doctor",
@@ -26,7 +28,7 @@ export const doctorCommand = command(
 
 function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolean }): Command {
   return async (environment) => {
-    const findings = await examineHere(environment, fix);
+    const findings = withService(environment, await examineHere(environment, fix), fix);
     environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
     const faults = findings.filter(({ state }) => state === "fault").length;
     const unseen = [...new Set(findings.filter(({ state }) => state === "skipped").map(({ area }) => area))];
@@ -37,23 +39,49 @@ function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolea
 }
 
 async function examineHere(environment: CliEnvironment, fix: boolean): Promise<readonly Finding[]> {
-  const { ConfigError } = await import("../config/config.ts");
+  const { ConfigError: Faulty } = await import("../config/config.ts");
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
     const { hostSettingsOf, openServices, openToLook } = await import("../server/compose.ts");
     const { checkSudo } = await import("../host/execute/sudo-check.ts");
+    const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
     const { examine } = await import("../doctor/doctor.ts");
     const machine = environment.runtime;
     const open = () =>
       fix ? openServices(config, log, { lifetime: "command", machine }) : openToLook(config, log, machine);
     const sudo =
       config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config), machine.program) } : {};
-    return await examine({ config, isRoot: environment.isRoot, fix, open, ...sudo });
+    const patient = { ...config, auditKeyFile: join(config.dataDir, AUDIT_KEY_FILE) };
+    return await examine({ config: patient, isRoot: environment.isRoot, fix, open, ...sudo });
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((fault) => areaOf("configuration").fault(fault, "see uam serve --help"));
+    if (!(error instanceof Faulty)) throw error;
+    return (await everyFault(environment, error)).faults.map((fault) =>
+      areaOf("configuration").fault(fault, "see uam serve --help"),
+    );
   }
+}
+
+/** What root could not look at, as the service's user sees it. */
+function withService(environment: CliEnvironment, own: readonly Finding[], fix: boolean): readonly Finding[] {
+  const unseen = new Set(own.filter(({ state }) => state === "skipped").map(({ area }) => area));
+  if (environment.runAsService === undefined || unseen.size === 0) return own;
+  const text = environment.runAsService(["doctor", "--json", ...(fix ? ["--fix"] : [])]);
+  let seen: readonly Finding[];
+  try {
+    seen = JSON.parse(text);
+  } catch {
+    return [...own, areaOf("service").fault("The user of the service cannot run the doctor", "run it with sudo -u")];
+  }
+  return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
+}
+
+/** With what the host lacks besides. */
+async function everyFault(environment: CliEnvironment, known: ConfigError): Promise<ConfigError> {
+  return await loadConfigOnHost(environment).then(
+    () => known,
+    (error) => error,
+  );
 }
 
 function line({ area, state, finding, remedy }: Finding): string {

@@ -3,6 +3,7 @@
  * that `uam version`, help and completion answer at once.
  */
 
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
@@ -13,14 +14,18 @@ import type { Log } from "../shared/log.ts";
 /** The process, as far as commands may know it. */
 export interface CliEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Those that every shell of this host finds in the environment file. */
+  readonly installed?: Readonly<Record<string, string | undefined>>;
   readonly currentDirectory: string;
   readonly isRoot: boolean;
   /** How a person would call this program from here. */
   readonly invocation: string;
   /** Path of the built program; undefined when run from source. */
   readonly program?: string | undefined;
-  /** Who is at the keyboard, for the audit log: the account before sudo(8), else the one this runs as. */
+  /** Who is at the keyboard, for the audit log: who logged in, else the account that this runs as. */
   readonly operator: string;
+  /** Runs the program once more, as the user of the service, and gives what it prints; for root where that is another user. */
+  readonly runAsService?: ((args: readonly string[]) => string) | undefined;
   /** True if standard error is a terminal. */
   readonly isTerminal: boolean;
   /** Width of standard output in columns if it is a terminal. */
@@ -48,6 +53,32 @@ export const EXIT = { done: 0, failed: 1, usage: 2, configuration: 78 } as const
 export async function loadConfig(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../config/config.ts");
   return readConfig(environment.variables, environment);
+}
+
+/** True if the variable is set, to more than nothing. */
+export function isGiven({ variables }: CliEnvironment, name: string): boolean {
+  return (variables[name] ?? "") !== "";
+}
+
+/** As `loadConfig`, and what the host lacks of what the configuration names are faults, too. */
+export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
+  const { readConfig } = await import("../config/config.ts");
+  const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
+  const { checkNeeds, checkSecrecy, sentenceOf } = await import("../doctor/surroundings.ts");
+  const lacks = (values: Partial<Config>): readonly string[] => {
+    const { dataDir } = values;
+    const own =
+      dataDir === undefined
+        ? []
+        : [
+            { path: dataDir, most: 0o711 },
+            { path: join(dataDir, AUDIT_KEY_FILE), most: 0o600 },
+          ];
+    const given = environment.variables.UAM_AUDIT_KEY_FILE;
+    const secrets = given ? [...own, { path: given, most: 0o640 }] : own;
+    return [...checkNeeds(values), ...checkSecrecy(secrets)].map(sentenceOf);
+  };
+  return readConfig(environment.variables, { ...environment, lacks });
 }
 
 /** The log of a command: `serve` says what it does, others only what went wrong. */

@@ -1,22 +1,25 @@
 /** uam install and uam uninstall: the service on a systemd host. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
+import type { Config } from "../config/config.ts";
 import { describePlan, type Step } from "../install/plan.ts";
 import {
+  CENTRAL_KEY_FILE,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
   type InstallMode,
+  KEYS_DIRECTORY,
   programPath,
-  SERVICE_ACCOUNT,
+  SSHD_DROP_IN,
   STATE_DIRECTORY,
 } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
-import { type CliEnvironment, type Command, EXIT, loadConfig } from "./environment.ts";
+import { type CliEnvironment, type Command, commandLog, EXIT, isGiven, loadConfig } from "./environment.ts";
 import { sudoersOf } from "./sudoers.ts";
 
 const dryRun = option("--dry-run", { description: message`Print every file and command, and change nothing.` });
@@ -28,9 +31,12 @@ export const installCommand = command(
       mode: option("--mode", choice(["direct", "sudo"], { metavar: "MODE" }), {
         description: message`Whether the service changes the host as root itself (direct), or as uam through sudo.`,
       }),
+      moveKeys: option("--move-keys", {
+        description: message`Move the key files of an installation in direct mode out of the homes, where their owners can put a revoked key back. Logins go on meanwhile.`,
+      }),
       dryRun,
     }),
-    (input) => runInstall(input),
+    (input) => (input.moveKeys ? runMoveKeys(input) : runInstall(input)),
   ),
   {
     brief: message`Put the service on this systemd host.`,
@@ -53,13 +59,18 @@ const UNIT_DIRECTORIES = ["/etc/systemd/system", "/usr/lib/systemd/system", "/li
 function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
-    const { homeBase, authorizedKeysFile } = config;
-    const { planInstall } = await import("../install/install.ts");
+    const { homeBase } = config;
+    const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
+    const authorizedKeysFile = chooseKeyFile(input.mode, config.authorizedKeysFile, {
+      isFirst: !existsSync(ENVIRONMENT_FILE) && managedAccounts().length === 0,
+      isGiven: isGiven(environment, "UAM_AUTHORIZED_KEYS_FILE"),
+    });
+    const { processLimit } = await import("../install/limits.ts");
     const source = programOf(environment);
     const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
-    const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit() };
+    const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit(), processes: processLimit() };
     const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), input.dryRun);
-    if (done) environment.err(nextSteps(programPath({ source }), input.mode));
+    if (done) environment.err(nextSteps(programPath({ source })));
     return EXIT.done;
   };
 }
@@ -73,6 +84,76 @@ function runUninstall(input: { readonly dryRun: boolean }): Command {
     if (done) environment.err(whatStays(accounts));
     return EXIT.done;
   };
+}
+
+/** Safe to repeat, whatever ended it before. */
+function runMoveKeys(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
+  return async (environment) => {
+    const config = await loadConfig(environment);
+    requireMovable(environment, config, input.mode);
+    const sshUnit = findSshUnit();
+    if (sshUnit === undefined) throw new UamError("invalid", "This host has no unit of sshd");
+    const { planMove } = await import("../install/move-keys.ts");
+    const { processLimit } = await import("../install/limits.ts");
+    const move = planMove({
+      ...{ mode: "direct", source: programOf(environment), homeBase: config.homeBase, sudoers: undefined, sshUnit },
+      authorizedKeysFile: config.authorizedKeysFile,
+      processes: processLimit(),
+      environment: readFileSync(ENVIRONMENT_FILE, "utf8"),
+      dropIn: existsSync(SSHD_DROP_IN) ? readFileSync(SSHD_DROP_IN, "utf8") : undefined,
+    });
+    const begin = [...move.prepare, ...move.change];
+    if (input.dryRun) {
+      await carryOut(environment, [...begin, ...move.finish], true);
+      return EXIT.done;
+    }
+    await carryOut(environment, begin, false);
+    if (begin.length > 0) await writeNewFiles(environment, { ...config, authorizedKeysFile: CENTRAL_KEY_FILE });
+    await carryOut(environment, move.finish, false);
+    environment.err(`The key files are in ${KEYS_DIRECTORY} now; sshd reads no others of these accounts.\n`);
+    return EXIT.done;
+  };
+}
+
+function requireMovable({ variables, installed = {} }: CliEnvironment, config: Config, mode: InstallMode): void {
+  const fail = (why: string): never => {
+    throw new UamError("invalid", why);
+  };
+  if (mode !== "direct" || config.hostMode !== "direct")
+    fail("Only in direct mode can the key files be outside the homes: in sudo mode their owners write them");
+  if (!existsSync(ENVIRONMENT_FILE)) fail("Nothing is installed here: uam install --mode direct");
+  if (variables.UAM_AUTHORIZED_KEYS_FILE !== installed.UAM_AUTHORIZED_KEYS_FILE)
+    fail(`UAM_AUTHORIZED_KEYS_FILE is set in this shell: unset it, so that ${ENVIRONMENT_FILE} counts`);
+  const { authorizedKeysFile: place } = config;
+  if (place.startsWith("/") && place !== CENTRAL_KEY_FILE && !place.startsWith(`${config.homeBase}/`))
+    fail(`The key files are outside the homes already: UAM_AUTHORIZED_KEYS_FILE is ${place}`);
+}
+
+/** What the service did when it was started again, if it runs; throws `internal` if an open account has no file now. */
+async function writeNewFiles(environment: CliEnvironment, config: Config): Promise<void> {
+  const { openServices } = await import("../server/compose.ts");
+  const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
+  const { allAccounts } = await import("../domain/accounts/account.ts");
+  const log = await commandLog(environment, config, true);
+  const use = { lifetime: "command", machine: environment.runtime } as const;
+  const { services, close } = await openServices(config, log, use);
+  try {
+    for (const { account, problem, repaired } of await reconcileHost(services, config.dataDir, "repair at once"))
+      if (!repaired) environment.err(`${account}: ${problem}\n`);
+    const lacking: string[] = [];
+    for (const account of await allAccounts(services.db, services.clock.now())) {
+      const hasFile = existsSync(CENTRAL_KEY_FILE.replaceAll("%u", account.name));
+      if (account.open && !hasFile && (await services.host.presence(account)) === "present") lacking.push(account.name);
+    }
+    if (lacking.length === 0) return;
+    const who = lacking.join(", ");
+    throw new UamError(
+      "internal",
+      `No key file could be written for ${who}: sshd reads both places until it is run again`,
+    );
+  } finally {
+    await close();
+  }
 }
 
 function programOf({ program }: CliEnvironment): string {
@@ -102,14 +183,13 @@ function findSshUnit(): string | undefined {
   return SSH_UNITS.find((unit) => UNIT_DIRECTORIES.some((directory) => existsSync(`${directory}/${unit}`)));
 }
 
-function nextSteps(program: string, mode: InstallMode): string {
-  // In sudo mode the rules are for the account of the service, and so is the data.
-  const uam = mode === "sudo" ? `sudo -u ${SERVICE_ACCOUNT} ${program}` : program;
+/** For root, who becomes the service's user by itself where that is another. */
+function nextSteps(program: string): string {
   return `Installed. Next:
   editor ${ENVIRONMENT_FILE}    UAM_BASE_URL, mail, TLS
   systemctl start uam
-  ${uam} admin add NAME --email ADDRESS
-  ${uam} doctor
+  ${program} admin add NAME --email ADDRESS
+  ${program} doctor
 `;
 }
 

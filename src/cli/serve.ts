@@ -7,7 +7,7 @@ import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
 import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { serveWhole } from "../runtime/under-way.ts";
-import { API_ROOT, createApp } from "../server/api/app.ts";
+import { createApp } from "../server/api/app.ts";
 import { openServices } from "../server/compose.ts";
 import { startJobs } from "../server/jobs/jobs.ts";
 import type { MailTransport } from "../server/mail/mail.ts";
@@ -17,9 +17,10 @@ import { SECOND, systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
-import { type CliEnvironment, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 import { webOptionsOf } from "./web-options.ts";
+import { welcome } from "./welcome.ts";
 
 /** How long requests under way may take once the service is told to end. */
 const DRAIN = 60 * SECOND;
@@ -27,7 +28,7 @@ const DRAIN = 60 * SECOND;
 /** Migrates, reconciles and serves until the process is told to end. */
 export async function serve(environment: CliEnvironment): Promise<number> {
   const stopped = environment.untilStopped();
-  const config = await loadConfig(environment);
+  const config = await loadConfigOnHost(environment);
   const log = await commandLog(environment, config, false);
   const transport = openTransport(config);
   const manager = openServiceManager(environment.variables, environment.runtime, log);
@@ -47,8 +48,8 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       mayPause: app.mayPause,
     });
     log.info("serving", { address: server.address, version: VERSION, hostMode: config.hostMode });
-    const isNew = !(await hasAdmins(services.db));
-    environment.err(welcome(config, server.address, isNew ? environment.invocation : undefined));
+    const known = await hasAdmins(services.db);
+    environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     const jobs = startJobs(services, { transport, reconcile });
     manager.ready(`answers at ${server.address}`);
@@ -124,23 +125,4 @@ async function reload(server: RunningServer, manager: ServiceManager, log: Log):
     log.error("the new certificate cannot be used: the old one stays", { error });
   }
   manager.ready(`answers at ${server.address}`);
-}
-
-/** What a newcomer can do next; `adminInvocation` is how to call the program where there is no administrator yet. */
-function welcome(config: Config, address: string, adminInvocation: string | undefined): string {
-  const lines = [`uam ${VERSION} answers at ${config.baseUrl}${API_ROOT}/healthz (listening on ${address}).`];
-  if (config.hostMode === "dry-run")
-    lines.push("UAM_HOST_MODE is dry-run: the host is not changed, planned changes are logged.");
-  if (!config.captcha) lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
-  if (adminInvocation !== undefined) {
-    lines.push(
-      "There is no administrator yet. In another terminal, in this directory:",
-      `  ${adminInvocation} admin add root-admin --email you@example.org`,
-    );
-  }
-  lines.push(
-    "Log in (the password is the one that admin add printed):",
-    `  curl -c cookies.txt -H 'Content-Type: application/json' -d '{"username":"root-admin","password":"..."}' ${config.baseUrl}${API_ROOT}/auth/admin/login`,
-  );
-  return `${lines.join("\n")}\n`;
 }

@@ -314,6 +314,8 @@ export type Config = {
 export interface Surroundings {
   readonly isRoot: boolean;
   readonly currentDirectory: string;
+  /** Looks whether the host has what the values that can be used name; a fault is a sentence that names the variable. */
+  readonly lacks?: (values: Partial<Config>) => readonly string[];
 }
 
 /** Thrown with every fault at once; the program then ends with exit code 78. */
@@ -333,8 +335,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment, surroundings: Surroundings): Config {
   const faults: string[] = [...unknownNames(environment)];
   const values: Record<string, unknown> = {};
+  const given = new Set<Key>();
   for (const [key, entry] of Object.entries(VARIABLES) as [Key, Variable<unknown>][]) {
     try {
+      if (isGiven(environment, entry)) given.add(key);
       const raw = rawValue(environment, entry) ?? entry.fallback;
       if (raw === undefined) continue;
       const parsed = v.safeParse(entry.schema, raw);
@@ -346,10 +350,10 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  const config = values as unknown as Config;
-  faults.push(...contradictions(config));
+  faults.push(...contradictions(given));
+  faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
-  return config;
+  return values as unknown as Config;
 }
 
 /** One line a variable for `uam serve --help`: name, default, meaning. */
@@ -400,9 +404,19 @@ export function formatListen(listen: Listen): string {
   return `${listen.hostname.includes(":") ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`;
 }
 
+/** An empty variable is as if it were not set. */
+function givenValue(environment: Environment, name: string): string | undefined {
+  return environment[name] || undefined;
+}
+
+function isGiven(environment: Environment, { name, secret: isSecret }: Variable<unknown>): boolean {
+  const names = isSecret ? [name, `${name}_FILE`] : [name];
+  return names.some((candidate) => givenValue(environment, candidate) !== undefined);
+}
+
 function rawValue(environment: Environment, entry: Variable<unknown>): string | undefined {
-  const given = environment[entry.name];
-  const file = entry.secret ? environment[`${entry.name}_FILE`] : undefined;
+  const given = givenValue(environment, entry.name);
+  const file = entry.secret ? givenValue(environment, `${entry.name}_FILE`) : undefined;
   if (file === undefined) return given;
   if (given !== undefined) throw new UamError("invalid", `${entry.name} and ${entry.name}_FILE are both set; keep one`);
   try {
@@ -421,18 +435,19 @@ function unknownNames(environment: Environment): string[] {
   }
   return Object.keys(environment)
     .filter((name) => name.startsWith("UAM_") && !name.startsWith("UAM_TEST_") && !known.has(name))
+    .filter((name) => givenValue(environment, name) !== undefined)
     .map((name) => `${name} is not a variable that uam knows; see uam serve --help`);
 }
 
-function contradictions(config: Config): string[] {
+/** Of what is given, whether or not its value can be used: whoever mends one fault must not meet the next. */
+function contradictions(given: ReadonlySet<Key>): string[] {
   const faults: string[] = [];
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
-    faults.push("UAM_TLS_CERT and UAM_TLS_KEY must be set together");
-  if (config.smtpUrl !== undefined && config.resendApiKey !== undefined)
+  if (given.has("tlsCert") !== given.has("tlsKey")) faults.push("UAM_TLS_CERT and UAM_TLS_KEY must be set together");
+  if (given.has("smtpUrl") && given.has("resendApiKey"))
     faults.push("UAM_SMTP_URL and UAM_RESEND_API_KEY are both set; keep one");
-  if ((config.smtpUrl !== undefined || config.resendApiKey !== undefined) && config.mailFrom === undefined)
+  if ((given.has("smtpUrl") || given.has("resendApiKey")) && !given.has("mailFrom"))
     faults.push("UAM_MAIL_FROM must be set for mail to be sent");
-  if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined)
+  if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
   return faults;
 }

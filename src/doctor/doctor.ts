@@ -2,14 +2,22 @@
 
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
+import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
-import { checkCertificate, checkDataDirectory, checkMailLog, checkMailLogPlace } from "./files.ts";
+import {
+  checkCertificate,
+  checkDataDirectory,
+  checkMailLogPlace,
+  checkPrivateFile,
+  checkProcessLimit,
+} from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkOwed } from "./owed.ts";
 import { checkSshd } from "./sshd.ts";
+import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
 /** The configuration, as far as it is looked at here. */
@@ -20,6 +28,10 @@ export interface Patient extends MailSettings {
   readonly tlsCert: string | undefined;
   readonly authorizedKeysFile: string;
   readonly groups: readonly string[];
+  readonly shell: string;
+  readonly homeBase: string;
+  /** The key of the audit log, which need not be there. */
+  readonly auditKeyFile: string;
 }
 
 export interface Examination {
@@ -44,12 +56,17 @@ export async function examine(examination: Examination): Promise<readonly Findin
   return [
     areaOf("configuration").ok("The configuration can be used"),
     ...(await guarded("data", async () => checkDataDirectory(config.dataDir, fix))),
-    ...(await guarded("data", async () => checkMailLog(config.mailLog, fix))),
+    ...(await guarded("data", async () =>
+      [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
+    )),
+    ...(await guarded("host", async () => checkNeeds(config))),
     ...(await checkHostMode(examination)),
     ...stored,
     ...(config.hostMode === "dry-run"
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
+    ...keyPlace(config),
+    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkProcessLimit(LIMITS_FILE))),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),
@@ -125,6 +142,14 @@ async function checkMail(config: MailSettings, fix: boolean): Promise<readonly F
     await transport.close();
   }
   return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("Mail can be handed over")];
+}
+
+/** In sudo mode they cannot be elsewhere: their owners write them. */
+function keyPlace({ hostMode, authorizedKeysFile, homeBase }: Patient): readonly Finding[] {
+  const isInHome = !authorizedKeysFile.startsWith("/") || authorizedKeysFile.startsWith(`${homeBase}/`);
+  if (hostMode !== "direct" || !isInHome) return [];
+  const finding = "The key files are in the homes, where their owners can put a revoked key back until it is noticed";
+  return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins go on meanwhile")];
 }
 
 function expectationOf({ authorizedKeysFile, groups }: Patient) {

@@ -21,8 +21,8 @@ export function checkDataDirectory(path: string, fix: boolean): readonly Finding
   return [mode(path, stat.mode, 0o711, fix), room(path)];
 }
 
-/** Looks at the file that mail is written to: it holds one-time codes. */
-export function checkMailLog(path: string, fix: boolean): readonly Finding[] {
+/** Looks at a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */
+export function checkPrivateFile(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
 }
@@ -40,6 +40,14 @@ export function checkMailLogPlace(path: string): readonly Finding[] {
     ];
   }
   return [mail.ok(`Mail is written to ${path} and sent to nobody`)];
+}
+
+/** Looks whether the number of processes that an account may have is limited; `path` is the file for pam_limits(8). */
+export function checkProcessLimit(path: string): readonly Finding[] {
+  if (existsSync(path)) return [];
+  const finding =
+    "Nothing limits how many processes an account may start: one could leave the host none to close it with";
+  return [areaOf("host").note(finding, `uam install writes ${path}`)];
 }
 
 /** Looks at how long the TLS certificate is still valid. */

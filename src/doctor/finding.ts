@@ -1,7 +1,7 @@
 /** What the doctor finds. */
 
-/** `skipped`: it could not be looked at here, which is neither good nor bad. */
-export type State = "ok" | "fault" | "fixed" | "skipped";
+/** `skipped`: it could not be looked at here, which is neither good nor bad. `note`: it works, and there is something better. */
+export type State = "ok" | "fault" | "fixed" | "skipped" | "note";
 
 export interface Finding {
   /** What was looked at, e.g. "sshd". */
@@ -9,7 +9,7 @@ export interface Finding {
   readonly state: State;
   /** A sentence: what is so. */
   readonly finding: string;
-  /** For a fault: what to do. */
+  /** For a fault or a note: what to do. */
   readonly remedy?: string;
 }
 
@@ -17,6 +17,7 @@ export interface Finding {
 export interface Area {
   ok(finding: string): Finding;
   fault(finding: string, remedy: string): Finding;
+  note(finding: string, remedy: string): Finding;
   fixed(finding: string): Finding;
   skipped(finding: string): Finding;
 }
@@ -25,6 +26,7 @@ export function areaOf(area: string): Area {
   return {
     ok: (finding) => ({ area, state: "ok", finding }),
     fault: (finding, remedy) => ({ area, state: "fault", finding, remedy }),
+    note: (finding, remedy) => ({ area, state: "note", finding, remedy }),
     fixed: (finding) => ({ area, state: "fixed", finding }),
     skipped: (finding) => ({ area, state: "skipped", finding }),
   };

@@ -11,6 +11,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -52,6 +53,8 @@ async function applyStep(step: Step, { root }: ApplyOptions, changed: boolean): 
       return makeDirectory(step, `${root}${step.path}`);
     case "file":
       return await placeFile(step, `${root}${step.path}`, root === "");
+    case "empty":
+      return emptyDirectory(`${root}${step.path}`);
     case "remove":
       return removeFile(`${root}${step.path}`);
     case "command":
@@ -127,6 +130,12 @@ function removeFile(path: string): Outcome {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return "unchanged";
   rmSync(path);
   return "changed";
+}
+
+function emptyDirectory(path: string): Outcome {
+  const names = existsSync(path) ? readdirSync(path) : [];
+  for (const name of names) rmSync(join(path, name), { recursive: true });
+  return names.length === 0 ? "unchanged" : "changed";
 }
 
 async function run(step: RunCommand): Promise<Outcome> {

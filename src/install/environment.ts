@@ -3,15 +3,25 @@
 import { describeVariables } from "../config/config.ts";
 import { type InstallMode, STATE_DIRECTORY } from "./settings.ts";
 
-/** The text of uam.env: the mode and the data directory, and every other variable with its default, commented out. */
-export function renderEnvironment(mode: InstallMode): string {
-  const set: Readonly<Record<string, string>> = { UAM_HOST_MODE: mode, UAM_DATA_DIR: STATE_DIRECTORY };
+const KEY_FILE_VARIABLE = "UAM_AUTHORIZED_KEYS_FILE";
+
+/**
+ * The text of uam.env: the mode, the data directory, and the place of the key files where it is not the default; every other
+ * variable with its default, commented out.
+ */
+export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string): string {
+  const set: Readonly<Record<string, string | undefined>> = {
+    UAM_HOST_MODE: mode,
+    UAM_DATA_DIR: STATE_DIRECTORY,
+    [KEY_FILE_VARIABLE]: authorizedKeysFile,
+  };
   const blocks = describeVariables().flatMap(({ name, fallback, meaning }) => {
     const [plain = name, file] = name.split(", ");
-    const value = set[plain];
+    const value = set[plain] === fallback ? undefined : set[plain];
     const line = value === undefined ? `#${plain}=${fallback === "unset" ? "" : fallback}` : `${plain}=${value}`;
     return [
-      `# ${meaning[0]?.toUpperCase()}${meaning.slice(1)}`,
+      // As it stands: a meaning may begin with a value, which a capital letter would make another one.
+      `# ${meaning}`,
       line,
       ...(file === undefined ? [] : [`#${file}=`]),
       "",
@@ -23,4 +33,15 @@ export function renderEnvironment(mode: InstallMode): string {
     "",
     ...blocks,
   ].join("\n");
+}
+
+/** That text with another place of the key files, and nothing else changed. */
+export function withKeyFile(text: string, authorizedKeysFile: string): string {
+  const line = `${KEY_FILE_VARIABLE}=${authorizedKeysFile}`;
+  const kept = text.split("\n");
+  const places = [new RegExp(`^\\s*${KEY_FILE_VARIABLE}=`), new RegExp(`^#\\s*${KEY_FILE_VARIABLE}=`)];
+  // systemd and readEnvironmentFile take the last of several.
+  const index = places.map((place) => kept.findLastIndex((candidate) => place.test(candidate))).find((at) => at >= 0);
+  if (index === undefined) return `${text.replace(/\n?$/, "\n")}${line}\n`;
+  return kept.with(index, line).join("\n");
 }

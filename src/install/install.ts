@@ -4,12 +4,17 @@ import { readAccounts } from "../host/account.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import { UamError } from "../shared/errors.ts";
 import { renderEnvironment } from "./environment.ts";
+import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, type Step } from "./plan.ts";
 import {
   CACHE_DIRECTORY,
+  CENTRAL_KEY_FILE,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
+  type InstallMode,
   type InstallSettings,
+  KEYS_DIRECTORY,
+  LIMITS_FILE,
   PROGRAM,
   programPath,
   SERVICE_ACCOUNT,
@@ -23,6 +28,21 @@ import {
 import { revokedKeysStep, sshdDropInStep } from "./sshd-drop-in.ts";
 import { renderSysusers } from "./sysusers.ts";
 import { renderUnit } from "./unit.ts";
+
+/** Root's, and everybody may pass: sshd reads a key file as its account. */
+export const KEYS_STEP: Step = { kind: "directory", path: KEYS_DIRECTORY, mode: 0o711, owner: "root", group: "root" };
+
+/**
+ * Where an installation keeps the key files: where it is told to, or where they are; a first one in direct mode outside the
+ * homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
+ */
+export function chooseKeyFile(
+  mode: InstallMode,
+  configured: string,
+  { isFirst, isGiven }: { readonly isFirst: boolean; readonly isGiven: boolean },
+): string {
+  return mode === "direct" && isFirst && !isGiven ? CENTRAL_KEY_FILE : configured;
+}
 
 /** The steps of `uam install`. Throws `invalid` for sudo mode without a sudoers fragment. */
 export function planInstall(settings: InstallSettings): readonly Step[] {
@@ -38,12 +58,14 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
     command(["systemd-sysusers", SYSUSERS_FILE]),
     { kind: "directory", path: CONFIG_DIRECTORY, mode: 0o750, owner: "root", group },
     { kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner, group },
+    ...(settings.authorizedKeysFile === CENTRAL_KEY_FILE ? [KEYS_STEP] : []),
     { kind: "directory", path: CACHE_DIRECTORY, mode: 0o711, owner, group },
     {
       ...{ kind: "file", path: ENVIRONMENT_FILE, mode: 0o640, owner: "root", group, keep: true },
-      content: renderEnvironment(settings.mode),
+      content: renderEnvironment(settings.mode, settings.authorizedKeysFile),
     },
     ...sudoersSteps(settings),
+    limitsStep(settings.processes),
     ...(settings.sshUnit === undefined
       ? []
       : [
@@ -82,6 +104,7 @@ export function planUninstall({ source, sshUnit, accounts }: Installed): readonl
     { kind: "remove", path: SYSUSERS_FILE },
     // Without it the accounts' own authorized_keys2 would count again.
     ...(keepsDropIn ? [] : [{ kind: "remove", path: SSHD_DROP_IN } as const]),
+    { kind: "remove", path: LIMITS_FILE },
     ...(keepsDropIn || sshUnit === undefined
       ? []
       : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),

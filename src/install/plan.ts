@@ -1,7 +1,7 @@
 /** What installing and uninstalling would do, as data: printed by --dry-run, carried out by apply.ts. */
 
 /** One step; carried out in order, and each is safe to repeat. */
-export type Step = CopyProgram | PlaceFile | MakeDirectory | RunCommand | RemoveFile;
+export type Step = CopyProgram | PlaceFile | MakeDirectory | EmptyDirectory | RunCommand | RemoveFile;
 
 export interface Ownership {
   readonly mode: number;
@@ -43,6 +43,12 @@ export interface MakeDirectory extends Ownership {
   readonly path: string;
 }
 
+/** Removes what is in a directory that only root can write. */
+export interface EmptyDirectory {
+  readonly kind: "empty";
+  readonly path: string;
+}
+
 /** Runs an argv array; `when` says whether it is worth it. A failure ends the installation unless it `mayFail`. */
 export interface RunCommand {
   readonly kind: "command";
@@ -73,6 +79,8 @@ function describeStep(step: Step): string {
       return `copy       ${step.source} -> ${step.path} (${ownership(step)})`;
     case "directory":
       return `directory  ${step.path} (${ownership(step)})`;
+    case "empty":
+      return `empty      ${step.path}`;
     case "remove":
       return `remove     ${step.path}`;
     case "command":

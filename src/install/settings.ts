@@ -14,11 +14,16 @@ export interface InstallSettings {
   readonly sudoers: string | undefined;
   /** The unit of the host's sshd, e.g. "ssh.service"; undefined if it has none. */
   readonly sshUnit: string | undefined;
+  /** How many processes an account may have. */
+  readonly processes: number;
 }
 
 export const PROGRAM = "/usr/local/bin/uam";
 export const PACKAGED_PROGRAM = "/usr/bin/uam";
 export const STATE_DIRECTORY = "/var/lib/uam";
+/** Key files that are root's, where no account's owner can put a key back. Everybody may pass: sshd reads as the account. */
+export const KEYS_DIRECTORY = "/var/lib/uam/keys";
+export const CENTRAL_KEY_FILE = `${KEYS_DIRECTORY}/%u/authorized_keys`;
 export const CACHE_DIRECTORY = "/var/cache/uam";
 export const CONFIG_DIRECTORY = "/etc/uam";
 export const ENVIRONMENT_FILE = "/etc/uam/uam.env";
@@ -27,6 +32,8 @@ export const UNIT = "uam.service";
 export const SYSUSERS_FILE = "/etc/sysusers.d/uam.conf";
 export const SUDOERS_FILE = "/etc/sudoers.d/uam";
 export const SSHD_DROP_IN = "/etc/ssh/sshd_config.d/50-uam.conf";
+/** How many processes an account may have; read by pam_limits(8). */
+export const LIMITS_FILE = "/etc/security/limits.d/50-uam.conf";
 /** An administrator's own switch: keys that sshd refuses whatever this service says. */
 export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
 

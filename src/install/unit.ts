@@ -5,6 +5,7 @@ import {
   centralKeyDirectory,
   ENVIRONMENT_FILE,
   type InstallSettings,
+  LIMITS_FILE,
   programPath,
 } from "./settings.ts";
 
@@ -28,11 +29,10 @@ function head(settings: UnitSettings): readonly string[] {
     "[Unit]",
     `Description=User Access Management (${settings.mode} mode)`,
     "Documentation=man:uam(1)",
-    "After=network-online.target postgresql.service time-sync.target",
+    "After=network-online.target postgresql.service time-sync.target user.slice sys-fs-fuse-connections.mount",
     "Wants=network-online.target",
-    "# A broken configuration (exit code 78) is not repaired by trying again.",
-    "StartLimitIntervalSec=300",
-    "StartLimitBurst=10",
+    "# It is started again however often it ends: while it is away nobody is shut out.",
+    "StartLimitIntervalSec=0",
     "",
     "[Service]",
     "Type=notify",
@@ -45,9 +45,13 @@ function head(settings: UnitSettings): readonly string[] {
     `ExecStart=${programPath(settings)} serve`,
     "# Reads the TLS certificate and key again.",
     "ExecReload=/bin/kill -HUP $MAINPID",
-    "Restart=on-failure",
+    "# On a machine without processes or memory left the runtime aborts: it comes back and goes on closing accounts.",
+    "Restart=always",
     "RestartSec=2",
+    "# A broken configuration is not repaired by trying again.",
     "RestartPreventExitStatus=78",
+    "# Where memory is short, what the accounts run is ended first.",
+    "OOMScoreAdjust=-900",
     "WatchdogSec=30",
     "# The first start makes the database; one after a power cut recovers it. A migration asks for more time itself.",
     "TimeoutStartSec=5min",
@@ -76,6 +80,9 @@ const PRIVATE_TMP = [
   "ReadOnlyPaths=/tmp /var/tmp",
 ];
 
+/** Where an account's processes end without a signal or a fork, and a FUSE mount that holds one is cut off; cgroups(7), fuse(4). */
+const KERNEL_SWITCHES = "-/sys/fs/cgroup/user.slice -/sys/fs/cgroup/unified/user.slice -/sys/fs/fuse/connections";
+
 const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
 
 function writable({ homeBase, authorizedKeysFile }: UnitSettings): string {
@@ -101,6 +108,8 @@ function direct(settings: UnitSettings): readonly string[] {
     ...PRIVATE_TMP,
     "PrivateDevices=yes",
     "DevicePolicy=closed",
+    "# Of /sys and the control groups only this can be written: what ends the processes of accounts.",
+    `ReadWritePaths=${KERNEL_SWITCHES}`,
     "ProtectKernelTunables=yes",
     "ProtectKernelModules=yes",
     "ProtectKernelLogs=yes",
@@ -151,7 +160,9 @@ function tail(): readonly string[] {
     "LimitNOFILE=65536",
     "# A core dump would hold keys and session tokens.",
     "LimitCORE=0",
-    "TasksMax=512",
+    "# Its own threads, its database and the commands that it runs; what accounts may start is limited in",
+    `# ${LIMITS_FILE}, so that this is left for it.`,
+    "TasksMax=1024",
     "",
     "[Install]",
     "WantedBy=multi-user.target",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runProgram } from "../../src/cli/program.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { type Examination, examine } from "../../src/doctor/doctor.ts";
-import { checkCertificate } from "../../src/doctor/files.ts";
+import { checkCertificate, checkProcessLimit } from "../../src/doctor/files.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
 import { beat } from "../../src/domain/lifecycle/heartbeat.ts";
@@ -31,7 +31,13 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 /** Findings with the test's database and host; `overrides` change what is examined. */
 function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examination["config"]> = {}) {
   return examine({
-    config: { ...app.config, dataDir, mailLog: join(dataDir, "mail.log"), ...config },
+    config: {
+      ...app.config,
+      dataDir,
+      mailLog: join(dataDir, "mail.log"),
+      auditKeyFile: join(dataDir, "audit.key"),
+      ...config,
+    },
     isRoot: true,
     fix: false,
     open: async () => ({ services: app.services, close: async () => {} }),
@@ -73,13 +79,23 @@ describe("doctor", () => {
     expect(faults(await examineApp())).toEqual([]);
   });
 
-  test("examine() gives every fault a remedy", async () => {
+  test("examine() gives every fault and every note a remedy", async () => {
     const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
     expect(faults(findings)).toEqual([
       "host: Direct mode needs root, and this is not root",
       expect.stringMatching(/^TLS: \/nonexistent is not a certificate/),
     ]);
-    for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault");
+    for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault" || state === "note");
+  });
+
+  test("examine() advises key files outside the homes in direct mode, and does not call it a fault", async () => {
+    const notes = async (config: Partial<Examination["config"]>) =>
+      (await examineApp({}, config)).filter(({ area, state }) => state === "note" && area === "sshd");
+    expect(await notes({ hostMode: "direct" })).toMatchObject([
+      { area: "sshd", remedy: expect.stringContaining("uam install --mode direct --move-keys") },
+    ]);
+    expect(await notes({ hostMode: "direct", authorizedKeysFile: "/var/lib/uam/keys/%u/authorized_keys" })).toEqual([]);
+    expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
   test("examine() reports accounts that differ, and repairs them with fix alone", async () => {
@@ -101,6 +117,20 @@ describe("doctor", () => {
     chmodSync(log, 0o644);
     expect(faults(await examineApp({ fix: true })).filter((fault) => fault.startsWith("data: "))).toEqual([]);
     expect([statSync(log).mode & 0o777, statSync(dataDir).mode & 0o777]).toEqual([0o600, 0o711]);
+  });
+
+  test("examine() reports a key of the audit log that others can read, and a host that lacks what accounts need", async () => {
+    writeFileSync(join(dataDir, "audit.key"), "");
+    chmodSync(join(dataDir, "audit.key"), 0o644);
+    const lacking = { shell: "/bin/nosh", homeBase: join(top, "no-homes"), groups: ["no-such-group", "daemon"] };
+    expect(faults(await examineApp({}, lacking)).filter((fault) => !fault.startsWith("mail: "))).toEqual([
+      expect.stringMatching(/^data: .*audit\.key has mode 0644/),
+      "host: UAM_SHELL is /bin/nosh, which this host does not have as a program",
+      expect.stringMatching(/^host: UAM_HOME_BASE is .*no-homes, which is not a directory/),
+      "host: UAM_GROUPS names no-such-group, a group that this host does not have",
+    ]);
+    expect((await examineApp({ fix: true })).map(({ state }) => state)).toContain("fixed");
+    expect(statSync(join(dataDir, "audit.key")).mode & 0o777).toBe(0o600);
   });
 
   test("examine() goes on when the database cannot be opened, and says why", async () => {
@@ -160,6 +190,13 @@ describe("doctor", () => {
     for (const { finding } of skipped.filter(({ area }) => area !== "clock" && area !== "data")) {
       expect(finding).toContain("sudo -u uam uam doctor");
     }
+  });
+
+  test("checkProcessLimit() advises a limit where there is none", () => {
+    const path = join(dataDir, "limits.conf");
+    expect(checkProcessLimit(path)).toMatchObject([{ state: "note", remedy: `uam install writes ${path}` }]);
+    writeFileSync(path, "");
+    expect(checkProcessLimit(path)).toEqual([]);
   });
 
   test("examine() does not make the mail log, nor set its mode", async () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
@@ -50,6 +50,72 @@ describe("uam as a process", () => {
     const own = spawnSync("/usr/bin/id", ["-un"], { encoding: "utf8" }).stdout.trim();
     const { items } = JSON.parse(uam("audit", "list", "--json").stdout);
     expect(items[0]).toMatchObject({ actor_type: "cli", actor: own, action: "user.create" });
+  });
+
+  test("serve ends with 78 where others can read its data or the host lacks what accounts need, and says all of it at once", () => {
+    const data = join(directory, "open");
+    mkdirSync(data);
+    chmodSync(data, 0o755);
+    writeFileSync(join(data, "audit.key"), "");
+    chmodSync(join(data, "audit.key"), 0o640);
+    const env = {
+      ...variables,
+      UAM_DATA_DIR: data,
+      UAM_SHELL: "/bin/nosh",
+      UAM_HOME_BASE: "/no/homes",
+      UAM_GROUPS: "no-such-group",
+      UAM_MAX_KEYS: "0",
+    };
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "serve"], {
+      cwd: directory,
+      env,
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([
+      78,
+      `uam: the configuration has faults:
+  UAM_MAX_KEYS must be at least 1
+  UAM_SHELL is /bin/nosh, which this host does not have as a program; set it to a shell of this host
+  UAM_HOME_BASE is /no/homes, which is not a directory of this host; make it: mkdir /no/homes
+  UAM_GROUPS names no-such-group, a group that this host does not have; groupadd no-such-group
+  Others can read ${data} (mode 0755); chmod 0711 ${data}
+  Others can read ${data}/audit.key (mode 0640); chmod 0600 ${data}/audit.key
+`,
+    ]);
+  });
+
+  test("what serve prints as the next commands works as printed, in another directory and without its variables", async () => {
+    const data = join(directory, "next data");
+    const env = { ...variables, UAM_DATA_DIR: data, UAM_LISTEN: "127.0.0.1:0", UAM_LOG_LEVEL: "error" };
+    const service = spawn(process.execPath, [PROGRAM, "serve"], {
+      cwd: directory,
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    try {
+      let said = "";
+      for await (const chunk of service.stderr) {
+        said += chunk;
+        if (said.includes("/auth/admin/login")) break;
+      }
+      const [add = "", login = ""] = said.split("\n").flatMap((line) => (line.startsWith("  ") ? [line.trim()] : []));
+      // npx would fetch this very runtime.
+      const npx = `npx() { shift 2; '${process.execPath}' "$@"; }`;
+      const other = {
+        cwd: mkdtempSync(join(directory, "other-")),
+        env: { PATH: variables.PATH ?? "" },
+        encoding: "utf8",
+      } as const;
+      const added = spawnSync("/bin/bash", ["-c", `${npx}; ${add}`], other);
+      expect([added.status, added.stderr]).toEqual([0, expect.any(String)]);
+      const password = added.stdout.trim();
+      const command = login.replace('"..."', JSON.stringify(password)).replace("curl ", "curl -sf -w '%{http_code}' ");
+      const logged = spawnSync("/bin/bash", ["-c", command], other);
+      expect([logged.status, logged.stdout.slice(-3)]).toEqual([0, "200"]);
+    } finally {
+      service.kill();
+      await once(service, "close");
+    }
   });
 
   test("a reader that stops reading is no failure", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, describeConfig, readConfig } from "../../src/config/config.ts";
+import { type Config, ConfigError, describeConfig, describeVariables, readConfig } from "../../src/config/config.ts";
 import { DAY } from "../../src/shared/clock.ts";
 
 const here = { isRoot: false, currentDirectory: "/somewhere" };
@@ -76,7 +76,6 @@ describe("readConfig()", () => {
     ["UAM_CONTACT", "x".repeat(201)],
     ["UAM_DATABASE_URL", "mysql://x"],
     ["UAM_DATABASE_URL", "postgres://user:secret@[::1/uam"],
-    ["UAM_RESEND_API_KEY", ""],
     ["UAM_HOST_MODE", "root"],
     ["UAM_DEFAULT_TTL", "90"],
     ["UAM_DEFAULT_TTL", "3651d"],
@@ -103,6 +102,38 @@ describe("readConfig()", () => {
     const faults = faultsOf({ UAM_LISTEN: "x", UAM_HOST_MODE: "x", UAM_DATABASE_URL: "hunter2" });
     expect(faults).toHaveLength(3);
     expect(faults.join()).not.toContain("hunter2");
+  });
+
+  test("reports what is missing beside a value that cannot be used itself", () => {
+    expect(faultsOf({ UAM_SMTP_URL: "mail.example.org", UAM_TLS_CERT: "cert.pem" })).toEqual([
+      expect.stringMatching(/^UAM_TLS_CERT must be an absolute path/),
+      expect.stringMatching(/^UAM_SMTP_URL must begin with/),
+      "UAM_TLS_CERT and UAM_TLS_KEY must be set together",
+      "UAM_MAIL_FROM must be set for mail to be sent",
+    ]);
+    expect(faultsOf({ UAM_RESEND_API_KEY: "key", UAM_MAIL_FROM: "nobody" })).toEqual([
+      "UAM_MAIL_FROM must be an address or NAME <ADDRESS>",
+    ]);
+  });
+
+  test("takes a variable set empty as unset, whichever it is", () => {
+    const empty = Object.fromEntries(describeVariables().flatMap(({ name }) => name.split(", ").map((it) => [it, ""])));
+    expect(Object.keys(empty).length).toBeGreaterThan(30);
+    expect(readConfig(empty, here)).toEqual(readConfig({}, here));
+    const url = "postgres://u:p@h/db";
+    expect(readConfig({ UAM_DATABASE_URL: url, UAM_DATABASE_URL_FILE: "" }, here).databaseUrl).toBe(url);
+    expect(readConfig({ UAM_HOST_MOD: "" }, here)).toEqual(readConfig({}, here));
+  });
+
+  test("reports what the host lacks together with the values that cannot be used, and looks only at those that can", () => {
+    const seen: unknown[] = [];
+    const lacks = (values: Partial<Config>) => {
+      seen.push(values.shell, values.homeBase);
+      return ["UAM_HOME_BASE is away"];
+    };
+    const read = () => readConfig({ UAM_SHELL: "bash", UAM_HOME_BASE: "/nowhere" }, { ...here, lacks });
+    expect(read).toThrow("UAM_SHELL must be an absolute path\nUAM_HOME_BASE is away");
+    expect(seen).toEqual([undefined, "/nowhere"]);
   });
 
   test("reads a secret from a file, and refuses one given twice or a file that is not there", () => {

@@ -5,7 +5,9 @@ import { absent, answers, healthy, hostFingerprint, idle, killService, mainPid, 
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
+import { keyPlace } from "./key-place.ts";
 import { installCommands } from "./readme.ts";
+import { reserve, switches } from "./reserve.ts";
 import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
@@ -13,6 +15,9 @@ import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 export async function directMode(container: Container, program: string, packages: Packages): Promise<void> {
   const password = await installs(container, program);
   await mainJob(container, password);
+  await keyPlace(container, program);
+  await reserve(container, "uam", password);
+  await switches(container);
   await evidence(container, "uam", { spared: true, by: "the shell" });
   await evidence(container, "uam", { spared: true, by: "the service" });
   await endings(container, "uam");
@@ -77,7 +82,9 @@ async function survives(container: Container): Promise<void> {
   await step("after kill -9 systemd starts it again, and all is as before", async () => {
     const seen = async () =>
       [
-        await container.sh("uam user list --json; uam key list alice --json; cat /home/ext_alice/.ssh/authorized_keys"),
+        await container.sh(
+          "uam user list --json; uam key list alice --json; cat /var/lib/uam/keys/ext_alice/authorized_keys",
+        ),
         await ownKeys(container, "alice"),
       ].join("\n");
     const before = await seen();

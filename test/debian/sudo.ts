@@ -5,22 +5,28 @@ import { absent, answers, healthy, idle, killService, mainPid, ratedAsPromised }
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
+import { reserve } from "./reserve.ts";
 import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
-const UAM = "sudo -u uam uam";
+/** Root becomes the service's user by itself. */
+const UAM = "uam";
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
+  let password = "";
   await step("the package is installed and put to work in sudo mode", async () => {
     await container.sh(`dpkg --install ${packages.first} && uam install --mode sudo`, 120);
     await container.sh("systemctl start uam", 120);
-    await container.sh(`${UAM} admin add root-admin --email you@example.org`);
     await answers(container);
+    const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
+    password = (await container.sh(`cd /root && ${printed.trim()}`)).trim();
     same(await container.sh(`ps -o user= -p ${await mainPid(container)}`), "uam\n", "the service's user");
     await healthy(container, UAM);
   });
   await mainJob(container);
+  await becomes(container);
+  await reserve(container, UAM, password);
   await evidence(container, UAM, { spared: false, by: "the shell" });
   await endings(container, UAM);
   await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "sudo"));
@@ -47,6 +53,30 @@ async function mainJob(container: Container): Promise<void> {
     await container.sh(`${UAM} reconcile --check`);
     await admitted(container, "bob", "second");
     await refused(container, "bob", "first");
+  });
+}
+
+async function becomes(container: Container): Promise<void> {
+  await step("root's own commands run as the service's user, and the audit log names who logged in", async () => {
+    await container.sh(
+      "cd /root && uam user update bob --purpose one && sudo -u uam uam user update bob --purpose two",
+    );
+    await container.sh("SUDO_USER=daemon SUDO_UID=1 uam user update bob --purpose three");
+    await container.sh("SUDO_USER=$'a\\e[31mb' uam user update bob --purpose four");
+    const actors = await container.sh('uam audit list --action user.update --json | grep -o \'"actor": *"[^"]*"\'');
+    // sudo(8) says that root called it.
+    const expected = ["root", "daemon", "root", "root"].map((name) => `"actor": "${name}"`);
+    same(actors.trim(), expected.join("\n"), "who did it, the last first");
+    await container.sh('test -z "$(find /var/lib/uam /var/cache/uam -xdev -not -user uam)"');
+  });
+  await step("root's doctor sees what only the service's user can look at, and what only root can", async () => {
+    const { stdout } = await container.attempt("uam doctor --json");
+    const states = (JSON.parse(stdout) as readonly { area: string; state: string }[]).map(
+      (it) => `${it.area} ${it.state}`,
+    );
+    for (const seen of ["host ok", "database ok", "accounts ok", "administrators ok", "sshd ok", "mail ok"]) {
+      if (!states.includes(seen)) throw new Error(`doctor did not find "${seen}": ${stdout}`);
+    }
   });
 }
 

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { applyPlan, type Outcome } from "../../src/install/apply.ts";
 import { planInstall, planUninstall } from "../../src/install/install.ts";
+import { processLimit } from "../../src/install/limits.ts";
 import { describePlan, type PlaceFile, type Step } from "../../src/install/plan.ts";
 import type { InstallSettings } from "../../src/install/settings.ts";
 
@@ -34,6 +36,7 @@ const settings: InstallSettings = {
   authorizedKeysFile: "%h/.ssh/authorized_keys",
   sudoers: "uam ALL=(root) NOPASSWD: /usr/bin/true\n",
   sshUnit: "ssh.service",
+  processes: 500,
 };
 
 async function apply(steps: readonly Step[]): Promise<readonly Outcome[]> {
@@ -98,6 +101,24 @@ describe("planInstall", () => {
   });
 });
 
+describe("the limit of processes", () => {
+  test("planInstall() limits what the marked accounts may start, in both modes", () => {
+    for (const mode of ["direct", "sudo"] as const) {
+      const step = planInstall({ ...settings, mode }).find(
+        (candidate) => "path" in candidate && candidate.path === "/etc/security/limits.d/50-uam.conf",
+      );
+      expect(step).toMatchObject({ kind: "file", mode: 0o644, owner: "root", keep: false });
+      const lines = step?.kind === "file" ? step.content.split("\n").filter((line) => !line.startsWith("#")) : [];
+      expect(lines).toEqual(["@uam-ext - nproc 500", ""]);
+    }
+  });
+
+  test("processLimit() is a sixteenth of what the host can have, within reason, and at least there is one", () => {
+    expect([3700, 16_000, 4_194_304, 100].map((processes) => processLimit(processes))).toEqual([231, 1000, 1000, 128]);
+    expect(processLimit()).toBeGreaterThanOrEqual(128);
+  });
+});
+
 describe("the file of revoked keys", () => {
   test("planInstall() makes it before sshd is told of it, and planUninstall() leaves it", () => {
     const paths = planInstall(settings).flatMap((step) => (step.kind === "file" ? [step.path] : []));
@@ -117,8 +138,9 @@ describe("planUninstall", () => {
         step.kind === "remove" ? [step.path] : [],
       );
     const always = ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/etc/sysusers.d/uam.conf"];
-    expect(paths(["ext_anna"])).toEqual([...always, "/usr/local/bin/uam"]);
-    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", "/usr/local/bin/uam"]);
+    const limits = "/etc/security/limits.d/50-uam.conf";
+    expect(paths(["ext_anna"])).toEqual([...always, limits, "/usr/local/bin/uam"]);
+    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", limits, "/usr/local/bin/uam"]);
   });
 });
 
@@ -180,6 +202,20 @@ describe.if(isRoot)("applyPlan", () => {
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("applyPlan() empties a directory, follows no link in it, and leaves it there", async () => {
+    const path = join(root, "keys");
+    const outside = join(root, "outside");
+    mkdirSync(join(path, "ext_a/deep"), { recursive: true });
+    mkdirSync(outside);
+    writeFileSync(join(outside, "file"), "kept");
+    symlinkSync(outside, join(path, "link"));
+    for (const expected of ["changed", "unchanged"] as const) {
+      expect(await apply([{ kind: "empty", path: "/keys" }])).toEqual([expected]);
+      expect([readdirSync(path), readdirSync(outside)]).toEqual([[], ["file"]]);
+    }
+    expect(await apply([{ kind: "empty", path: "/missing" }])).toEqual(["unchanged"]);
   });
 
   test("applyPlan() refuses a directory in a file's place", async () => {

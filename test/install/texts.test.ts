@@ -45,6 +45,30 @@ describe("renderUnit", () => {
     }
   });
 
+  test("renderUnit() has the service started again for ever, but for a broken configuration, and ended last", () => {
+    for (const unit of [direct, sudo]) {
+      expect(valuesOf(unit, "Restart")).toEqual(["always"]);
+      expect(valuesOf(unit, "StartLimitIntervalSec")).toEqual(["0"]);
+      expect(Number(valuesOf(unit, "OOMScoreAdjust")[0])).toBeLessThanOrEqual(-900);
+      expect(Number(valuesOf(unit, "TasksMax")[0])).toBeGreaterThanOrEqual(1024);
+    }
+  });
+
+  test("renderUnit() lets root end the processes of accounts and cut off their mounts, and write no more of /sys", () => {
+    const paths = valuesOf(direct, "ReadWritePaths").flatMap((value) => value.split(" "));
+    expect(paths.filter((path) => path.startsWith("-/sys/"))).toEqual([
+      "-/sys/fs/cgroup/user.slice",
+      "-/sys/fs/cgroup/unified/user.slice",
+      "-/sys/fs/fuse/connections",
+    ]);
+    for (const directive of ["ProtectControlGroups", "ProtectKernelTunables"])
+      expect(valuesOf(direct, directive)).toEqual(["yes"]);
+    // The mount and the group must be there when the exemption is made.
+    for (const unit of ["user.slice", "sys-fs-fuse-connections.mount"])
+      expect(valuesOf(direct, "After")[0]?.split(" ")).toContain(unit);
+    expect(valuesOf(sudo, "ReadWritePaths").join(" ")).not.toContain("-/sys/");
+  });
+
   test("renderUnit() unpacks native parts where execution is allowed", () => {
     expect(valuesOf(direct, "Environment")).toEqual(["TMPDIR=/var/cache/uam"]);
     expect(valuesOf(direct, "NoExecPaths")).toEqual(["/home /tmp /var/tmp /dev/shm"]);
@@ -116,6 +140,27 @@ describe("renderEnvironment", () => {
     const given = readEnvironmentFile(path, process.getuid?.() ?? 0);
     const surroundings = { isRoot: false, currentDirectory: "/" };
     expect(readConfig(given, surroundings)).toEqual(readConfig(read, surroundings));
+  });
+
+  test("renderEnvironment() shows in its comments no value that could not be copied from there", () => {
+    const surroundings = { isRoot: false, currentDirectory: "/" };
+    const isTaken = (name: string, value: string) => {
+      try {
+        readConfig({ [name]: value }, surroundings);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const shown: string[] = [];
+    for (const [, comment = "", name = ""] of renderEnvironment("sudo").matchAll(/^# (.*)\n#?(UAM_\w+)=/gm)) {
+      for (const word of comment.split(/[\s,;()`]+/)) {
+        if (word === "" || !isTaken(name, word.toLowerCase()) || /^UAM_|^\d/.test(word)) continue;
+        expect([name, word, isTaken(name, word)]).toEqual([name, word, true]);
+        shown.push(word);
+      }
+    }
+    for (const value of ["debug", "json", "pretty", "off", "dry-run", "direct", "sudo"]) expect(shown).toContain(value);
   });
 
   test("readEnvironmentFile() reads quotes as systemd does, and refuses what another could have written", () => {

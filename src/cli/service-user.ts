@@ -1,0 +1,71 @@
+/** Where the unit runs as another user, root's own commands become that user: its data is not root's. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { STATE_DIRECTORY, UNIT_FILE } from "../install/settings.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A program to run in this one's place. */
+export interface Replacement {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What root does as root even then: it is about the host, or about nothing. `doctor` asks the service's user besides. */
+const ROOT_COMMANDS: ReadonlySet<string> = new Set([
+  ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "completion", "help"],
+  // What sudo(8) runs as root for the service.
+  "sweep",
+]);
+/** Of the shell's variables, those that are harmless to somebody else and show in what is printed. */
+const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The account that the installed unit runs as, drop-ins included; undefined for root, and where there is no unit. */
+export function unitUser(unitFile = UNIT_FILE): string | undefined {
+  if (!existsSync(unitFile)) return undefined;
+  const dropIns = `${unitFile}.d`;
+  const names = existsSync(dropIns) ? readdirSync(dropIns).filter((name) => name.endsWith(".conf")) : [];
+  const files = [unitFile, ...names.sort().map((name) => join(dropIns, name))];
+  const users = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/^User=(.*)$/gm)].map(([, user = ""]) => user.trim()),
+  );
+  const user = users.at(-1);
+  return user === undefined || ["", "root", "0"].includes(user) ? undefined : user;
+}
+
+/** True for a command that root hands to the service's user. */
+export function belongsToService(args: readonly string[]): boolean {
+  const [first = "help"] = args;
+  return !first.startsWith("-") && !ROOT_COMMANDS.has(first);
+}
+
+/**
+ * `program` with the same arguments as that user, with its groups and none of root's rights or variables. `operator` goes with
+ * it where the kernel does not remember who logged in.
+ */
+export function asServiceUser(
+  user: string,
+  {
+    program,
+    args,
+    variables,
+    operator,
+  }: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly variables: Variables;
+    readonly operator: { readonly name: string; readonly uid: number };
+  },
+): Replacement {
+  const kept = Object.entries(variables).filter(
+    (entry): entry is [string, string] => KEPT.test(entry[0]) && entry[1] !== undefined,
+  );
+  const identity: Readonly<Record<string, string>> =
+    operator.uid >= 0 ? { SUDO_USER: operator.name, SUDO_UID: String(operator.uid) } : {};
+  return {
+    argv: ["/usr/bin/setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", program, ...args],
+    env: { ...Object.fromEntries(kept), PATH, HOME: STATE_DIRECTORY, USER: user, LOGNAME: user, ...identity },
+  };
+}

@@ -1,0 +1,77 @@
+/** What `serve` says once it answers: every command in it works as printed, in any other shell of this host. */
+
+import type { Config } from "../config/config.ts";
+import { API_ROOT } from "../server/api/app.ts";
+import { VERSION } from "../shared/version.ts";
+import type { CliEnvironment } from "./environment.ts";
+import { shellWord } from "./shell-word.ts";
+
+/** The service as it runs now. */
+export interface Serving {
+  readonly config: Config;
+  readonly environment: Pick<CliEnvironment, "variables" | "installed" | "isRoot" | "invocation">;
+  /** Where the server says that it listens, e.g. "http://0.0.0.0:8080" or "unix:/run/uam/uam.sock". */
+  readonly address: string;
+  readonly hasAdmins: boolean;
+}
+
+/** The lines for a newcomer; which of them depends on the mode and on whether there is an administrator. */
+export function welcome({ config, environment, address, hasAdmins }: Serving): string {
+  const { base, options } = reach(config, address);
+  const lines = [`uam ${VERSION} answers at ${base}${API_ROOT}/healthz (listening on ${address}).`];
+  if (config.hostMode === "dry-run")
+    lines.push("UAM_HOST_MODE is dry-run: the host is not changed, planned changes are logged.");
+  if (!config.captcha) lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
+  if (!hasAdmins) {
+    lines.push(
+      `There is no administrator yet. In another terminal${whoAndHow(config, environment)}:`,
+      `  ${[...settings(config, environment), environment.invocation].join(" ")} admin add root-admin --email you@example.org`,
+    );
+  }
+  lines.push(
+    "Log in (the password is the one that admin add printed):",
+    `  curl ${options}-c cookies.txt -H 'Content-Type: application/json' -d '{"username":"root-admin","password":"..."}' ${base}${API_ROOT}/auth/admin/login`,
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+/** Where curl(1) finds the service from this host, and what it has to be told for that. */
+function reach({ baseUrl }: Config, address: string): { readonly base: string; readonly options: string } {
+  if (address.startsWith("unix:"))
+    return { base: "http://localhost", options: `--unix-socket ${shellWord(address.slice(5))} ` };
+  const local = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+  if (!local.startsWith("https:")) return { base: local, options: "" };
+  const { host } = new URL(local);
+  // A certificate is for the name that people use.
+  if (baseUrl.startsWith("https:")) return { base: baseUrl, options: `--connect-to ::${withPort(host)} ` };
+  return { base: local, options: "--insecure " };
+}
+
+function withPort(host: string): string {
+  return /:\d+$/.test(host) ? host : `${host}:443`;
+}
+
+/** The variables without which another shell would open another database, or could not write its log. */
+function settings(config: Config, { variables, installed = {}, isRoot }: Serving["environment"]): readonly string[] {
+  const elsewhere = installed.UAM_DATA_DIR || (isRoot ? "/var/lib/uam" : undefined);
+  const files = ["UAM_DATABASE_URL_FILE", "UAM_AUDIT_KEY_FILE"].filter(
+    (name) => variables[name] && variables[name] !== installed[name],
+  );
+  return [
+    ...(config.dataDir === elsewhere ? [] : [`UAM_DATA_DIR=${shellWord(config.dataDir)}`]),
+    ...files.map((name) => `${name}=${shellWord(variables[name] ?? "")}`),
+  ];
+}
+
+/** As whom the command is to be run, and which secrets it needs that must not be printed. */
+function whoAndHow(config: Config, { variables, installed = {}, isRoot }: Serving["environment"]): string {
+  // Root becomes the service's user by itself.
+  const asRoot = isRoot || (config.hostMode === "sudo" && installed.UAM_HOST_MODE === "sudo");
+  const secrets = ["UAM_DATABASE_URL", "UAM_AUDIT_KEY"].filter(
+    (name) => variables[name] && variables[name] !== installed[name],
+  );
+  return [
+    ...(asRoot ? [", as root"] : []),
+    ...(secrets.length === 0 ? [] : [`, with ${secrets.join(" and ")} set as here`]),
+  ].join("");
+}

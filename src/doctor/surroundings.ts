@@ -1,0 +1,93 @@
+/** What the service needs of the host before it starts: looked at by the doctor, and by `serve`, which ends without it. */
+
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { areaOf, type Finding } from "./finding.ts";
+
+/** What is looked at; a value that is missing could not be used itself, which is said elsewhere. */
+export interface Needs {
+  readonly shell?: string | undefined;
+  readonly homeBase?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+}
+
+const READ_OR_WRITE = 0o066;
+const host = areaOf("host");
+const data = areaOf("data");
+
+/** Faults of the shell, the home base and the groups that accounts are to get; none if all of them are there. */
+export function checkNeeds({ shell, homeBase, groups = [] }: Needs): readonly Finding[] {
+  return [
+    ...(shell === undefined || isProgram(shell)
+      ? []
+      : [
+          host.fault(
+            `UAM_SHELL is ${shell}, which this host does not have as a program`,
+            "set it to a shell of this host",
+          ),
+        ]),
+    ...(homeBase === undefined || isDirectory(homeBase)
+      ? []
+      : [
+          host.fault(
+            `UAM_HOME_BASE is ${homeBase}, which is not a directory of this host`,
+            `make it: mkdir ${homeBase}`,
+          ),
+        ]),
+    ...groups
+      .filter((group) => !hasGroup(group))
+      .map((group) =>
+        host.fault(`UAM_GROUPS names ${group}, a group that this host does not have`, `groupadd ${group}`),
+      ),
+  ];
+}
+
+/** A directory or file, and the most that its mode may allow. */
+export interface Secret {
+  readonly path: string;
+  readonly most: number;
+}
+
+/** Faults of what others can read or write and should not; what is not there yet is none. */
+export function checkSecrecy(secrets: readonly Secret[]): readonly Finding[] {
+  return secrets.flatMap(({ path, most }) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || (stat.mode & READ_OR_WRITE & ~most) === 0) return [];
+    return [
+      data.fault(`Others can read ${path} (mode ${octal(stat.mode)})`, `chmod ${octal(stat.mode & most)} ${path}`),
+    ];
+  });
+}
+
+/** A finding as the sentence that a start ends with. */
+export function sentenceOf({ finding, remedy }: Finding): string {
+  return remedy === undefined ? finding : `${finding}; ${remedy}`;
+}
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** In /etc/group, or known to the name service, as LDAP's are. */
+function hasGroup(name: string): boolean {
+  if (
+    readFileSync("/etc/group", "utf8")
+      .split("\n")
+      .some((line) => line.startsWith(`${name}:`))
+  )
+    return true;
+  return spawnSync("getent", ["group", name], { timeout: 10_000 }).status === 0;
+}

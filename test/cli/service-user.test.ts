@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asServiceUser, belongsToService, unitUser } from "../../src/cli/service-user.ts";
+import { renderUnit } from "../../src/install/unit.ts";
+
+const top = mkdtempSync(join(tmpdir(), "uam-test-service-user-"));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const settings = { source: "/usr/bin/uam", homeBase: "/home", authorizedKeysFile: "%h/.ssh/authorized_keys" };
+
+describe("unitUser", () => {
+  test("unitUser() reads the unit that was installed and what an administrator added to it", () => {
+    const unit = join(top, "uam.service");
+    expect(unitUser(unit)).toBeUndefined();
+    writeFileSync(unit, renderUnit({ ...settings, mode: "direct" }));
+    expect(unitUser(unit)).toBeUndefined();
+    writeFileSync(unit, renderUnit({ ...settings, mode: "sudo" }));
+    expect(unitUser(unit)).toBe("uam");
+    mkdirSync(`${unit}.d`);
+    writeFileSync(join(`${unit}.d`, "local.conf"), "[Service]\nUser=other\n");
+    expect(unitUser(unit)).toBe("other");
+    writeFileSync(join(`${unit}.d`, "zz.conf"), "[Service]\nUser=root\n");
+    expect(unitUser(unit)).toBeUndefined();
+  });
+});
+
+describe("belongsToService", () => {
+  test("belongsToService() is true for what needs the service's data, and false for what is about the host", () => {
+    for (const args of [["admin", "add"], ["user", "list"], ["serve"], ["backup", "x"], ["lock", "a"], ["otp", "a"]]) {
+      expect([args, belongsToService(args)]).toEqual([args, true]);
+    }
+    for (const args of [
+      ["install", "--mode", "sudo"],
+      ["uninstall"],
+      ["sudoers"],
+      ["doctor"],
+      ["--help"],
+      ["sweep", "20000"],
+      [],
+    ]) {
+      expect([args, belongsToService(args)]).toEqual([args, false]);
+    }
+  });
+});
+
+describe("asServiceUser", () => {
+  const variables = {
+    ...{ UAM_LOG_LEVEL: "debug", TERM: "xterm", LC_ALL: "C", PATH: "/root/bin", HOME: "/root", SUDO_USER: "mallory" },
+    ...{ BUN_OPTIONS: "--preload=/tmp/x", LD_PRELOAD: "/tmp/x.so", PGHOST: "elsewhere", SSH_AUTH_SOCK: "/tmp/agent" },
+  };
+  const given = { program: "/usr/bin/uam", args: ["key", "list", "a b"], variables };
+
+  test("asServiceUser() takes the arguments as they are, and of the variables only what is harmless", () => {
+    expect(asServiceUser("uam", { ...given, operator: { name: "uid -1", uid: -1 } })).toEqual({
+      argv: [
+        "/usr/bin/setpriv",
+        "--reuid=uam",
+        "--regid=uam",
+        "--init-groups",
+        "--",
+        "/usr/bin/uam",
+        "key",
+        "list",
+        "a b",
+      ],
+      env: {
+        ...{ UAM_LOG_LEVEL: "debug", TERM: "xterm", LC_ALL: "C" },
+        PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        ...{ HOME: "/var/lib/uam", USER: "uam", LOGNAME: "uam" },
+      },
+    });
+  });
+
+  test("asServiceUser() passes on who is at the keyboard, and nobody else", () => {
+    const { env } = asServiceUser("uam", { ...given, operator: { name: "alice", uid: 1000 } });
+    expect([env.SUDO_USER, env.SUDO_UID]).toEqual(["alice", "1000"]);
+    const root = asServiceUser("uam", { ...given, operator: { name: "root", uid: 0 } }).env;
+    expect([root.SUDO_USER, root.SUDO_UID]).toEqual(["root", "0"]);
+  });
+});

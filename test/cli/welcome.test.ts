@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { type Serving, welcome } from "../../src/cli/welcome.ts";
+import { readConfig } from "../../src/config/config.ts";
+
+type Circumstances = Partial<Serving["environment"]> & { readonly address?: string; readonly hasAdmins?: boolean };
+
+function linesOf(variables: Record<string, string>, circumstances: Circumstances = {}): readonly string[] {
+  const { address = "http://127.0.0.1:8080", hasAdmins = false, isRoot = false, ...rest } = circumstances;
+  const all = { ...rest.installed, ...variables };
+  const config = readConfig(all, { isRoot, currentDirectory: "/home/eve/a project" });
+  const environment = { invocation: "uam", isRoot, variables: all, ...rest };
+  return welcome({ config, environment, address, hasAdmins }).split("\n");
+}
+
+const lineWith = (lines: readonly string[], part: string) => lines.find((line) => line.includes(part))?.trim();
+
+describe("welcome", () => {
+  test("welcome() names the data directory where another shell would take another one", () => {
+    const add = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "admin add");
+    const command = "uam admin add root-admin --email you@example.org";
+    expect(add({})).toBe(`UAM_DATA_DIR='/home/eve/a project/.uam' ${command}`);
+    expect(add({ UAM_DATA_DIR: "/srv/uam" })).toBe(`UAM_DATA_DIR=/srv/uam ${command}`);
+    expect(add({ STATE_DIRECTORY: "/srv/state" }, { isRoot: true })).toBe(`UAM_DATA_DIR=/srv/state ${command}`);
+    expect(add({}, { isRoot: true })).toBe(command);
+    const installed = { UAM_DATA_DIR: "/var/lib/uam", UAM_HOST_MODE: "sudo" };
+    expect(add({}, { installed })).toBe(command);
+    expect(add({ UAM_DATA_DIR: "/other" }, { installed })).toBe(`UAM_DATA_DIR=/other ${command}`);
+  });
+
+  test("welcome() says as whom, and which secrets are needed, but prints none", () => {
+    const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "no administrator");
+    expect(told({})).toBe("There is no administrator yet. In another terminal:");
+    expect(told({}, { isRoot: true })).toBe("There is no administrator yet. In another terminal, as root:");
+    expect(told({}, { installed: { UAM_HOST_MODE: "sudo" } })).toContain("terminal, as root:");
+    const lines = linesOf({ UAM_DATABASE_URL: "postgres://u:hunter2@h/db", UAM_AUDIT_KEY: "ab".repeat(32) });
+    expect(lineWith(lines, "no administrator")).toEndWith(", with UAM_DATABASE_URL and UAM_AUDIT_KEY set as here:");
+    expect(lines.join()).not.toMatch(/hunter2|abab/);
+    const known = linesOf({}, { hasAdmins: true });
+    expect(lineWith(known, "admin add root-admin")).toBeUndefined();
+  });
+
+  test("welcome() reaches the service where it listens, not where UAM_BASE_URL says", () => {
+    const curl = (...given: Parameters<typeof linesOf>) => {
+      const lines = linesOf(...given);
+      const command = lineWith(lines, "curl ") ?? "";
+      const base = / (\S+)\/api\/v1\/auth\/admin\/login$/.exec(command)?.[1] ?? "";
+      expect(lines[0]).toContain(`answers at ${base}/api/v1/healthz`);
+      return [base, command.slice(0, command.indexOf(" -c "))];
+    };
+    expect(curl({}, { address: "http://127.0.0.1:9999" })).toEqual(["http://127.0.0.1:9999", "curl"]);
+    expect(curl({}, { address: "http://0.0.0.0:81" })).toEqual(["http://127.0.0.1:81", "curl"]);
+    expect(curl({}, { address: "http://[::]:81" })).toEqual(["http://[::1]:81", "curl"]);
+    expect(curl({}, { address: "unix:/run/u a m" })).toEqual(["http://localhost", "curl --unix-socket '/run/u a m'"]);
+    const named = { UAM_BASE_URL: "https://uam.example.org" };
+    expect(curl(named, { address: "http://127.0.0.1:81" })).toEqual(["http://127.0.0.1:81", "curl"]);
+    const connect = "curl --connect-to ::127.0.0.1:8443";
+    expect(curl(named, { address: "https://0.0.0.0:8443" })).toEqual(["https://uam.example.org", connect]);
+    expect(curl({}, { address: "https://127.0.0.1:8443" })).toEqual(["https://127.0.0.1:8443", "curl --insecure"]);
+  });
+});
