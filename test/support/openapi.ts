@@ -81,8 +81,9 @@ function checkRequest({ request, sent }: Exchange, operation: Operation, { where
   }
   const query = new URL(request.url).searchParams;
   for (const [index, parameter] of (operation.parameters ?? []).entries()) {
-    const text = parameter.in === "query" ? query.get(parameter.name) : null;
-    if (text === null) continue;
+    // An empty one is as if it were not there.
+    const text = parameter.in === "query" ? query.getAll(parameter.name).find((given) => given !== "") : undefined;
+    if (text === undefined) continue;
     const value = parameter.schema.type === "integer" ? Number(text) : text;
     requireValid(requests, `${place}/parameters/${index}/schema`, value, `${where}, ${parameter.name}`);
   }

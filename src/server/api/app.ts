@@ -17,7 +17,15 @@ import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from "./openapi.ts";
 import { infoOf, noteRequest } from "./request.ts";
-import { checkTarget, preflight, type RouteName, routeOf, trimPath, unknownRoute } from "./routing.ts";
+import {
+  checkTarget,
+  preflight,
+  type RouteName,
+  routeOf,
+  trimPath,
+  unknownRoute,
+  withoutEmptyParameters,
+} from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
 import { userRoutes } from "./users.ts";
@@ -55,7 +63,7 @@ export function createApp(services: Services, options: WebOptions): App {
     routes,
     mayPause: isExport,
     fetch: (received, peer) => {
-      const request = withoutTls(received);
+      const request = withUrl(received, withoutEmptyParameters(withoutTls(received.url)));
       noteRequest(request, clientAddress(peer, request.headers.get("x-forwarded-for"), trusted));
       return answer(web, elysia, request);
     },
@@ -90,8 +98,12 @@ function documentOf({ options }: Web, routes: readonly DescribedRoute[]): OpenAp
 }
 
 /** Elysia with standardHostname: false looks for the path from the seventh character on, where https:// has its own slash. */
-function withoutTls(request: Request): Request {
-  return request.url.startsWith("https:") ? new Request(request.url.replace("https:", "http:"), request) : request;
+function withoutTls(url: string): string {
+  return url.replace(/^https:/, "http:");
+}
+
+function withUrl(request: Request, url: string): Request {
+  return url === request.url ? request : new Request(url, request);
 }
 
 function buildRoutes(web: Web) {

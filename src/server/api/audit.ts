@@ -3,7 +3,7 @@
 import { Elysia } from "elysia";
 import { listAudit } from "../../domain/audit/audit.ts";
 import { exportAudit } from "../../domain/audit/csv.ts";
-import { clampTimestamp, parseTimestamp } from "../../shared/timestamp.ts";
+import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../shared/timestamp.ts";
 import { auditRecord } from "../records.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { paged, responses } from "./schemas.ts";
@@ -67,9 +67,8 @@ const csvFile = {
 };
 
 function rangeOf({ since, until }: { readonly since?: string | undefined; readonly until?: string | undefined }) {
-  return { since: boundary("since", since), until: boundary("until", until) };
-}
-
-function boundary(name: string, text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : clampTimestamp(parseTimestamp(text, name));
+  return {
+    since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
+    until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
+  };
 }

@@ -23,12 +23,23 @@ export function checkTarget(request: Request): void {
     throw new UamError("invalid", "The Host header does not name a host");
 }
 
+/** The address without query parameters that are empty, which are as if they were not there: forms send them. */
+export function withoutEmptyParameters(url: string): string {
+  const [path = "", query, ...rest] = url.split("?");
+  if (query === undefined) return url;
+  const kept = [query, ...rest]
+    .join("?")
+    .split("&")
+    .filter((parameter) => /=./.test(parameter));
+  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
+}
+
 /** 405 with what is allowed where the path exists, else 404. */
 export function unknownRoute(routes: readonly RouteName[], request: Request): Error {
   const allowed = allowedMethods(routes, request);
   if (allowed.length === 0) return new UamError("not_found", "There is nothing at this path");
   const list = allowed.join(", ");
-  return new HttpRefusal(405, `This path does not know the method ${request.method}; it knows ${list}`, list);
+  return new HttpRefusal(405, `${request.method} is not allowed here; allowed: ${list}`, list);
 }
 
 /**

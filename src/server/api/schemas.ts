@@ -106,16 +106,19 @@ export const IdParams = v.object({
   ),
 });
 
-function pageNumber(fallback: number, maximum: number, description: string) {
-  const message = `must be a whole number from 1 to ${maximum}`;
+/** No list is as long; times the largest page it is still a whole number to JavaScript and to PostgreSQL. */
+const FARTHEST = 1e12;
+
+/** A whole number of at least 1, however many digits it has. */
+function pageNumber(fallback: number, facts: { readonly description: string; readonly maximum?: number }) {
+  const { maximum = FARTHEST } = facts;
   return v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,9}$/, message),
-      v.metadata({ type: "integer", minimum: 1, maximum, description }),
-      v.transform(Number),
-      v.minValue(1, message),
-      v.maxValue(maximum, message),
+      v.regex(/^0*[1-9]\d*$/, "must be a whole number of at least 1"),
+      v.metadata({ type: "integer", minimum: 1, ...facts }),
+      v.transform((text) => Math.min(Number(text), FARTHEST)),
+      v.maxValue(maximum, `must be at most ${maximum}`),
     ),
     String(fallback),
   );
@@ -123,8 +126,8 @@ function pageNumber(fallback: number, maximum: number, description: string) {
 
 /** Which page of a list, as query parameters. */
 export const pageFields = {
-  page: pageNumber(1, 999_999_999, "Which page; one past the end is empty"),
-  page_size: pageNumber(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Items on a page"),
+  page: pageNumber(1, { description: "Which page; one past the end is empty" }),
+  page_size: pageNumber(DEFAULT_PAGE_SIZE, { description: "Items on a page", maximum: MAX_PAGE_SIZE }),
 };
 
 export const PageQuery = v.object(pageFields);

@@ -13,6 +13,7 @@ import {
   listUsers,
   updateUser,
 } from "../../domain/users/users.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
 import { keyRecord, userRecord } from "../records.ts";
 import { failAs } from "./errors.ts";
 import { KeyList } from "./schemas/keys.ts";
@@ -29,7 +30,7 @@ export function userRoutes(web: Web) {
       async ({ context, query }) => {
         const page = { page: query.page, pageSize: query.page_size };
         const { total, items } = await listUsers(context, query, page);
-        return { data: { total, items: items.map(userRecord) } };
+        return { data: { total, items: items.map((user) => userRecord(user, context.clock.now())) } };
       },
       {
         query: UserQuery,
@@ -45,7 +46,7 @@ export function userRoutes(web: Web) {
       "/",
       async ({ context, body, status }) => {
         const input = { ...body, ttlDays: body.ttl_days };
-        const user = userRecord(await failAs("invalid", ["conflict"], createUser(context, input)));
+        const user = userRecord(await failAs("invalid", ["conflict"], createUser(context, input)), context.clock.now());
         return status(201, {
           data: { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at },
         });
@@ -63,7 +64,9 @@ export function userRoutes(web: Web) {
     )
     .get(
       "/:id",
-      async ({ context, params }) => ({ data: userRecord(await failAs("not_found", [], getUser(context, params.id))) }),
+      async ({ context, params }) => ({
+        data: userRecord(await failAs("not_found", [], getUser(context, params.id)), context.clock.now()),
+      }),
       {
         params: IdParams,
         response: responses(data(UserRecord), 400, 401, 403, 404),
@@ -77,7 +80,10 @@ export function userRoutes(web: Web) {
     .patch(
       "/:id",
       async ({ context, params, body }) => ({
-        data: userRecord(await failAs("invalid", ["not_found"], updateUser(context, params.id, body))),
+        data: userRecord(
+          await failAs("invalid", ["not_found"], updateUser(context, params.id, body)),
+          context.clock.now(),
+        ),
       }),
       {
         parse,
@@ -121,9 +127,9 @@ export function userRoutes(web: Web) {
       "/:id/extend",
       async ({ context, params, body }) => ({
         data: {
-          expire_at: userRecord(
-            await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days)),
-          ).expire_at,
+          expire_at: formatTimestamp(
+            (await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days))).expireAt,
+          ),
         },
       }),
       {
