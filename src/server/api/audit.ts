@@ -5,9 +5,10 @@ import { listAudit } from "../../domain/audit/audit.ts";
 import { exportAudit } from "../../domain/audit/csv.ts";
 import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../shared/timestamp.ts";
 import { auditRecord } from "../records.ts";
+import { requireSession } from "./elysia.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { paged, responses } from "./schemas.ts";
-import { requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function auditRoutes(web: Web) {
   return new Elysia({ prefix: "/audit" })

@@ -5,18 +5,16 @@ import { loginAdmin } from "../../domain/auth/admin.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
 import { issueCaptcha } from "../../domain/auth/challenges.ts";
 import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
-import { logout, type NewSession } from "../../domain/auth/sessions.ts";
+import { logout } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { principalRecord } from "../records.ts";
-import { SESSION_COOKIE, tokenOf } from "./request.ts";
+import { anonymous, anonymousBody, requireSession, setSessionCookie } from "./elysia.ts";
+import { tokenOf } from "./request.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { data, responses, statusOf } from "./schemas.ts";
-import { anonymous, anonymousBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 const Sent = statusOf("sent");
-
-/** The part of Elysia's cookie that is used here. */
-type CookieJar = Record<string, { set(options: Record<string, unknown>): unknown }>;
 
 export function authRoutes(web: Web) {
   return new Elysia({ prefix: "/auth" })
@@ -97,7 +95,7 @@ function loginRoutes(web: Web) {
       "/admin/login",
       async ({ context, body, request, cookie }) => {
         const session = await loginAdmin(context, body.username, body.password, tokenOf(request));
-        setCookie(web, cookie, session);
+        setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
       {
@@ -116,7 +114,7 @@ function loginRoutes(web: Web) {
       "/otp/login",
       async ({ context, body, request, cookie }) => {
         const session = await loginWithCode(context, body.username, body.code, tokenOf(request));
-        setCookie(web, cookie, session);
+        setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
       {
@@ -157,7 +155,7 @@ function sessionRoutes(web: Web) {
       "/logout",
       async ({ context, session, cookie }) => {
         await logout(context, session.principal, session.token);
-        (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes(web), value: "", maxAge: 0 });
+        setSessionCookie(web, cookie, undefined);
         return { data: { status: "logged_out" as const } };
       },
       {
@@ -192,13 +190,3 @@ function sessionRoutes(web: Web) {
 const cookieSet = {
   200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
 };
-
-function setCookie(web: Web, cookie: CookieJar, session: NewSession): void {
-  const maxAge = Math.ceil((session.expiresAt.getTime() - web.services.clock.now().getTime()) / 1000);
-  cookie[SESSION_COOKIE]?.set({ ...attributes(web), value: session.token, maxAge });
-}
-
-function attributes(web: Web) {
-  const sameSite = web.options.cookieSameSite.toLowerCase();
-  return { path: "/", httpOnly: true, secure: true, sameSite };
-}

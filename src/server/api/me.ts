@@ -4,10 +4,11 @@ import { Elysia } from "elysia";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
 import { auditRecord, keyRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
 import { AuditRecord } from "./schemas/audit.ts";
 import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function meRoutes(web: Web) {
   const parse = jsonBody(web, "user");

@@ -40,6 +40,7 @@ export const FAILURES = {
     example: "Too many login attempts from this address; try again in 42 seconds",
   },
   500: { name: "Internal", meaning: "Internal error", example: "An internal error occurred" },
+  503: { name: "Unavailable", meaning: "Not ready for requests", example: "The database does not answer" },
 } as const satisfies Readonly<
   Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
 >;

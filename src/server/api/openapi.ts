@@ -1,25 +1,12 @@
 /** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
 
 import type * as v from "valibot";
+import { isBodyOptional, permissionOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
 import { type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
-import { permissionOf } from "./web.ts";
-
-/** A registered route, as far as the document is made from it. */
-export interface DescribedRoute {
-  readonly method: string;
-  readonly path: string;
-  readonly hooks: {
-    readonly body?: v.GenericSchema;
-    readonly query?: ObjectSchema;
-    readonly params?: ObjectSchema;
-    readonly response?: Readonly<Record<string, v.GenericSchema>>;
-    readonly detail?: RouteDetail;
-    readonly transform?: unknown;
-  };
-}
+import type { ObjectSchema, RegisteredRoute } from "./web.ts";
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -40,7 +27,7 @@ export interface Operation {
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
@@ -76,8 +63,6 @@ interface RouteDetail {
   readonly responses?: Readonly<Record<string, Partial<ResponseObject>>>;
 }
 
-type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
-
 export interface DocumentOptions {
   /** Where the paths begin, e.g. "/api/v1". */
   readonly root: string;
@@ -86,7 +71,7 @@ export interface DocumentOptions {
 }
 
 /** The document of all these routes; each has all statuses it can answer with. */
-export function createOpenApiDocument(routes: readonly DescribedRoute[], options: DocumentOptions): OpenApiDocument {
+export function createOpenApiDocument(routes: readonly RegisteredRoute[], options: DocumentOptions): OpenApiDocument {
   const components: Components = {};
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
@@ -121,9 +106,10 @@ export function createOpenApiDocument(routes: readonly DescribedRoute[], options
   };
 }
 
-function describeRoute(route: DescribedRoute, path: string, components: Components): Operation {
-  const { body, query, params, detail = {} } = route.hooks;
-  const permission = permissionOf(route.hooks.transform);
+function describeRoute(route: RegisteredRoute, path: string, components: Components): Operation {
+  const { body, query, params } = route.hooks;
+  const detail = detailOf(route);
+  const permission = permissionOf(route.hooks);
   const parameters = [
     ...describeParameters("path", params, components),
     ...describeParameters("query", query, components),
@@ -139,12 +125,16 @@ function describeRoute(route: DescribedRoute, path: string, components: Componen
       ? {}
       : {
           requestBody: {
-            required: true as const,
+            required: !isBodyOptional(route.hooks),
             content: jsonContent(convertSchema(body, "input", components), components),
           },
         }),
     responses: describeResponses(route, permission, components),
   };
+}
+
+function detailOf({ hooks }: RegisteredRoute): RouteDetail {
+  return (hooks.detail ?? {}) as RouteDetail;
 }
 
 function describeParameters(
@@ -167,16 +157,16 @@ function describeParameters(
 }
 
 function describeResponses(
-  { method, hooks }: DescribedRoute,
+  route: RegisteredRoute,
   permission: Permission,
   components: Components,
 ): Record<string, ResponseObject | Reference> {
-  const { response = {}, detail = {} } = hooks;
-  const own = detail.responses ?? {};
+  const { response = {} } = route.hooks;
+  const own = detailOf(route).responses ?? {};
   const statuses = new Set([
     ...Object.keys(response),
     ...Object.keys(own),
-    ...impliedFailures(method, hooks, permission),
+    ...impliedFailures(route.method, route.hooks, permission),
   ]);
   const described: Record<string, ResponseObject | Reference> = {};
   for (const status of [...statuses].sort()) {
@@ -188,7 +178,7 @@ function describeResponses(
 }
 
 /** The failures that come of guards, the origin check and the reading of parameters and bodies, not of the route itself. */
-function impliedFailures(method: string, hooks: DescribedRoute["hooks"], permission: Permission): readonly string[] {
+function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permission: Permission): readonly string[] {
   const reads = hooks.body ?? hooks.query ?? hooks.params;
   return [
     ...(reads === undefined ? [] : ["400"]),

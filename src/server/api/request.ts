@@ -18,6 +18,8 @@ export interface RequestInfo {
   readonly id: string;
   /** The client's address, or `UNIX_PEER` for one on a unix socket that no trusted proxy speaks for. */
   readonly address: string;
+  /** The path of the route it is for, as registered; "other" where there is none. */
+  readonly route: string;
 }
 
 /** A live session and the token it was found by. */
@@ -30,14 +32,14 @@ const infos = new WeakMap<Request, RequestInfo>();
 const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
 
 /** Remembers what is known of a request; to be called once, before any route sees it. */
-export function noteRequest(request: Request, address: string): RequestInfo {
-  const info = { id: randomUUID(), address };
+export function noteRequest(request: Request, address: string, route: string): RequestInfo {
+  const info = { id: randomUUID(), address, route };
   infos.set(request, info);
   return info;
 }
 
 export function infoOf(request: Request): RequestInfo {
-  return infos.get(request) ?? noteRequest(request, UNIX_PEER);
+  return infos.get(request) ?? noteRequest(request, UNIX_PEER, "other");
 }
 
 /** The session token that the request carries, or undefined. */

@@ -10,6 +10,13 @@ export interface RouteName {
   readonly path: string;
 }
 
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Whether requests of that method only read (RFC 9110, section 9.2.1). */
+export function isSafe(method: string): boolean {
+  return SAFE_METHODS.has(method);
+}
+
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2); empty where the target has no host. */
 const HOST = /^(?:[^\s/?#@\\[\]]*|\[[0-9a-f:.]+\](?::\d+)?)$/i;
 
@@ -67,12 +74,18 @@ export function trimPath(path: string): string {
   return path.replace(/(.)\/$/, "$1");
 }
 
-/** The path of the route that answers the request, as registered; "other" if none does. */
-export function routeOf(routes: readonly RouteName[], request: Request): string {
+/** The path of the routes that the request is for, as registered; "other" if there are none. */
+export function patternOf(routes: readonly RouteName[], request: Request): string {
   const path = trimPath(new URL(request.url).pathname);
   const known = routes.map((route) => trimPath(route.path)).filter((pattern) => matches(pattern, path));
   // A route without parameters wins over one with them.
   return known.find((pattern) => pattern === path) ?? known[0] ?? "other";
+}
+
+/** The route of that method and path, as registered; a HEAD is answered as a GET is. */
+export function findRoute<R extends RouteName>(routes: readonly R[], method: string, pattern: string): R | undefined {
+  const registered = method === "HEAD" ? "GET" : method;
+  return routes.find((route) => route.method === registered && trimPath(route.path) === pattern);
 }
 
 function allowedMethods(routes: readonly RouteName[], request: Request): readonly string[] {

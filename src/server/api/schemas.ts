@@ -94,7 +94,7 @@ export function created<S extends v.GenericSchema>(success: S, ...failures: read
   return map;
 }
 
-export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429;
+export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503;
 
 /** `:id`: digits only. One too large for the database becomes 0, which no row has. */
 export const IdParams = v.object({

@@ -5,9 +5,10 @@ import { SETTING_KEYS, type SettingKey } from "../../domain/settings/setting-key
 import { dropSetting, listSettings, updateSetting } from "../../domain/settings/settings.ts";
 import { UamError } from "../../shared/errors.ts";
 import { settingRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
 import { SettingChange, SettingList, SettingParams, SettingRecord } from "./schemas/settings.ts";
 import { data, responses } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function settingRoutes(web: Web) {
   return new Elysia({ prefix: "/settings" })

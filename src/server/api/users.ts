@@ -15,11 +15,12 @@ import {
 } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { keyRecord, userRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
 import { failAs } from "./errors.ts";
 import { KeyList } from "./schemas/keys.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function userRoutes(web: Web) {
   const parse = jsonBody(web, "admin");

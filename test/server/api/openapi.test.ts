@@ -8,14 +8,16 @@ import { runProgram } from "../../../src/cli/program.ts";
 import { KEY_TYPES, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
-import { createOpenApiDocument, type DescribedRoute } from "../../../src/server/api/openapi.ts";
+import { createOpenApiDocument } from "../../../src/server/api/openapi.ts";
 import { exampleOf, type JsonSchema } from "../../../src/server/api/openapi-schema.ts";
+import type { RegisteredRoute } from "../../../src/server/api/web.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { apiDocument, checkAnswer } from "../../support/openapi.ts";
 
 /** Every route of the interface and the statuses it can answer with; 413 and 500 are every route's. */
 const STATUSES: Record<string, readonly number[]> = {
   "GET /healthz": [200],
+  "GET /readyz": [200, 503],
   "GET /openapi.json": [200],
   "GET /auth/captcha": [200, 429],
   "POST /auth/otp/send": [200, 400, 403, 429],
@@ -285,7 +287,7 @@ function check(method: string, path: string, { status, body, type, cookie = "x",
 }
 
 /** The one operation of a document of one route. */
-function documentOf(hooks: DescribedRoute["hooks"]) {
+function documentOf(hooks: RegisteredRoute["hooks"]) {
   const routes = [{ method: "POST", path: "/root/things/:id/paint", hooks }];
   const document = createOpenApiDocument(routes, { root: "/root", baseUrl: "http://127.0.0.1", version: "1" });
   const operation = document.paths["/things/{id}/paint"]?.post;

@@ -15,6 +15,7 @@ afterAll(() => app.close());
 /** Every route, and what it asks of the caller. */
 const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
   "GET /healthz": "public",
+  "GET /readyz": "public",
   "POST /auth/admin/login": "public",
   "POST /auth/otp/login": "public",
   "POST /auth/logout": "session",

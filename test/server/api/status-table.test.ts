@@ -471,7 +471,7 @@ const TABLE: readonly Row[] = [
 
   ...["/audit", "/audit/export"].flatMap((path) =>
     ["since", "until"].flatMap((name) =>
-      ["yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", "1700000000", ""].map(
+      ["yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", "1700000000", "%20"].map(
         (value): Row => [
           `GET ${path}`,
           `${name}=${value} not RFC 3339`,
