@@ -129,8 +129,8 @@ function buildRoutes(web: Web): Router {
 }
 
 function documentOf({ options }: Web, router: Router): OpenApiDocument {
-  const { baseUrl, version } = options;
-  return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version });
+  const { baseUrl, version, contact } = options;
+  return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version, contact });
 }
 
 function withUrl(request: Request, url: string): Request {

@@ -54,7 +54,11 @@ export function auditRoutes(web: Web) {
           summary: "Export the audit log as CSV",
           description:
             "Oldest first, UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula begins with an apostrophe.",
-          responses: { 200: csvFile, 429: { description: "Two exports run already" } },
+          responses: {
+            200: csvFile,
+            429: { description: "Two exports are running already; Retry-After says when to try again" },
+            500: { description: "The query failed before the file began; one that fails later ends the file early" },
+          },
         },
       },
     );

@@ -10,6 +10,12 @@ import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
+/** For the document: what the host could not do. */
+const HOST_FAILURE = {
+  description:
+    "The host refused, and nothing is changed; it may pass. Final where the account is missing on the host or not the service's own: an administrator has to see to it",
+};
+
 export function meRoutes(web: Web) {
   const parse = jsonBody(web, "user");
   return new Elysia({ prefix: "/me" })
@@ -42,6 +48,13 @@ export function meRoutes(web: Web) {
           operationId: "uploadKey",
           summary: "Upload a public key",
           description: "On return the host's authorized-keys file holds the key. Only active users may upload.",
+          responses: {
+            409: {
+              description:
+                "The user is not active, the key is active already (a fingerprint is so once on the host, whoever owns it), or there are too many keys",
+            },
+            500: HOST_FAILURE,
+          },
         },
       },
     )
@@ -75,6 +88,12 @@ export function meRoutes(web: Web) {
           summary: "Revoke a key at once",
           description:
             "On return the host's authorized-keys file no longer holds the key, and the sessions it opened have ended.",
+          responses: {
+            500: {
+              description:
+                "The key opens nothing any more if the sentence says so: the user was disabled, or the account shut. Final where the account is missing on the host or not the service's own: an administrator has to see to it",
+            },
+          },
         },
       },
     )

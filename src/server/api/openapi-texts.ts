@@ -39,11 +39,18 @@ export const FAILURES = {
     meaning: "Too many requests or attempts",
     example: "Too many login attempts from this address; try again in 42 seconds",
   },
-  500: { name: "Internal", meaning: "Internal error", example: "An internal error occurred" },
+  500: {
+    name: "Internal",
+    meaning: "Internal error; the sentence says what holds where a part was done",
+    example: "An internal error occurred",
+  },
   503: { name: "Unavailable", meaning: "Not ready for requests", example: "The database does not answer" },
 } as const satisfies Readonly<
   Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
 >;
+
+/** Whom the document names where the configuration names nobody. */
+export const CONTACT = "The administrators of this service";
 
 /** Who may call a route. */
 export const WHO: Readonly<Record<Permission, string>> = {
@@ -56,7 +63,12 @@ export const WHO: Readonly<Record<Permission, string>> = {
 /** What holds for all routes. */
 export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is.
 A path that is not here answers 404, and one of these with another method 405 with \`Allow\`; HEAD is answered as GET is.
-The roles beside the security scheme (\`admin\`, \`user\`) say whose session a route needs; none means any session.`;
+
+Whether to try again: a 429 says when, in \`Retry-After\`; a 500 or 503 may pass, unless the route says that it is final; any other failure is final: the
+same request fails again until something else has changed.
+
+A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty query
+parameter is as if it were not there. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either.`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };

@@ -3,7 +3,7 @@
 import type * as v from "valibot";
 import { isBodyOptional, permissionOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
-import { FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
+import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
 import { type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
 import type { ObjectSchema, RegisteredRoute } from "./web.ts";
@@ -26,6 +26,7 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly "x-permission"?: Exclude<Permission, "public">;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
@@ -68,6 +69,8 @@ export interface DocumentOptions {
   readonly root: string;
   readonly baseUrl: string;
   readonly version: string;
+  /** Whom to ask: an address or a sentence. */
+  readonly contact: string | undefined;
 }
 
 /** The document of all these routes; each has all statuses it can answer with. */
@@ -90,6 +93,7 @@ export function createOpenApiDocument(routes: readonly RegisteredRoute[], option
       summary: "Time-limited SSH accounts for external users",
       description: INFO,
       version: options.version,
+      contact: contactOf(options),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: options.baseUrl + options.root }],
@@ -106,6 +110,11 @@ export function createOpenApiDocument(routes: readonly RegisteredRoute[], option
   };
 }
 
+function contactOf({ contact, baseUrl: url }: DocumentOptions) {
+  if (contact === undefined) return { name: CONTACT, url };
+  return /^\S+@\S+$/.test(contact) ? { name: CONTACT, url, email: contact } : { name: contact, url };
+}
+
 function describeRoute(route: RegisteredRoute, path: string, components: Components): Operation {
   const { body, query, params } = route.hooks;
   const detail = detailOf(route);
@@ -119,7 +128,9 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
     tags: [tagOf(path)],
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
     description: detail.description === undefined ? WHO[permission] : `${detail.description}\n\n${WHO[permission]}`,
-    security: permission === "public" ? [] : [{ session: permission === "session" ? [] : [permission] }],
+    // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is said beside it.
+    security: permission === "public" ? [] : [{ session: [] }],
+    ...(permission === "public" ? {} : { "x-permission": permission }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}

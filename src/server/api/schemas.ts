@@ -47,7 +47,7 @@ export const newPerson = {
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
 
-export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0 means the default"));
+export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0, or none, means the default"));
 
 function timestampLike(example: string) {
   return v.pipe(

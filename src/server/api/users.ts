@@ -22,6 +22,11 @@ import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } f
 import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
+/** For the document: why a user can be neither disabled nor enabled. */
+const ACCOUNT_CONFLICT = {
+  description: "The user is expired (extend it), or the host account is missing or not the service's own; else final",
+};
+
 export function userRoutes(web: Web) {
   const parse = jsonBody(web, "admin");
   return new Elysia({ prefix: "/users" })
@@ -60,6 +65,12 @@ export function userRoutes(web: Web) {
           operationId: "createUser",
           summary: "Create an external user and the host account",
           description: "A username that is stored, or an account of that name on the host, is a conflict.",
+          responses: {
+            400: {
+              description: "Invalid body; or the creation failed otherwise, which may pass: the sentence says what",
+            },
+            409: { description: "The username is stored, or the host has an account or a home of that name" },
+          },
         },
       },
     )
@@ -108,6 +119,13 @@ export function userRoutes(web: Web) {
           operationId: "disableUser",
           summary: "End a user's access at once",
           description: "Empties the authorized-keys file and shuts the account; its processes and sessions end.",
+          responses: {
+            409: ACCOUNT_CONFLICT,
+            500: {
+              description:
+                "The user is disabled if the sentence says so: what is left to do on the host is tried again each minute",
+            },
+          },
         },
       },
     )
@@ -121,6 +139,10 @@ export function userRoutes(web: Web) {
           operationId: "enableUser",
           summary: "Give a disabled user access again",
           description: "Restores the authorized-keys file from the stored keys.",
+          responses: {
+            409: ACCOUNT_CONFLICT,
+            500: { description: "The host refused, and nothing is changed; it may pass" },
+          },
         },
       },
     )
@@ -129,19 +151,27 @@ export function userRoutes(web: Web) {
       async ({ context, params, body }) => ({
         data: {
           expire_at: formatTimestamp(
-            (await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days))).expireAt,
+            (await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days ?? 0)))
+              .expireAt,
           ),
         },
       }),
       {
-        parse,
+        parse: jsonBody(web, "admin", { optional: true }),
         params: IdParams,
         body: Extension,
         response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404),
         detail: {
           operationId: "extendUser",
           summary: "Move a user's expiry",
-          description: "An expired user returns while the recycle period lasts.",
+          description:
+            "An expired user returns while the recycle period lasts. A request without a body asks for the default.",
+          responses: {
+            500: {
+              description:
+                "Final if the recycle period is over: then the user cannot be extended any more. Anything else may pass",
+            },
+          },
         },
       },
     )
@@ -157,7 +187,13 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "deleteUser",
           summary: "Delete a user, the host account, the home directory and the keys",
-          description: "The audit records stay.",
+          description: "The audit records stay. An account that is missing on the host is nothing left to remove.",
+          responses: {
+            500: {
+              description:
+                "The host could not finish: the user stays stored as disabled, and the deletion is tried again each minute. Final where the account on the host is not the service's own: an administrator of the host has to see to it",
+            },
+          },
         },
       },
     )
