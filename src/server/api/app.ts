@@ -20,8 +20,8 @@ import { infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
 import {
   checkTarget,
-  findRoute,
-  patternOf,
+  indexRoutes,
+  pathOf,
   preflight,
   type RouteName,
   trimPath,
@@ -59,12 +59,13 @@ export function createApp(services: Services, options: WebOptions): App {
     findSession: createSessionFinder({ db: services.side, clock: services.clock }),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     exportSlots: createSlots(MAX_EXPORTS, "Two exports are running already; try again when one is done", 30),
-    routeOf: (request) => findRoute(routesOf(router), request.method, infoOf(request).route),
+    routes: () => index,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.side),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);
+  const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
     mayPause: isExport,
@@ -74,7 +75,7 @@ export function createApp(services: Services, options: WebOptions): App {
     fetch: async (received, peer) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
-      const { id } = noteRequest(request, address, patternOf(router.routes, request));
+      const { id } = noteRequest(request, address, index.patternOf(pathOf(request)));
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };
@@ -86,7 +87,7 @@ export function describeApi(options: WebOptions): OpenApiDocument {
     options,
     startedAt: new Date(0),
     findSession: absent,
-    routeOf: absent,
+    routes: absent,
     phase: absent,
     databaseAnswers: absent,
     get services() {
@@ -153,7 +154,7 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
   try {
     checkTarget(request);
     checkOrigin(web.options, request);
-    const preflighted = preflight(web.options, router.routes, request);
+    const preflighted = preflight(web.options, web.routes(), request);
     if (preflighted !== undefined) return preflighted;
     const response = await router.handle(request);
     return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;
@@ -170,5 +171,5 @@ function noteFault({ services }: Web, request: Request, thrown: unknown): void {
 }
 
 function isExport(request: Request): boolean {
-  return trimPath(new URL(request.url).pathname) === `${API_ROOT}/audit/export`;
+  return trimPath(pathOf(request)) === `${API_ROOT}/audit/export`;
 }

@@ -19,7 +19,7 @@ export function createRouter(web: Web, fail: (thrown: unknown, request: Request)
   const router = new Elysia({ handler: { standardHostname: false } });
   router.onError(({ code, error, request }) =>
     // Elysia knows a path by its method: that the path exists with others, only the list of routes can say.
-    fail(code === "NOT_FOUND" ? unknownRoute(router.routes, request) : asRefusal(error), request),
+    fail(code === "NOT_FOUND" ? unknownRoute(web.routes(), request) : asRefusal(error), request),
   );
   // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
   router.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
@@ -113,13 +113,17 @@ function hooksOf(hooks: unknown): readonly { readonly fn?: object }[] {
 
 async function readBody(web: Web, request: Request, { optional = false }: BodyOptions): Promise<object> {
   const body = await readJson(request, { maximum: web.options.maxBody, optional });
-  refuseMisspelled(web.routeOf(request)?.hooks.body, body, "field");
+  refuseMisspelled(routeOf(web, request)?.hooks.body, body, "field");
   return body;
 }
 
 function refuseMisspelledQuery(web: Web, request: Request): void {
-  const given = Object.fromEntries(new URL(request.url).searchParams);
-  refuseMisspelled(web.routeOf(request)?.hooks.query, given, "parameter");
+  const query = routeOf(web, request)?.hooks.query;
+  if (query !== undefined) refuseMisspelled(query, Object.fromEntries(new URL(request.url).searchParams), "parameter");
+}
+
+function routeOf(web: Web, request: Request): RegisteredRoute | undefined {
+  return web.routes().find(request.method, infoOf(request).route);
 }
 
 const counted = new WeakSet<Request>();

@@ -5,7 +5,7 @@ import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/slots.ts";
-import type { RouteName } from "./routing.ts";
+import type { RouteIndex, RouteName } from "./routing.ts";
 
 /** The options of the HTTP side, from the configuration. */
 export interface WebOptions {
@@ -62,8 +62,8 @@ export interface Web {
   readonly findSession: SessionFinder;
   readonly limits: RateLimits;
   readonly exportSlots: Slots;
-  /** The route that answers a request, if there is one. */
-  readonly routeOf: (request: Request) => RegisteredRoute | undefined;
+  /** All routes, once they are registered. */
+  readonly routes: () => RouteIndex<RegisteredRoute>;
   readonly phase: () => Phase;
   /** Whether the database answers; see `createDatabaseProbe`. */
   readonly databaseAnswers: () => Promise<boolean>;

@@ -88,7 +88,7 @@ describe("answers", () => {
     expect(wrong.body).toEqual({ error: "PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH" });
   });
 
-  test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"]])(
+  test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"], ["/users?#b"], ["/users?status=#b"]])(
     "the address %p, which is none, is 400",
     async (path) => {
       expect((await admin.call("GET", path)).body).toEqual({ error: "The address of a request must not contain #" });
