@@ -56,8 +56,8 @@ export function auditRoutes(web: Web) {
             "Oldest first, UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula begins with an apostrophe.",
           responses: {
             200: csvFile,
-            429: { description: "Two exports are running already; Retry-After says when to try again" },
-            500: { description: "The query failed before the file began; one that fails later ends the file early" },
+            429: { description: "Two exports are already running; Retry-After says when to try again" },
+            500: { description: "The query failed before the file began. A failure after that ends the file early" },
           },
         },
       },

@@ -38,7 +38,7 @@ function captchaRoutes(web: Web) {
       detail: {
         operationId: "getCaptcha",
         summary: "Get a captcha",
-        description: "An image whose text goes with the request for a one-time code.",
+        description: "An image with a text; asking for a one-time code needs that text.",
       },
     },
   );
@@ -59,7 +59,7 @@ function codeRoutes(web: Web) {
         operationId: "sendCode",
         summary: "Send a one-time code by e-mail",
         description:
-          "Uses the captcha up. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
+          "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
       },
     },
   );
@@ -105,7 +105,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "loginAdmin",
           summary: "Log in as an administrator",
-          description: "Replaces the session that the request came with. Repeated failures lock the login for a while.",
+          description: "Replaces the session of the request, if any. Repeated failures lock the login for a while.",
           responses: cookieSet,
         },
       },
@@ -124,7 +124,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "loginWithCode",
           summary: "Log in as an external user with a one-time code",
-          description: "Replaces the session that the request came with. The code is valid once.",
+          description: "Replaces the session of the request, if any. The code is valid once.",
           responses: cookieSet,
         },
       },
@@ -142,7 +142,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "resetPassword",
           summary: "Set a new administrator password with a mailed token",
-          description: "Ends all sessions of that administrator, and lifts a lock of the login.",
+          description: "Ends all sessions of that administrator, and unlocks their login.",
         },
       },
     );
@@ -180,7 +180,7 @@ function sessionRoutes(web: Web) {
         detail: {
           operationId: "getPrincipal",
           summary: "Who is logged in",
-          description: "Whose session the cookie is.",
+          description: "The administrator or user whom the session belongs to.",
         },
       },
     );

@@ -79,7 +79,7 @@ async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number)
   } catch (error) {
     if (error instanceof HttpRefusal) throw error;
     // Whoever sends may leave in the middle: no fault of the service, and nothing for its log of errors.
-    throw new UamError("invalid", "The body ended before all of it was there");
+    throw new UamError("invalid", "The body was cut off");
   }
 }
 

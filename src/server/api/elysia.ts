@@ -156,8 +156,9 @@ export function withoutLength({ status, headers }: Response): Response {
 }
 
 /**
- * What Elysia threw as a refusal that says what is wrong; anything else as it is. A ParseError hides what a body was refused
- * for. A ValidationError's own message holds what was submitted, which may be a password; one about an answer is a fault.
+ * Turns what Elysia throws into a refusal that says what is wrong; leaves anything else as it is. A ParseError hides why a
+ * body was refused. A ValidationError's message holds what was submitted, which may be a password. One about our own answer
+ * is a fault.
  */
 function asRefusal(thrown: unknown): unknown {
   if (thrown instanceof ParseError) {
@@ -169,7 +170,10 @@ function asRefusal(thrown: unknown): unknown {
   return thrown;
 }
 
-/** Names the field and what is wrong with it. `all[0].path` is "[object Object]" with valibot (elysia #1879); the issue itself has it. */
+/**
+ * Names the field and what is wrong with it. Elysia's own `all[0].path` is "[object Object]" with valibot (elysia #1879); the
+ * validator's issue has the path.
+ */
 function describe(error: ValidationError): string {
   const issue = error.valueError as unknown as v.BaseIssue<unknown> | undefined;
   if (issue === undefined) return "The request is not valid";

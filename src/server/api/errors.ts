@@ -46,7 +46,7 @@ export function errorResponse(error: unknown): Response {
 export function isFault(thrown: unknown): boolean {
   if (thrown instanceof HttpRefusal) return false;
   if (errorResponse(thrown).status >= 500) return true;
-  // The interface gives some faults a status below 500; see failAs.
+  // The interface gives some faults a status below 500; see otherFailuresAs.
   return thrown instanceof UamError && thrown.cause !== undefined && isFault(thrown.cause);
 }
 
@@ -54,7 +54,11 @@ export function isFault(thrown: unknown): boolean {
  * Runs an operation whose every other failure has one status in the interface's table: what is not a refusal with a
  * meaning of its own (`kept`) is thrown on as `code`, with the same sentence.
  */
-export async function failAs<T>(code: ErrorCode, kept: readonly ErrorCode[], operation: Promise<T>): Promise<T> {
+export async function otherFailuresAs<T>(
+  code: ErrorCode,
+  kept: readonly ErrorCode[],
+  operation: Promise<T>,
+): Promise<T> {
   try {
     return await operation;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** /healthz: whether the process lives. /readyz: whether it is ready for requests. */
+/** /healthz: whether the process is running. /readyz: whether it is ready for requests. */
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
@@ -11,7 +11,7 @@ const Health = v.pipe(
   v.object({
     status: v.pipe(
       v.picklist(["ok", "degraded"]),
-      v.description("`degraded` while the database does not answer: then nobody can do anything but ask this"),
+      v.description("`degraded` while the database does not answer; nearly every other request fails then"),
     ),
     version: described("1.0.0"),
     uptime: v.pipe(
@@ -45,8 +45,8 @@ export function healthRoutes(web: Web) {
         response: responses(data(Health)),
         detail: {
           operationId: "getHealth",
-          summary: "Whether the process lives",
-          description: "For what restarts it: 200 as long as it runs, whatever its database does.",
+          summary: "Whether the process is running",
+          description: "For what restarts it: always 200, with or without the database.",
         },
       },
     )
@@ -63,7 +63,8 @@ export function healthRoutes(web: Web) {
         detail: {
           operationId: "getReadiness",
           summary: "Whether the service is ready for requests",
-          description: "For what sends it requests, such as a load balancer. Asks the database at most once a second.",
+          description:
+            "For a load balancer: 503 while the service starts or stops, or while the database does not answer.",
         },
       },
     );

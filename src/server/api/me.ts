@@ -13,7 +13,7 @@ import type { Web } from "./web.ts";
 /** For the document: what the host could not do. */
 const HOST_FAILURE = {
   description:
-    "The host refused, and nothing is changed; it may pass. Final where the account is missing on the host or not the service's own: an administrator has to see to it",
+    "The host refused; nothing was changed. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out. Otherwise trying again may help",
 };
 
 export function meRoutes(web: Web) {
@@ -29,7 +29,7 @@ export function meRoutes(web: Web) {
         response: responses(KeyList, 401, 403, 404),
         detail: {
           operationId: "listOwnKeys",
-          summary: "List one's own active keys",
+          summary: "List your own active keys",
           description: "Oldest first, and not paged.",
         },
       },
@@ -47,11 +47,12 @@ export function meRoutes(web: Web) {
         detail: {
           operationId: "uploadKey",
           summary: "Upload a public key",
-          description: "On return the host's authorized-keys file holds the key. Only active users may upload.",
+          description:
+            "When this returns, the authorized-keys file on the host holds the key. Only active users may upload.",
           responses: {
             409: {
               description:
-                "The user is not active, the key is active already (a fingerprint is so once on the host, whoever owns it), or there are too many keys",
+                "The user is not active, the key is already active on this host (whoever owns it), or the user has too many keys",
             },
             500: HOST_FAILURE,
           },
@@ -87,11 +88,11 @@ export function meRoutes(web: Web) {
           operationId: "revokeKey",
           summary: "Revoke a key at once",
           description:
-            "On return the host's authorized-keys file no longer holds the key, and the sessions it opened have ended.",
+            "When this returns, the authorized-keys file on the host no longer holds the key, and the sessions it opened have ended.",
           responses: {
             500: {
               description:
-                "The key opens nothing any more if the sentence says so: the user was disabled, or the account shut. Final where the account is missing on the host or not the service's own: an administrator has to see to it",
+                "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out",
             },
           },
         },
@@ -109,7 +110,7 @@ export function meRoutes(web: Web) {
         response: responses(paged(AuditRecord), 400, 401, 403),
         detail: {
           operationId: "listOwnAudit",
-          summary: "Read one's own audit trail",
+          summary: "Read your own audit trail",
           description: "Newest first: what the caller did, and what was done to the caller or the caller's keys.",
         },
       },

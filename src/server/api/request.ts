@@ -62,10 +62,10 @@ export async function authorize(
     found.set(request, pending);
   }
   const session = await pending;
-  if (session === undefined) throw new UamError("unauthorized", "Log in first: this needs a session");
+  if (session === undefined) throw new UamError("unauthorized", "Log in first");
   if (permission !== "session" && session.principal.userType !== permission) {
-    const needed = permission === "admin" ? "an administrator" : "an external user";
-    throw new UamError("forbidden", `This needs the session of ${needed}`);
+    const allowed = permission === "admin" ? "administrators" : "external users";
+    throw new UamError("forbidden", `Only ${allowed} may do this`);
   }
   return session;
 }

@@ -54,7 +54,7 @@ export function settingRoutes(web: Web) {
 function requireKey(text: string): SettingKey {
   const key = SETTING_KEYS.find((known) => known === text);
   if (key === undefined) {
-    throw new UamError("not_found", `There is no such setting; there are ${SETTING_KEYS.join(", ")}`);
+    throw new UamError("not_found", `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`);
   }
   return key;
 }

@@ -16,7 +16,7 @@ import {
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { keyRecord, userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
-import { failAs } from "./errors.ts";
+import { otherFailuresAs } from "./errors.ts";
 import { KeyList } from "./schemas/keys.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
@@ -24,7 +24,8 @@ import type { Web } from "./web.ts";
 
 /** For the document: why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT = {
-  description: "The user is expired (extend it), or the host account is missing or not the service's own; else final",
+  description:
+    "The user is expired (extend them first), or the host account is missing or is not one that uam made. Final until that changes",
 };
 
 export function userRoutes(web: Web) {
@@ -52,7 +53,10 @@ export function userRoutes(web: Web) {
       "/",
       async ({ context, body, status }) => {
         const input = { ...body, ttlDays: body.ttl_days };
-        const user = userRecord(await failAs("invalid", ["conflict"], createUser(context, input)), context.clock.now());
+        const user = userRecord(
+          await otherFailuresAs("invalid", ["conflict"], createUser(context, input)),
+          context.clock.now(),
+        );
         return status(201, {
           data: { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at },
         });
@@ -67,7 +71,8 @@ export function userRoutes(web: Web) {
           description: "A username that is stored, or an account of that name on the host, is a conflict.",
           responses: {
             400: {
-              description: "Invalid body; or the creation failed otherwise, which may pass: the sentence says what",
+              description:
+                "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
             },
             409: { description: "The username is stored, or the host has an account or a home of that name" },
           },
@@ -77,7 +82,7 @@ export function userRoutes(web: Web) {
     .get(
       "/:id",
       async ({ context, params }) => ({
-        data: userRecord(await failAs("not_found", [], getUser(context, params.id)), context.clock.now()),
+        data: userRecord(await otherFailuresAs("not_found", [], getUser(context, params.id)), context.clock.now()),
       }),
       {
         params: IdParams,
@@ -85,7 +90,7 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "getUser",
           summary: "Read an external user",
-          description: "Expired users are there until they are recycled.",
+          description: "Expired users can be read until they are recycled.",
         },
       },
     )
@@ -93,7 +98,7 @@ export function userRoutes(web: Web) {
       "/:id",
       async ({ context, params, body }) => ({
         data: userRecord(
-          await failAs("invalid", ["not_found"], updateUser(context, params.id, body)),
+          await otherFailuresAs("invalid", ["not_found"], updateUser(context, params.id, body)),
           context.clock.now(),
         ),
       }),
@@ -123,7 +128,7 @@ export function userRoutes(web: Web) {
             409: ACCOUNT_CONFLICT,
             500: {
               description:
-                "The user is disabled if the sentence says so: what is left to do on the host is tried again each minute",
+                "Something could not be done on the host. The message says what holds: if the user is disabled, the service keeps trying to do the rest",
             },
           },
         },
@@ -141,7 +146,7 @@ export function userRoutes(web: Web) {
           description: "Restores the authorized-keys file from the stored keys.",
           responses: {
             409: ACCOUNT_CONFLICT,
-            500: { description: "The host refused, and nothing is changed; it may pass" },
+            500: { description: "The host refused; nothing was changed. Trying again may help" },
           },
         },
       },
@@ -151,8 +156,13 @@ export function userRoutes(web: Web) {
       async ({ context, params, body }) => ({
         data: {
           expire_at: formatTimestamp(
-            (await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days ?? 0)))
-              .expireAt,
+            (
+              await otherFailuresAs(
+                "internal",
+                ["not_found", "invalid"],
+                extendUser(context, params.id, body.days ?? 0),
+              )
+            ).expireAt,
           ),
         },
       }),
@@ -169,7 +179,7 @@ export function userRoutes(web: Web) {
           responses: {
             500: {
               description:
-                "Final if the recycle period is over: then the user cannot be extended any more. Anything else may pass",
+                "The user could not be extended. Final once the recycle period is over; otherwise trying again may help",
             },
           },
         },
@@ -187,11 +197,12 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "deleteUser",
           summary: "Delete a user, the host account, the home directory and the keys",
-          description: "The audit records stay. An account that is missing on the host is nothing left to remove.",
+          description:
+            "The audit records are kept. If the host account is already gone, only what is stored is deleted.",
           responses: {
             500: {
               description:
-                "The host could not finish: the user stays stored as disabled, and the deletion is tried again each minute. Final where the account on the host is not the service's own: an administrator of the host has to see to it",
+                "The host could not finish: the user is disabled, and the service keeps trying to delete the rest. Final if the host account is not one that uam made: an administrator of the host must sort it out",
             },
           },
         },
