@@ -75,7 +75,10 @@ function checkResponse({ request, response, text }: Exchange, operation: Operati
 /** What was accepted must be what the document says is accepted, and from whom. */
 function checkRequest({ request, sent }: Exchange, operation: Operation, { where, place }: Spot): void {
   if (operation.security.length > 0 && !request.headers.has("cookie")) throw new Error(`${where} without a session`);
-  if (operation.requestBody?.required === true || (operation.requestBody !== undefined && sent !== undefined)) {
+  if (
+    operation.requestBody?.required === true ||
+    (operation.requestBody !== undefined && sent !== undefined && sent !== "")
+  ) {
     const body = typeof sent === "string" ? JSON.parse(sent) : sent;
     requireValid(requests, `${place}/requestBody/content/application~1json/schema`, body, `${where}, request`);
   }

@@ -70,8 +70,8 @@ describe.each([...ROUTES])("$route, $kind", (route) => {
   });
 
   test("ignores what looks like none", async () => {
-    const { text } = await send(route, "something_else_entirely");
-    expect(text).not.toContain("There is no");
+    const { body } = await send(route, "something_else_entirely");
+    expect(body?.error ?? "").not.toContain("There is no");
   });
 });
 

@@ -98,7 +98,7 @@ describe("since and until", () => {
     return {
       since: from.body.data.total,
       until: to.body.data.total,
-      exported: file.text.match(/\btimed\b/g)?.length ?? 0,
+      exported: file.text.match(/"timed",auth\.admin_login/g)?.length ?? 0,
     };
   }
 
