@@ -58,6 +58,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pg: ["store/backup/copy-client.ts"],
   "pg-copy-streams": ["store/backup/copy-client.ts"],
   croner: ["server/jobs"],
+  // What looks like what is one rule, for the API and the command line alike.
+  "fastest-levenshtein": ["shared/near-miss.ts"],
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli"],
   "@logtape/logtape": ["server/logging.ts"],
@@ -100,6 +102,12 @@ const WORDS: readonly { readonly name: string; readonly pattern: RegExp; readonl
         "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
         "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
       },
+    },
+    {
+      name: "what is clever about Elysia",
+      pattern:
+        /\.(?:derive|guard|macro|on(?:Error|BeforeHandle|AfterHandle|Transform|Parse|Request)|mapResponse)\(|\b(?:ParseError|ValidationError|standardHostname)\b/,
+      allowed: { "server/api/elysia.ts": "has each trick with its reason; routes are plain" },
     },
     {
       // performance.now() measures durations and tells nobody the time.

@@ -52,6 +52,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     const jobs = startJobs(services, { transport, reconcile });
+    app.enter("serving");
     manager.ready(`answers at ${server.address}`);
     // The binary writes native libraries to a disk to load them: not to be put off until that disk may be full.
     Promise.all([loadArgon2(), import("../domain/auth/captcha-image.ts")]).catch((error: unknown) => {
@@ -59,6 +60,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     });
     environment.onReload?.(() => void reload(server, manager, log));
     await stopped;
+    app.enter("stopping");
     manager.stopping();
     log.info("stopping: letting the requests and jobs under way finish");
     await Promise.all([server.stop(DRAIN), jobs.stop()]);

@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
 import type { UserFilter } from "../domain/users/users.ts";
+import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
@@ -162,7 +163,8 @@ function runList(input: ListInput): Command {
     const { listUsers } = await import("../domain/users/users.ts");
     const { userRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
-    const records = items.map(userRecord);
+    const now = systemClock.now();
+    const records = items.map((user) => userRecord(user, now));
     if (input.json) printJson(environment, { total, items: records });
     else {
       printTable(environment, COLUMNS, records);
@@ -201,8 +203,9 @@ function changing(
 
 async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
   const { userRecord } = await import("../server/records.ts");
-  if (json) printJson(environment, userRecord(user));
-  else printRecord(environment, userRecord(user));
+  const record = userRecord(user, systemClock.now());
+  if (json) printJson(environment, record);
+  else printRecord(environment, record);
   return EXIT.done;
 }
 

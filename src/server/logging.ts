@@ -1,5 +1,6 @@
 /** The service's log: one line a record on standard error, as JSON or, on a terminal, as text. */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   configureSync,
   getAnsiColorFormatter,
@@ -39,11 +40,15 @@ export function openLog(options: LoggingOptions): Log {
     ],
   });
   const logger = getLogger("uam");
+  // The host is told what to do by operations that know nothing of requests: what is common to a request goes along by itself.
+  const common = new AsyncLocalStorage<LogFields>();
+  const all = (fields: LogFields | undefined) => plain({ ...common.getStore(), ...fields });
   return {
-    debug: (message, fields) => logger.debug(message, () => plain(fields)),
-    info: (message, fields) => logger.info(message, () => plain(fields)),
-    warn: (message, fields) => logger.warn(message, () => plain(fields)),
-    error: (message, fields) => logger.error(message, () => plain(fields)),
+    debug: (message, fields) => logger.debug(message, () => all(fields)),
+    info: (message, fields) => logger.info(message, () => all(fields)),
+    warn: (message, fields) => logger.warn(message, () => all(fields)),
+    error: (message, fields) => logger.error(message, () => all(fields)),
+    within: (fields, work) => common.run({ ...common.getStore(), ...fields }, work),
   };
 }
 
@@ -53,7 +58,7 @@ function fieldsOf(record: LogRecord): string {
 }
 
 /** Errors hold what matters in properties that JSON leaves out. */
-function plain(fields: LogFields = {}): Record<string, unknown> {
+function plain(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? describe(value) : value]),
   );

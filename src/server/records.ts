@@ -5,12 +5,14 @@ import type { Principal } from "../domain/auth/sessions.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
+import { statusAt } from "../domain/users/find.ts";
 import { hostAccountOf } from "../domain/users/username.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, AuditRow, KeyRow, UserRow } from "../store/schema.ts";
 
-export function userRecord(user: UserRow) {
+/** The user as of now: from the moment of its expiry it reads as expired, whatever the jobs have done. */
+export function userRecord(user: UserRow, now: Date) {
   return {
     id: user.id,
     username: user.username,
@@ -18,7 +20,7 @@ export function userRecord(user: UserRow) {
     email: user.email,
     supervisor: user.supervisor,
     purpose: user.purpose,
-    status: user.status,
+    status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
     disabled_at: time(user.disabledAt),
     created_at: formatTimestamp(user.createdAt),
@@ -65,7 +67,7 @@ export function statsRecord(stats: Stats) {
     active: stats.active,
     disabled: stats.disabled,
     expired: stats.expired,
-    expiring_soon: stats.expiringSoon.map(userRecord),
+    expiring_soon: stats.expiringSoon.map((user) => userRecord(user, stats.at)),
     pending_approvals: stats.pendingApprovals,
   };
 }

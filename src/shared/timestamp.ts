@@ -26,13 +26,22 @@ export function parseTimestamp(text: string, name = "timestamp"): Date {
   const offsetMinute = Number(match[11] ?? 0);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) fail();
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) fail();
-  const milliseconds = Math.floor(Number(`0${match[7] ?? ".0"}`) * 1000);
+  const milliseconds = Number((match[7] ?? ".").slice(1, 4).padEnd(3, "0"));
   const date = new Date(0);
   // Date.UTC reads the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second, milliseconds);
   const offset = (offsetHour * 60 + offsetMinute) * 60_000 * (match[9] === "-" ? -1 : 1);
   return new Date(date.getTime() - offset);
+}
+
+/**
+ * The first millisecond that is not before the instant the text names, so that a range beginning there is inclusive to the
+ * last digit given: a record of `.904` is before `.904999`. Throws as `parseTimestamp` does, which is right for a range's end.
+ */
+export function parseRangeStart(text: string, name?: string): Date {
+  const date = parseTimestamp(text, name);
+  return /\.\d{3}\d*[1-9]/.test(text) ? new Date(date.getTime() + 1) : date;
 }
 
 /** UTC RFC 3339 with milliseconds, `2026-11-20T08:00:00.000Z`. */

@@ -214,6 +214,9 @@ describe("uam beside the service", () => {
     expect(uam("user", "create", "bob", "--email", "bob@example.org").status).toBe(0);
     expect(uam("user", "list").stdout).toContain("bob@example.org");
     expect(uam("healthcheck").status).toBe(0);
+    const unix = join(directory, "uam.sock");
+    const readiness = await fetch("http://localhost/api/v1/readyz", { unix });
+    expect([readiness.status, await readiness.json()]).toEqual([200, { data: { status: "ok" } }]);
     const taken = spawnSync(process.execPath, [PROGRAM, "serve"], {
       cwd: directory,
       env: { ...variables, UAM_LISTEN: "unix:/dev/null/uam.sock" },

@@ -95,6 +95,7 @@ export async function createTestApp(
     policy: policyOf(config),
   };
   const app = createApp(services, webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1" }));
+  app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
 
   async function admin(): Promise<Client> {

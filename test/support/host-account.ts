@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "bun:test";
 import { renderAuthorizedKeys } from "../../src/host/key-file/authorized-keys.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account } from "../../src/protocol/host.ts";
-import type { Log, LogFields, LogLevel } from "../../src/shared/log.ts";
+import { type Log, type LogFields, type LogLevel, silentLog } from "../../src/shared/log.ts";
 import { type DataLock, openDataLock } from "../../src/store/postgres/data-lock.ts";
 
 /** Real accounts are made only where somebody asked for it, and only as root. */
@@ -78,5 +78,6 @@ export function recordingLog(): { readonly log: Log; readonly lines: LogLine[] }
     (message: string, fields: LogFields = {}): void => {
       lines.push({ level, message, fields });
     };
-  return { log: { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") }, lines };
+  const log = { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") };
+  return { log: { ...silentLog, ...log }, lines };
 }

@@ -75,14 +75,18 @@ function checkResponse({ request, response, text }: Exchange, operation: Operati
 /** What was accepted must be what the document says is accepted, and from whom. */
 function checkRequest({ request, sent }: Exchange, operation: Operation, { where, place }: Spot): void {
   if (operation.security.length > 0 && !request.headers.has("cookie")) throw new Error(`${where} without a session`);
-  if (operation.requestBody !== undefined) {
+  if (
+    operation.requestBody?.required === true ||
+    (operation.requestBody !== undefined && sent !== undefined && sent !== "")
+  ) {
     const body = typeof sent === "string" ? JSON.parse(sent) : sent;
     requireValid(requests, `${place}/requestBody/content/application~1json/schema`, body, `${where}, request`);
   }
   const query = new URL(request.url).searchParams;
   for (const [index, parameter] of (operation.parameters ?? []).entries()) {
-    const text = parameter.in === "query" ? query.get(parameter.name) : null;
-    if (text === null) continue;
+    // An empty one is as if it were not there.
+    const text = parameter.in === "query" ? query.getAll(parameter.name).find((given) => given !== "") : undefined;
+    if (text === undefined) continue;
     const value = parameter.schema.type === "integer" ? Number(text) : text;
     requireValid(requests, `${place}/parameters/${index}/schema`, value, `${where}, ${parameter.name}`);
   }

@@ -2,6 +2,8 @@
 
 import { sql } from "drizzle-orm";
 import type { Database } from "../../store/client.ts";
+import type { UserRow } from "../../store/schema.ts";
+import { hasStatusAt } from "../users/find.ts";
 
 export interface Figures {
   readonly users: { readonly active: number; readonly disabled: number; readonly expired: number };
@@ -12,12 +14,13 @@ export interface Figures {
 }
 
 /** All figures in one statement, so that they are of one moment. */
-export async function readFigures(db: Database): Promise<Figures> {
+export async function readFigures(db: Database, now: Date): Promise<Figures> {
+  const of = (status: UserRow["status"]) => sql`select count(*)::int from users where ${hasStatusAt(status, now)}`;
   const [row] = await db.execute<Record<string, number>>(sql`
     select
-      (select count(*)::int from users where status = 'active') as active,
-      (select count(*)::int from users where status = 'disabled') as disabled,
-      (select count(*)::int from users where status = 'expired') as expired,
+      (${of("active")}) as active,
+      (${of("disabled")}) as disabled,
+      (${of("expired")}) as expired,
       (select count(*)::int from outbox where status = 'queued') as queued,
       (select count(*)::int from outbox where status = 'dead') as dead,
       (select count(*)::int from approvals where status = 'pending') as pending,

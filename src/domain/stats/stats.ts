@@ -1,14 +1,17 @@
 /** The figures of the dashboard. */
 
-import { and, asc, count, eq, gt, lte } from "drizzle-orm";
+import { and, asc, count, eq, lte, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { approvals, type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
+import { hasStatusAt } from "../users/find.ts";
 
 /** How far ahead `expiringSoon` looks. */
 export const EXPIRING_SOON = 30 * DAY;
 
 export interface Stats {
+  /** The moment that the figures are of. */
+  readonly at: Date;
   readonly total: number;
   readonly active: number;
   readonly disabled: number;
@@ -23,17 +26,18 @@ export async function readStats(context: Context): Promise<Stats> {
   const now = context.clock.now();
   return await context.db.transaction(
     async (tx) => {
-      const rows = await tx
-        .select({ status: users.status, total: count() })
+      const of = (status: UserRow["status"]) =>
+        sql`count(*) filter (where ${hasStatusAt(status, now)})`.mapWith(Number);
+      const [counted] = await tx
+        .select({ total: count(), active: of("active"), disabled: of("disabled"), expired: of("expired") })
         .from(users)
-        .groupBy(users.status)
         .prepare("count_by_status")
         .execute();
-      const of = (status: UserRow["status"]) => rows.find((row) => row.status === status)?.total ?? 0;
+      if (counted === undefined) throw new Error("an aggregate returned no row");
       const expiringSoon = await tx
         .select()
         .from(users)
-        .where(and(eq(users.status, "active"), gt(users.expireAt, now), lte(users.expireAt, shift(now, EXPIRING_SOON))))
+        .where(and(hasStatusAt("active", now), lte(users.expireAt, shift(now, EXPIRING_SOON))))
         .orderBy(asc(users.expireAt), asc(users.id))
         .prepare("expiring_soon")
         .execute();
@@ -44,10 +48,8 @@ export async function readStats(context: Context): Promise<Stats> {
         .prepare("count_pending")
         .execute();
       return {
-        total: rows.reduce((sum, row) => sum + row.total, 0),
-        active: of("active"),
-        disabled: of("disabled"),
-        expired: of("expired"),
+        at: now,
+        ...counted,
         expiringSoon,
         pendingApprovals: pending?.total ?? 0,
       };

@@ -1,6 +1,6 @@
 /** Looking up users, and the row lock that every change to a user or its keys begins with. */
 
-import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, lte, or, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
@@ -84,6 +84,18 @@ export async function lockUserByName(tx: Transaction, username: string): Promise
 /** Whether the user's time is up, whether or not the expiry job has come by yet. */
 export function isExpired(user: UserRow, now: Date): boolean {
   return user.status === "expired" || user.expireAt <= now;
+}
+
+/** The status as it is shown: a user whose time is up is expired, whether or not the expiry job has come by yet. */
+export function statusAt(user: UserRow, now: Date): UserRow["status"] {
+  return isExpired(user, now) ? "expired" : user.status;
+}
+
+/** The condition that `statusAt` gives that status. */
+export function hasStatusAt(status: UserRow["status"], now: Date): SQL | undefined {
+  return status === "expired"
+    ? or(eq(users.status, "expired"), lte(users.expireAt, now))
+    : and(eq(users.status, status), gt(users.expireAt, now));
 }
 
 function missing(id: number): never {

@@ -20,7 +20,7 @@ import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { isExpired, lockUser, requireUser, type User } from "./find.ts";
+import { hasStatusAt, isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
 export interface NewUser {
@@ -204,7 +204,7 @@ export async function getUser(context: Context, userId: number): Promise<User> {
 /** One page of users, newest first. */
 export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {
   const where = and(
-    filter.status === undefined ? undefined : eq(users.status, filter.status),
+    filter.status === undefined ? undefined : hasStatusAt(filter.status, context.clock.now()),
     filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
   );
   // One snapshot, so that `total` and `items` agree.

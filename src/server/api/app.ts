@@ -1,27 +1,36 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
-import { Elysia } from "elysia";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
 import type { Services } from "../../domain/operation/context.ts";
+import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { createSlots } from "../../shared/slots.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
-import { refuseLargeBody } from "./body.ts";
 import { documentRoutes } from "./document.ts";
+import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
 import { errorResponse, isFault } from "./errors.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
-import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from "./openapi.ts";
+import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { infoOf, noteRequest } from "./request.ts";
-import { checkTarget, preflight, type RouteName, routeOf, trimPath, unknownRoute } from "./routing.ts";
+import { logRequest } from "./request-log.ts";
+import {
+  checkTarget,
+  indexRoutes,
+  pathOf,
+  preflight,
+  type RouteName,
+  trimPath,
+  withoutEmptyParameters,
+} from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
 import { userRoutes } from "./users.ts";
-import type { Web, WebOptions } from "./web.ts";
+import type { Phase, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
 
@@ -36,10 +45,13 @@ export interface App {
   readonly routes: readonly RouteName[];
   /** True for a request whose answer may pause while it is made: the export waits for the database and for its reader. */
   readonly mayPause: (request: Request) => boolean;
+  /** Says what the service is doing from now on; it begins by starting. */
+  readonly enter: (phase: Phase) => void;
 }
 
 /** Builds the application on the services; nothing else is needed to answer requests. */
 export function createApp(services: Services, options: WebOptions): App {
+  let phase: Phase = "starting";
   const web: Web = {
     services,
     options,
@@ -47,17 +59,24 @@ export function createApp(services: Services, options: WebOptions): App {
     findSession: createSessionFinder({ db: services.side, clock: services.clock }),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     exportSlots: createSlots(MAX_EXPORTS, "Two exports are running already; try again when one is done", 30),
+    routes: () => index,
+    phase: () => phase,
+    databaseAnswers: createDatabaseProbe(services.side),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
-  const elysia = buildRoutes(web);
-  const routes = elysia.routes.map(({ method, path }) => ({ method, path: trimPath(path) }));
+  const router = buildRoutes(web);
+  const index = indexRoutes(routesOf(router));
   return {
-    routes,
+    routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
     mayPause: isExport,
-    fetch: (received, peer) => {
-      const request = withoutTls(received);
-      noteRequest(request, clientAddress(peer, request.headers.get("x-forwarded-for"), trusted));
-      return answer(web, elysia, request);
+    enter: (next) => {
+      phase = next;
+    },
+    fetch: async (received, peer) => {
+      const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
+      const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
+      const { id } = noteRequest(request, address, index.patternOf(pathOf(request)));
+      return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };
 }
@@ -68,6 +87,9 @@ export function describeApi(options: WebOptions): OpenApiDocument {
     options,
     startedAt: new Date(0),
     findSession: absent,
+    routes: absent,
+    phase: absent,
+    databaseAnswers: absent,
     get services() {
       return absent();
     },
@@ -78,41 +100,21 @@ export function describeApi(options: WebOptions): OpenApiDocument {
       return absent();
     },
   };
-  return documentOf(web, buildRoutes(web).routes);
+  return documentOf(web, buildRoutes(web));
 }
 
 function absent(): never {
   throw new Error("Routes that are only described answer nothing");
 }
 
-function documentOf({ options }: Web, routes: readonly DescribedRoute[]): OpenApiDocument {
-  return createOpenApiDocument(routes, { root: API_ROOT, baseUrl: options.baseUrl, version: options.version });
-}
+type Router = ReturnType<typeof createRouter>;
 
-/** Elysia with standardHostname: false looks for the path from the seventh character on, where https:// has its own slash. */
-function withoutTls(request: Request): Request {
-  return request.url.startsWith("https:") ? new Request(request.url.replace("https:", "http:"), request) : request;
-}
-
-function buildRoutes(web: Web) {
-  // Without standardHostname: false, a Host header without a port is a 404 on every route.
-  const elysia = new Elysia({ handler: { standardHostname: false } });
-  elysia.onError(({ code, error, request }) => {
-    const thrown = code === "NOT_FOUND" ? unknownRoute(elysia.routes, request) : error;
-    if (isFault(thrown)) {
-      const { id } = infoOf(request);
-      web.services.log.error("a request failed", {
-        requestId: id,
-        method: request.method,
-        path: new URL(request.url).pathname,
-        error: thrown,
-      });
-    }
+function buildRoutes(web: Web): Router {
+  const router = createRouter(web, (thrown, request) => {
+    noteFault(web, request, thrown);
     return errorResponse(thrown);
   });
-  // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
-  elysia.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
-  elysia.group(API_ROOT, (api) =>
+  router.group(API_ROOT, (api) =>
     api
       .use(healthRoutes(web))
       .use(authRoutes(web))
@@ -122,51 +124,52 @@ function buildRoutes(web: Web) {
       .use(auditRoutes(web))
       .use(settingRoutes(web))
       .use(statsRoutes(web))
-      .use(documentRoutes(() => documentOf(web, elysia.routes))),
+      .use(documentRoutes(() => documentOf(web, router))),
   );
-  return elysia;
+  return router;
 }
 
-type Routes = Pick<Elysia, "handle" | "routes">;
+function documentOf({ options }: Web, router: Router): OpenApiDocument {
+  const { baseUrl, version, contact } = options;
+  return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version, contact });
+}
 
-async function answer(web: Web, elysia: Routes, request: Request): Promise<Response> {
+function withUrl(request: Request, url: string): Request {
+  return url === request.url ? request : new Request(url, request);
+}
+
+async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
-  const { id, address } = infoOf(request);
-  const response = await respond(web, elysia, request);
+  const response = await respond(web, router, request);
   completeHeaders(web.options, request, response);
   const { method } = request;
-  const path = new URL(request.url).pathname;
-  if (web.options.observe !== undefined) {
-    const seconds = (performance.now() - began) / 1000;
-    web.options.observe({ method, route: routeOf(elysia.routes, request), status: response.status, seconds });
-  }
-  const milliseconds = Math.round((performance.now() - began) * 10) / 10;
-  web.services.log.debug("request", { requestId: id, method, path, status: response.status, milliseconds, address });
+  const { route } = infoOf(request);
+  const milliseconds = performance.now() - began;
+  web.options.observe?.({ method, route, status: response.status, seconds: milliseconds / 1000 });
+  logRequest(web.services.log, request, { status: response.status, milliseconds });
   return response;
 }
 
-async function respond(web: Web, elysia: Routes, request: Request): Promise<Response> {
+async function respond(web: Web, router: Router, request: Request): Promise<Response> {
   try {
     checkTarget(request);
     checkOrigin(web.options, request);
-    const preflighted = preflight(web.options, elysia.routes, request);
+    const preflighted = preflight(web.options, web.routes(), request);
     if (preflighted !== undefined) return preflighted;
-    const response = await elysia.handle(request);
+    const response = await router.handle(request);
     return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;
   } catch (error) {
-    if (isFault(error)) web.services.log.error("a request failed", { requestId: infoOf(request).id, error });
+    noteFault(web, request, error);
     return errorResponse(error);
   }
 }
 
-function isExport(request: Request): boolean {
-  return trimPath(new URL(request.url).pathname) === `${API_ROOT}/audit/export`;
+function noteFault({ services }: Web, request: Request, thrown: unknown): void {
+  if (!isFault(thrown)) return;
+  const { id, route } = infoOf(request);
+  services.log.error("a request failed", { requestId: id, method: request.method, route, error: thrown });
 }
 
-/** Elysia says of a HEAD's empty body that its length is 0; nobody knows the file's, and then none is said (RFC 9110, 8.6). */
-function withoutLength({ status, headers }: Response): Response {
-  headers.delete("content-length");
-  // A runtime counts what it can; a stream it can only ask, and for a HEAD does not.
-  const unread = new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
-  return new Response(unread, { status, headers });
+function isExport(request: Request): boolean {
+  return trimPath(pathOf(request)) === `${API_ROOT}/audit/export`;
 }

@@ -3,9 +3,10 @@
 import { Elysia } from "elysia";
 import { listApplications, reviewApplication, submitApplication } from "../../domain/approvals/approvals.ts";
 import { applicationRecord } from "../records.ts";
+import { anonymous, anonymousBody, jsonBody, requireSession } from "./elysia.ts";
 import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "./schemas/approvals.ts";
 import { created, data, IdParams, paged, responses } from "./schemas.ts";
-import { anonymous, anonymousBody, jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function approvalRoutes(web: Web) {
   return new Elysia({ prefix: "/approvals" }).use(applicantRoutes(web)).use(reviewRoutes(web));

@@ -3,11 +3,12 @@
 import { Elysia } from "elysia";
 import { listAudit } from "../../domain/audit/audit.ts";
 import { exportAudit } from "../../domain/audit/csv.ts";
-import { clampTimestamp, parseTimestamp } from "../../shared/timestamp.ts";
+import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../shared/timestamp.ts";
 import { auditRecord } from "../records.ts";
+import { requireSession } from "./elysia.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { paged, responses } from "./schemas.ts";
-import { requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function auditRoutes(web: Web) {
   return new Elysia({ prefix: "/audit" })
@@ -53,7 +54,11 @@ export function auditRoutes(web: Web) {
           summary: "Export the audit log as CSV",
           description:
             "Oldest first, UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula begins with an apostrophe.",
-          responses: { 200: csvFile, 429: { description: "Two exports run already" } },
+          responses: {
+            200: csvFile,
+            429: { description: "Two exports are already running; Retry-After says when to try again" },
+            500: { description: "The query failed before the file began. A failure after that ends the file early" },
+          },
         },
       },
     );
@@ -67,9 +72,8 @@ const csvFile = {
 };
 
 function rangeOf({ since, until }: { readonly since?: string | undefined; readonly until?: string | undefined }) {
-  return { since: boundary("since", since), until: boundary("until", until) };
-}
-
-function boundary(name: string, text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : clampTimestamp(parseTimestamp(text, name));
+  return {
+    since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
+    until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
+  };
 }

@@ -5,18 +5,16 @@ import { loginAdmin } from "../../domain/auth/admin.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
 import { issueCaptcha } from "../../domain/auth/challenges.ts";
 import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
-import { logout, type NewSession } from "../../domain/auth/sessions.ts";
+import { logout } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { principalRecord } from "../records.ts";
-import { SESSION_COOKIE, tokenOf } from "./request.ts";
+import { anonymous, anonymousBody, requireSession, setSessionCookie } from "./elysia.ts";
+import { tokenOf } from "./request.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { data, responses, statusOf } from "./schemas.ts";
-import { anonymous, anonymousBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 const Sent = statusOf("sent");
-
-/** The part of Elysia's cookie that is used here. */
-type CookieJar = Record<string, { set(options: Record<string, unknown>): unknown }>;
 
 export function authRoutes(web: Web) {
   return new Elysia({ prefix: "/auth" })
@@ -40,7 +38,7 @@ function captchaRoutes(web: Web) {
       detail: {
         operationId: "getCaptcha",
         summary: "Get a captcha",
-        description: "An image whose text goes with the request for a one-time code.",
+        description: "An image with a text; asking for a one-time code needs that text.",
       },
     },
   );
@@ -61,7 +59,7 @@ function codeRoutes(web: Web) {
         operationId: "sendCode",
         summary: "Send a one-time code by e-mail",
         description:
-          "Uses the captcha up. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
+          "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
       },
     },
   );
@@ -97,7 +95,7 @@ function loginRoutes(web: Web) {
       "/admin/login",
       async ({ context, body, request, cookie }) => {
         const session = await loginAdmin(context, body.username, body.password, tokenOf(request));
-        setCookie(web, cookie, session);
+        setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
       {
@@ -107,7 +105,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "loginAdmin",
           summary: "Log in as an administrator",
-          description: "Replaces the session that the request came with. Repeated failures lock the login for a while.",
+          description: "Replaces the session of the request, if any. Repeated failures lock the login for a while.",
           responses: cookieSet,
         },
       },
@@ -116,7 +114,7 @@ function loginRoutes(web: Web) {
       "/otp/login",
       async ({ context, body, request, cookie }) => {
         const session = await loginWithCode(context, body.username, body.code, tokenOf(request));
-        setCookie(web, cookie, session);
+        setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
       {
@@ -126,7 +124,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "loginWithCode",
           summary: "Log in as an external user with a one-time code",
-          description: "Replaces the session that the request came with. The code is valid once.",
+          description: "Replaces the session of the request, if any. The code is valid once.",
           responses: cookieSet,
         },
       },
@@ -144,7 +142,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "resetPassword",
           summary: "Set a new administrator password with a mailed token",
-          description: "Ends all sessions of that administrator, and lifts a lock of the login.",
+          description: "Ends all sessions of that administrator, and unlocks their login.",
         },
       },
     );
@@ -157,7 +155,7 @@ function sessionRoutes(web: Web) {
       "/logout",
       async ({ context, session, cookie }) => {
         await logout(context, session.principal, session.token);
-        (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes(web), value: "", maxAge: 0 });
+        setSessionCookie(web, cookie, undefined);
         return { data: { status: "logged_out" as const } };
       },
       {
@@ -182,7 +180,7 @@ function sessionRoutes(web: Web) {
         detail: {
           operationId: "getPrincipal",
           summary: "Who is logged in",
-          description: "Whose session the cookie is.",
+          description: "The administrator or user whom the session belongs to.",
         },
       },
     );
@@ -192,13 +190,3 @@ function sessionRoutes(web: Web) {
 const cookieSet = {
   200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
 };
-
-function setCookie(web: Web, cookie: CookieJar, session: NewSession): void {
-  const maxAge = Math.ceil((session.expiresAt.getTime() - web.services.clock.now().getTime()) / 1000);
-  cookie[SESSION_COOKIE]?.set({ ...attributes(web), value: session.token, maxAge });
-}
-
-function attributes(web: Web) {
-  const sameSite = web.options.cookieSameSite.toLowerCase();
-  return { path: "/", httpOnly: true, secure: true, sameSite };
-}

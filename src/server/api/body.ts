@@ -9,17 +9,24 @@ import { HttpRefusal } from "./errors.ts";
  */
 const MAX_DEPTH = 8;
 
+export interface BodyRules {
+  /** Bytes. */
+  readonly maximum: number;
+  /** Whether no body is as good as an empty object, whatever type is declared. */
+  readonly optional: boolean;
+}
+
 /**
  * The request's JSON body. Throws `invalid` unless it is declared as application/json and is a shallow JSON object, and a 413
  * refusal for more than `maximum` bytes, without reading more than that.
  */
-export async function readJson(request: Request, maximum: number): Promise<object> {
+export async function readJson(request: Request, { maximum, optional }: BodyRules): Promise<object> {
   refuseDeclared(request, maximum);
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
-  }
-  const body = parse(await readBytes(request, maximum));
+  const isJson = /^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
+  const bytes = isJson || optional ? await readBytes(request, maximum) : new Uint8Array();
+  if (optional && bytes.length === 0) return {};
+  if (!isJson) throw new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
+  const body = parse(bytes);
   if (isDeeper(body, MAX_DEPTH)) throw new UamError("invalid", `The body is nested deeper than ${MAX_DEPTH} levels`);
   // To the validator an array is an object too, and one of no fields wherever all are optional.
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
@@ -72,7 +79,7 @@ async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number)
   } catch (error) {
     if (error instanceof HttpRefusal) throw error;
     // Whoever sends may leave in the middle: no fault of the service, and nothing for its log of errors.
-    throw new UamError("invalid", "The body ended before all of it was there");
+    throw new UamError("invalid", "The body was cut off");
   }
 }
 

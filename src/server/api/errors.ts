@@ -1,7 +1,5 @@
 /** Failures as responses: `{"error": "<a sentence>"}` with the status that says what kind it is. */
 
-import { ParseError, ValidationError } from "elysia";
-import * as v from "valibot";
 import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
 
 export const STATUS = {
@@ -14,13 +12,16 @@ export const STATUS = {
   internal: 500,
 } as const satisfies Record<ErrorCode, number>;
 
+/** Another method, too large a body, not ready. */
+type HttpOnly = 405 | 413 | 503;
+
 /** A refusal that is HTTP's own and has no meaning elsewhere. */
 export class HttpRefusal extends Error {
   override readonly name = "HttpRefusal";
-  readonly status: 405 | 413;
+  readonly status: HttpOnly;
   readonly allow: string | undefined;
 
-  constructor(status: 405 | 413, message: string, allow?: string) {
+  constructor(status: HttpOnly, message: string, allow?: string) {
     super(message);
     this.status = status;
     this.allow = allow;
@@ -28,8 +29,7 @@ export class HttpRefusal extends Error {
 }
 
 /** The response for anything thrown. What is not a refusal made on purpose becomes a 500 with a fixed sentence. */
-export function errorResponse(thrown: unknown): Response {
-  const error = thrown instanceof ParseError ? (thrown.cause ?? thrown) : thrown;
+export function errorResponse(error: unknown): Response {
   if (error instanceof UamError) {
     const headers = new Headers();
     // A 429 always says when to come back.
@@ -39,15 +39,14 @@ export function errorResponse(thrown: unknown): Response {
   if (error instanceof HttpRefusal) {
     return failure(error.status, error.message, new Headers(error.allow === undefined ? [] : [["allow", error.allow]]));
   }
-  if (error instanceof ParseError) return failure(400, "The body could not be read");
-  if (error instanceof ValidationError && error.type !== "response") return failure(400, describe(error));
   return failure(500, UNEXPECTED);
 }
 
 /** True if the thrown value is, or hides, a fault of the service, to be logged in full, rather than a refusal. */
 export function isFault(thrown: unknown): boolean {
+  if (thrown instanceof HttpRefusal) return false;
   if (errorResponse(thrown).status >= 500) return true;
-  // The interface gives some faults a status below 500; see failAs.
+  // The interface gives some faults a status below 500; see otherFailuresAs.
   return thrown instanceof UamError && thrown.cause !== undefined && isFault(thrown.cause);
 }
 
@@ -55,7 +54,11 @@ export function isFault(thrown: unknown): boolean {
  * Runs an operation whose every other failure has one status in the interface's table: what is not a refusal with a
  * meaning of its own (`kept`) is thrown on as `code`, with the same sentence.
  */
-export async function failAs<T>(code: ErrorCode, kept: readonly ErrorCode[], operation: Promise<T>): Promise<T> {
+export async function otherFailuresAs<T>(
+  code: ErrorCode,
+  kept: readonly ErrorCode[],
+  operation: Promise<T>,
+): Promise<T> {
   try {
     return await operation;
   } catch (error) {
@@ -66,25 +69,4 @@ export async function failAs<T>(code: ErrorCode, kept: readonly ErrorCode[], ope
 
 export function failure(status: number, message: string, headers?: Headers): Response {
   return Response.json({ error: message }, headers === undefined ? { status } : { status, headers });
-}
-
-/** Names the field and what is wrong with it, never what was submitted: it may be a password. */
-function describe(error: ValidationError): string {
-  const issue = error.valueError as unknown as v.BaseIssue<unknown> | undefined;
-  if (issue === undefined) return "The request is not valid";
-  const where = error.type === "body" ? "body" : error.type;
-  const field = v.getDotPath(issue);
-  if (field === null || field === "") return `The ${where} must be a JSON object with the required fields`;
-  if (issue.received === "undefined") return `${field} is missing`;
-  // All of a path and a query is text, unless it comes twice or cannot be decoded.
-  if (error.type !== "body" && issue.expected === "string") {
-    return error.type === "query" ? `${field} is given more than once` : `${field} is not valid percent-encoding`;
-  }
-  if (issue.kind === "schema" && issue.expected !== null) return `${field} must be ${article(issue.expected)}`;
-  return `${field} ${issue.message}`;
-}
-
-function article(expected: string): string {
-  if (expected.includes('"')) return `one of ${expected.replace(/[()]/g, "").replaceAll(" | ", ", ")}`;
-  return expected === "string" || expected === "boolean" || expected === "number" ? `a ${expected}` : expected;
 }

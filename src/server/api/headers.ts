@@ -2,16 +2,15 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { infoOf } from "./request.ts";
+import { isSafe } from "./routing.ts";
 import type { WebOptions } from "./web.ts";
-
-const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
  * Throws `forbidden` for a state-changing request that another site made a browser send: one whose Origin is neither the
  * service's own nor listed, or that says it is cross-site without being from a listed origin. SameSite is only one layer.
  */
 export function checkOrigin(options: WebOptions, request: Request): void {
-  if (SAFE_METHODS.has(request.method)) return;
+  if (isSafe(request.method)) return;
   const origin = request.headers.get("origin");
   const listed = origin !== null && options.corsOrigins.includes(origin);
   if (listed) return;

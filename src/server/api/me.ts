@@ -4,10 +4,17 @@ import { Elysia } from "elysia";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
 import { auditRecord, keyRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
 import { AuditRecord } from "./schemas/audit.ts";
 import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
+
+/** For the document: what the host could not do. */
+const HOST_FAILURE = {
+  description:
+    "The host refused; nothing was changed. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out. Otherwise trying again may help",
+};
 
 export function meRoutes(web: Web) {
   const parse = jsonBody(web, "user");
@@ -22,7 +29,7 @@ export function meRoutes(web: Web) {
         response: responses(KeyList, 401, 403, 404),
         detail: {
           operationId: "listOwnKeys",
-          summary: "List one's own active keys",
+          summary: "List your own active keys",
           description: "Oldest first, and not paged.",
         },
       },
@@ -40,7 +47,15 @@ export function meRoutes(web: Web) {
         detail: {
           operationId: "uploadKey",
           summary: "Upload a public key",
-          description: "On return the host's authorized-keys file holds the key. Only active users may upload.",
+          description:
+            "When this returns, the authorized-keys file on the host holds the key. Only active users may upload.",
+          responses: {
+            409: {
+              description:
+                "The user is not active, the key is already active on this host (whoever owns it), or the user has too many keys",
+            },
+            500: HOST_FAILURE,
+          },
         },
       },
     )
@@ -73,7 +88,13 @@ export function meRoutes(web: Web) {
           operationId: "revokeKey",
           summary: "Revoke a key at once",
           description:
-            "On return the host's authorized-keys file no longer holds the key, and the sessions it opened have ended.",
+            "When this returns, the authorized-keys file on the host no longer holds the key, and the sessions it opened have ended.",
+          responses: {
+            500: {
+              description:
+                "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out",
+            },
+          },
         },
       },
     )
@@ -89,7 +110,7 @@ export function meRoutes(web: Web) {
         response: responses(paged(AuditRecord), 400, 401, 403),
         detail: {
           operationId: "listOwnAudit",
-          summary: "Read one's own audit trail",
+          summary: "Read your own audit trail",
           description: "Newest first: what the caller did, and what was done to the caller or the caller's keys.",
         },
       },

@@ -20,12 +20,12 @@ export const FAILURES = {
   401: {
     name: "Unauthorized",
     meaning: "Not logged in, or the credentials are wrong",
-    example: "Log in first: this needs a session",
+    example: "Log in first",
   },
   403: {
     name: "Forbidden",
     meaning: "No permission, or sent from another origin",
-    example: "This needs the session of an administrator",
+    example: "Only administrators may do this",
   },
   404: { name: "NotFound", meaning: "Not found", example: "There is no user 7" },
   409: {
@@ -39,10 +39,18 @@ export const FAILURES = {
     meaning: "Too many requests or attempts",
     example: "Too many login attempts from this address; try again in 42 seconds",
   },
-  500: { name: "Internal", meaning: "Internal error", example: "An internal error occurred" },
+  500: {
+    name: "Internal",
+    meaning: "Internal error. If part of the work was done, the message says what holds",
+    example: "An internal error occurred",
+  },
+  503: { name: "Unavailable", meaning: "Not ready for requests", example: "The database does not answer" },
 } as const satisfies Readonly<
   Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
 >;
+
+/** Whom the document names where the configuration names nobody. */
+export const CONTACT = "The administrators of this service";
 
 /** Who may call a route. */
 export const WHO: Readonly<Record<Permission, string>> = {
@@ -54,8 +62,13 @@ export const WHO: Readonly<Record<Permission, string>> = {
 
 /** What holds for all routes. */
 export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is.
-A path that is not here answers 404, and one of these with another method 405 with \`Allow\`; HEAD is answered as GET is.
-The roles beside the security scheme (\`admin\`, \`user\`) say whose session a route needs; none means any session.`;
+Unknown paths answer 404; another method on a known path answers 405 with \`Allow\`. HEAD works wherever GET does.
+
+Trying again: a 429 says when, in \`Retry-After\`. A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
+request fails again until something else changes.
+
+A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
+query parameter counts as absent. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either.`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
@@ -64,7 +77,7 @@ export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Requ
 export const HEADERS = {
   "X-Request-Id": { description: "Names the request in the service's log", schema: { type: "string", format: "uuid" } },
   "Retry-After": {
-    description: "Seconds after which trying again makes sense",
+    description: "Seconds to wait before trying again",
     schema: { type: "integer", minimum: 1 },
   },
 };

@@ -1,25 +1,12 @@
 /** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
 
 import type * as v from "valibot";
+import { isBodyOptional, permissionOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
-import { FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
+import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
 import { type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
-import { permissionOf } from "./web.ts";
-
-/** A registered route, as far as the document is made from it. */
-export interface DescribedRoute {
-  readonly method: string;
-  readonly path: string;
-  readonly hooks: {
-    readonly body?: v.GenericSchema;
-    readonly query?: ObjectSchema;
-    readonly params?: ObjectSchema;
-    readonly response?: Readonly<Record<string, v.GenericSchema>>;
-    readonly detail?: RouteDetail;
-    readonly transform?: unknown;
-  };
-}
+import type { ObjectSchema, RegisteredRoute } from "./web.ts";
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -39,8 +26,9 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly "x-permission"?: Exclude<Permission, "public">;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
@@ -76,17 +64,17 @@ interface RouteDetail {
   readonly responses?: Readonly<Record<string, Partial<ResponseObject>>>;
 }
 
-type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
-
 export interface DocumentOptions {
   /** Where the paths begin, e.g. "/api/v1". */
   readonly root: string;
   readonly baseUrl: string;
   readonly version: string;
+  /** Whom to ask: an address or a sentence. */
+  readonly contact: string | undefined;
 }
 
 /** The document of all these routes; each has all statuses it can answer with. */
-export function createOpenApiDocument(routes: readonly DescribedRoute[], options: DocumentOptions): OpenApiDocument {
+export function createOpenApiDocument(routes: readonly RegisteredRoute[], options: DocumentOptions): OpenApiDocument {
   const components: Components = {};
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
@@ -105,6 +93,7 @@ export function createOpenApiDocument(routes: readonly DescribedRoute[], options
       summary: "Time-limited SSH accounts for external users",
       description: INFO,
       version: options.version,
+      contact: contactOf(options),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: options.baseUrl + options.root }],
@@ -121,9 +110,15 @@ export function createOpenApiDocument(routes: readonly DescribedRoute[], options
   };
 }
 
-function describeRoute(route: DescribedRoute, path: string, components: Components): Operation {
-  const { body, query, params, detail = {} } = route.hooks;
-  const permission = permissionOf(route.hooks.transform);
+function contactOf({ contact, baseUrl: url }: DocumentOptions) {
+  if (contact === undefined) return { name: CONTACT, url };
+  return /^\S+@\S+$/.test(contact) ? { name: CONTACT, url, email: contact } : { name: contact, url };
+}
+
+function describeRoute(route: RegisteredRoute, path: string, components: Components): Operation {
+  const { body, query, params } = route.hooks;
+  const detail = detailOf(route);
+  const permission = permissionOf(route.hooks);
   const parameters = [
     ...describeParameters("path", params, components),
     ...describeParameters("query", query, components),
@@ -133,18 +128,24 @@ function describeRoute(route: DescribedRoute, path: string, components: Componen
     tags: [tagOf(path)],
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
     description: detail.description === undefined ? WHO[permission] : `${detail.description}\n\n${WHO[permission]}`,
-    security: permission === "public" ? [] : [{ session: permission === "session" ? [] : [permission] }],
+    // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is said beside it.
+    security: permission === "public" ? [] : [{ session: [] }],
+    ...(permission === "public" ? {} : { "x-permission": permission }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
-            required: true as const,
+            required: !isBodyOptional(route.hooks),
             content: jsonContent(convertSchema(body, "input", components), components),
           },
         }),
     responses: describeResponses(route, permission, components),
   };
+}
+
+function detailOf({ hooks }: RegisteredRoute): RouteDetail {
+  return (hooks.detail ?? {}) as RouteDetail;
 }
 
 function describeParameters(
@@ -167,16 +168,16 @@ function describeParameters(
 }
 
 function describeResponses(
-  { method, hooks }: DescribedRoute,
+  route: RegisteredRoute,
   permission: Permission,
   components: Components,
 ): Record<string, ResponseObject | Reference> {
-  const { response = {}, detail = {} } = hooks;
-  const own = detail.responses ?? {};
+  const { response = {} } = route.hooks;
+  const own = detailOf(route).responses ?? {};
   const statuses = new Set([
     ...Object.keys(response),
     ...Object.keys(own),
-    ...impliedFailures(method, hooks, permission),
+    ...impliedFailures(route.method, route.hooks, permission),
   ]);
   const described: Record<string, ResponseObject | Reference> = {};
   for (const status of [...statuses].sort()) {
@@ -188,7 +189,7 @@ function describeResponses(
 }
 
 /** The failures that come of guards, the origin check and the reading of parameters and bodies, not of the route itself. */
-function impliedFailures(method: string, hooks: DescribedRoute["hooks"], permission: Permission): readonly string[] {
+function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permission: Permission): readonly string[] {
   const reads = hooks.body ?? hooks.query ?? hooks.params;
   return [
     ...(reads === undefined ? [] : ["400"]),

@@ -18,6 +18,8 @@ export interface RequestInfo {
   readonly id: string;
   /** The client's address, or `UNIX_PEER` for one on a unix socket that no trusted proxy speaks for. */
   readonly address: string;
+  /** The path of the route it is for, as registered; "other" where there is none. */
+  readonly route: string;
 }
 
 /** A live session and the token it was found by. */
@@ -30,14 +32,14 @@ const infos = new WeakMap<Request, RequestInfo>();
 const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
 
 /** Remembers what is known of a request; to be called once, before any route sees it. */
-export function noteRequest(request: Request, address: string): RequestInfo {
-  const info = { id: randomUUID(), address };
+export function noteRequest(request: Request, address: string, route: string): RequestInfo {
+  const info = { id: randomUUID(), address, route };
   infos.set(request, info);
   return info;
 }
 
 export function infoOf(request: Request): RequestInfo {
-  return infos.get(request) ?? noteRequest(request, UNIX_PEER);
+  return infos.get(request) ?? noteRequest(request, UNIX_PEER, "other");
 }
 
 /** The session token that the request carries, or undefined. */
@@ -60,10 +62,10 @@ export async function authorize(
     found.set(request, pending);
   }
   const session = await pending;
-  if (session === undefined) throw new UamError("unauthorized", "Log in first: this needs a session");
+  if (session === undefined) throw new UamError("unauthorized", "Log in first");
   if (permission !== "session" && session.principal.userType !== permission) {
-    const needed = permission === "admin" ? "an administrator" : "an external user";
-    throw new UamError("forbidden", `This needs the session of ${needed}`);
+    const allowed = permission === "admin" ? "administrators" : "external users";
+    throw new UamError("forbidden", `Only ${allowed} may do this`);
   }
   return session;
 }

@@ -10,6 +10,51 @@ export interface RouteName {
   readonly path: string;
 }
 
+/** The registered routes by their paths. Built once: every request is looked up in it. */
+export interface RouteIndex<R extends RouteName = RouteName> {
+  /** The path of the routes that a request for this path is for, as registered; "other" if there are none. */
+  readonly patternOf: (path: string) => string;
+  /** The route of that method and registered path; a HEAD is answered as a GET is. */
+  readonly find: (method: string, pattern: string) => R | undefined;
+  /** The methods that this path has, in alphabetical order; none if it does not exist. */
+  readonly allowed: (path: string) => readonly string[];
+}
+
+/** The index of these routes. */
+export function indexRoutes<R extends RouteName>(routes: readonly R[]): RouteIndex<R> {
+  const patterns = new Map<string, { readonly parts: readonly string[]; readonly methods: Map<string, R> }>();
+  for (const route of routes) {
+    const pattern = trimPath(route.path);
+    const known = patterns.get(pattern) ?? { parts: pattern.split("/"), methods: new Map<string, R>() };
+    known.methods.set(route.method, route);
+    if (route.method === "GET") known.methods.set("HEAD", route);
+    patterns.set(pattern, known);
+  }
+  function matching(path: string): readonly string[] {
+    const given = trimPath(path).split("/");
+    return [...patterns].filter(([, { parts }]) => matches(parts, given)).map(([pattern]) => pattern);
+  }
+  return {
+    patternOf(path) {
+      const trimmed = trimPath(path);
+      // A route without parameters wins over one with them.
+      return patterns.has(trimmed) ? trimmed : (matching(trimmed)[0] ?? "other");
+    },
+    find: (method, pattern) => patterns.get(pattern)?.methods.get(method),
+    allowed: (path) => {
+      const methods = matching(path).flatMap((pattern) => [...(patterns.get(pattern)?.methods.keys() ?? [])]);
+      return [...new Set(methods)].sort();
+    },
+  };
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Whether requests of that method only read (RFC 9110, section 9.2.1). */
+export function isSafe(method: string): boolean {
+  return SAFE_METHODS.has(method);
+}
+
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2); empty where the target has no host. */
 const HOST = /^(?:[^\s/?#@\\[\]]*|\[[0-9a-f:.]+\](?::\d+)?)$/i;
 
@@ -23,23 +68,35 @@ export function checkTarget(request: Request): void {
     throw new UamError("invalid", "The Host header does not name a host");
 }
 
+/** The address without query parameters that are empty, which are as if they were not there: forms send them. */
+export function withoutEmptyParameters(url: string): string {
+  const [path = "", query, ...rest] = url.split("?");
+  // What is refused for a fragment (see checkTarget) keeps it.
+  if (query === undefined || url.includes("#")) return url;
+  const kept = [query, ...rest]
+    .join("?")
+    .split("&")
+    .filter((parameter) => /=./.test(parameter));
+  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
+}
+
 /** 405 with what is allowed where the path exists, else 404. */
-export function unknownRoute(routes: readonly RouteName[], request: Request): Error {
-  const allowed = allowedMethods(routes, request);
+export function unknownRoute(routes: RouteIndex, request: Request): Error {
+  const allowed = routes.allowed(pathOf(request));
   if (allowed.length === 0) return new UamError("not_found", "There is nothing at this path");
   const list = allowed.join(", ");
-  return new HttpRefusal(405, `This path does not know the method ${request.method}; it knows ${list}`, list);
+  return new HttpRefusal(405, `${request.method} is not allowed here; allowed: ${list}`, list);
 }
 
 /**
  * The answer to a browser that asks on behalf of a listed origin whether it may call (CORS preflight); undefined for any
  * other request, which is then treated as usual. The headers that name the origin are on every response.
  */
-export function preflight(options: WebOptions, routes: readonly RouteName[], request: Request): Response | undefined {
+export function preflight(options: WebOptions, routes: RouteIndex, request: Request): Response | undefined {
   const { headers } = request;
   if (request.method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
   if (!options.corsOrigins.includes(headers.get("origin") ?? "")) return undefined;
-  const allowed = allowedMethods(routes, request);
+  const allowed = routes.allowed(pathOf(request));
   if (allowed.length === 0) return undefined;
   return new Response(null, {
     status: 204,
@@ -51,33 +108,17 @@ export function preflight(options: WebOptions, routes: readonly RouteName[], req
   });
 }
 
+/** The path of a request, percent-encoded as it came. */
+export function pathOf(request: Request): string {
+  return new URL(request.url).pathname;
+}
+
 /** The path without a slash at its end, which routes do not mind. */
 export function trimPath(path: string): string {
   return path.replace(/(.)\/$/, "$1");
 }
 
-/** The path of the route that answers the request, as registered; "other" if none does. */
-export function routeOf(routes: readonly RouteName[], request: Request): string {
-  const path = trimPath(new URL(request.url).pathname);
-  const known = routes.map((route) => trimPath(route.path)).filter((pattern) => matches(pattern, path));
-  // A route without parameters wins over one with them.
-  return known.find((pattern) => pattern === path) ?? known[0] ?? "other";
-}
-
-function allowedMethods(routes: readonly RouteName[], request: Request): readonly string[] {
-  const path = trimPath(new URL(request.url).pathname);
-  const allowed = new Set<string>();
-  for (const route of routes) {
-    if (!matches(trimPath(route.path), path)) continue;
-    allowed.add(route.method);
-    if (route.method === "GET") allowed.add("HEAD");
-  }
-  return [...allowed].sort();
-}
-
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
+function matches(wanted: readonly string[], given: readonly string[]): boolean {
   return (
     wanted.length === given.length &&
     wanted.every((part, index) => (part.startsWith(":") ? given[index] !== "" : part === given[index]))

@@ -47,7 +47,7 @@ export const newPerson = {
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
 
-export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0 means the default"));
+export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0, or none, means the default"));
 
 function timestampLike(example: string) {
   return v.pipe(
@@ -94,7 +94,7 @@ export function created<S extends v.GenericSchema>(success: S, ...failures: read
   return map;
 }
 
-export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429;
+export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503;
 
 /** `:id`: digits only. One too large for the database becomes 0, which no row has. */
 export const IdParams = v.object({
@@ -106,16 +106,19 @@ export const IdParams = v.object({
   ),
 });
 
-function pageNumber(fallback: number, maximum: number, description: string) {
-  const message = `must be a whole number from 1 to ${maximum}`;
+/** No list is as long; times the largest page it is still a whole number to JavaScript and to PostgreSQL. */
+const FARTHEST = 1e12;
+
+/** A whole number of at least 1, however many digits it has. */
+function pageNumber(fallback: number, facts: { readonly description: string; readonly maximum?: number }) {
+  const { maximum = FARTHEST } = facts;
   return v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,9}$/, message),
-      v.metadata({ type: "integer", minimum: 1, maximum, description }),
-      v.transform(Number),
-      v.minValue(1, message),
-      v.maxValue(maximum, message),
+      v.regex(/^0*[1-9]\d*$/, "must be a whole number of at least 1"),
+      v.metadata({ type: "integer", minimum: 1, ...facts }),
+      v.transform((text) => Math.min(Number(text), FARTHEST)),
+      v.maxValue(maximum, `must be at most ${maximum}`),
     ),
     String(fallback),
   );
@@ -123,8 +126,8 @@ function pageNumber(fallback: number, maximum: number, description: string) {
 
 /** Which page of a list, as query parameters. */
 export const pageFields = {
-  page: pageNumber(1, 999_999_999, "Which page; one past the end is empty"),
-  page_size: pageNumber(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, "Items on a page"),
+  page: pageNumber(1, { description: "Which page; one past the end is empty" }),
+  page_size: pageNumber(DEFAULT_PAGE_SIZE, { description: "Items on a page", maximum: MAX_PAGE_SIZE }),
 };
 
 export const PageQuery = v.object(pageFields);

@@ -5,9 +5,10 @@ import { SETTING_KEYS, type SettingKey } from "../../domain/settings/setting-key
 import { dropSetting, listSettings, updateSetting } from "../../domain/settings/settings.ts";
 import { UamError } from "../../shared/errors.ts";
 import { settingRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
 import { SettingChange, SettingList, SettingParams, SettingRecord } from "./schemas/settings.ts";
 import { data, responses } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function settingRoutes(web: Web) {
   return new Elysia({ prefix: "/settings" })
@@ -53,7 +54,7 @@ export function settingRoutes(web: Web) {
 function requireKey(text: string): SettingKey {
   const key = SETTING_KEYS.find((known) => known === text);
   if (key === undefined) {
-    throw new UamError("not_found", `There is no such setting; there are ${SETTING_KEYS.join(", ")}`);
+    throw new UamError("not_found", `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`);
   }
   return key;
 }

@@ -3,9 +3,10 @@
 import { Elysia } from "elysia";
 import { readStats } from "../../domain/stats/stats.ts";
 import { statsRecord } from "../records.ts";
+import { requireSession } from "./elysia.ts";
 import { StatsRecord } from "./schemas/settings.ts";
 import { data, responses } from "./schemas.ts";
-import { requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 export function statsRoutes(web: Web) {
   return new Elysia({ prefix: "/admin" })

@@ -13,12 +13,20 @@ import {
   listUsers,
   updateUser,
 } from "../../domain/users/users.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
 import { keyRecord, userRecord } from "../records.ts";
-import { failAs } from "./errors.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
+import { otherFailuresAs } from "./errors.ts";
 import { KeyList } from "./schemas/keys.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
-import { jsonBody, requireSession, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
+
+/** For the document: why a user can be neither disabled nor enabled. */
+const ACCOUNT_CONFLICT = {
+  description:
+    "The user is expired (extend them first), or the host account is missing or is not one that uam made. Final until that changes",
+};
 
 export function userRoutes(web: Web) {
   const parse = jsonBody(web, "admin");
@@ -29,7 +37,7 @@ export function userRoutes(web: Web) {
       async ({ context, query }) => {
         const page = { page: query.page, pageSize: query.page_size };
         const { total, items } = await listUsers(context, query, page);
-        return { data: { total, items: items.map(userRecord) } };
+        return { data: { total, items: items.map((user) => userRecord(user, context.clock.now())) } };
       },
       {
         query: UserQuery,
@@ -45,7 +53,10 @@ export function userRoutes(web: Web) {
       "/",
       async ({ context, body, status }) => {
         const input = { ...body, ttlDays: body.ttl_days };
-        const user = userRecord(await failAs("invalid", ["conflict"], createUser(context, input)));
+        const user = userRecord(
+          await otherFailuresAs("invalid", ["conflict"], createUser(context, input)),
+          context.clock.now(),
+        );
         return status(201, {
           data: { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at },
         });
@@ -58,26 +69,38 @@ export function userRoutes(web: Web) {
           operationId: "createUser",
           summary: "Create an external user and the host account",
           description: "A username that is stored, or an account of that name on the host, is a conflict.",
+          responses: {
+            400: {
+              description:
+                "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
+            },
+            409: { description: "The username is stored, or the host has an account or a home of that name" },
+          },
         },
       },
     )
     .get(
       "/:id",
-      async ({ context, params }) => ({ data: userRecord(await failAs("not_found", [], getUser(context, params.id))) }),
+      async ({ context, params }) => ({
+        data: userRecord(await otherFailuresAs("not_found", [], getUser(context, params.id)), context.clock.now()),
+      }),
       {
         params: IdParams,
         response: responses(data(UserRecord), 400, 401, 403, 404),
         detail: {
           operationId: "getUser",
           summary: "Read an external user",
-          description: "Expired users are there until they are recycled.",
+          description: "Expired users can be read until they are recycled.",
         },
       },
     )
     .patch(
       "/:id",
       async ({ context, params, body }) => ({
-        data: userRecord(await failAs("invalid", ["not_found"], updateUser(context, params.id, body))),
+        data: userRecord(
+          await otherFailuresAs("invalid", ["not_found"], updateUser(context, params.id, body)),
+          context.clock.now(),
+        ),
       }),
       {
         parse,
@@ -101,6 +124,13 @@ export function userRoutes(web: Web) {
           operationId: "disableUser",
           summary: "End a user's access at once",
           description: "Empties the authorized-keys file and shuts the account; its processes and sessions end.",
+          responses: {
+            409: ACCOUNT_CONFLICT,
+            500: {
+              description:
+                "Something could not be done on the host. The message says what holds: if the user is disabled, the service keeps trying to do the rest",
+            },
+          },
         },
       },
     )
@@ -114,6 +144,10 @@ export function userRoutes(web: Web) {
           operationId: "enableUser",
           summary: "Give a disabled user access again",
           description: "Restores the authorized-keys file from the stored keys.",
+          responses: {
+            409: ACCOUNT_CONFLICT,
+            500: { description: "The host refused; nothing was changed. Trying again may help" },
+          },
         },
       },
     )
@@ -121,20 +155,33 @@ export function userRoutes(web: Web) {
       "/:id/extend",
       async ({ context, params, body }) => ({
         data: {
-          expire_at: userRecord(
-            await failAs("internal", ["not_found", "invalid"], extendUser(context, params.id, body.days)),
-          ).expire_at,
+          expire_at: formatTimestamp(
+            (
+              await otherFailuresAs(
+                "internal",
+                ["not_found", "invalid"],
+                extendUser(context, params.id, body.days ?? 0),
+              )
+            ).expireAt,
+          ),
         },
       }),
       {
-        parse,
+        parse: jsonBody(web, "admin", { optional: true }),
         params: IdParams,
         body: Extension,
         response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404),
         detail: {
           operationId: "extendUser",
           summary: "Move a user's expiry",
-          description: "An expired user returns while the recycle period lasts.",
+          description:
+            "An expired user returns while the recycle period lasts. A request without a body asks for the default.",
+          responses: {
+            500: {
+              description:
+                "The user could not be extended. Final once the recycle period is over; otherwise trying again may help",
+            },
+          },
         },
       },
     )
@@ -150,7 +197,14 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "deleteUser",
           summary: "Delete a user, the host account, the home directory and the keys",
-          description: "The audit records stay.",
+          description:
+            "The audit records are kept. If the host account is already gone, only what is stored is deleted.",
+          responses: {
+            500: {
+              description:
+                "The host could not finish: the user is disabled, and the service keeps trying to delete the rest. Final if the host account is not one that uam made: an administrator of the host must sort it out",
+            },
+          },
         },
       },
     )

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { readFigures } from "../../../src/domain/stats/figures.ts";
 import { DAY } from "../../../src/shared/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
@@ -40,6 +41,17 @@ test("readStats() counts users by status, pending applications, and who expires 
   expect(figures).toEqual({ total: 5, active: 3, disabled: 1, expired: 1, pending_approvals: 2 });
   expect(soon.map((user: { username: string }) => user.username)).toEqual(["in-2", "in-30"]);
   expect(soon[0]).toEqual((await admin.call("GET", `/users/${soonest}`)).body.data);
+});
+
+test("readStats() counts as expired whose time is up, though no job has come by", async () => {
+  const before = (await admin.call("GET", "/admin/stats")).body.data;
+  app.clock.advance(2 * DAY);
+  const later = await app.admin();
+  const { body } = await later.call("GET", "/admin/stats");
+  expect([body.data.active, body.data.disabled, body.data.expired]).toEqual([before.active - 1, 1, before.expired + 1]);
+  const figures = await readFigures(app.db, app.clock.now());
+  expect(figures.users).toEqual({ active: before.active - 1, disabled: 1, expired: before.expired + 1 });
+  app.clock.advance(-2 * DAY);
 });
 
 test("readStats() leaves out who expires at this very moment", async () => {

@@ -156,9 +156,8 @@ describe("queries", () => {
     await fc.assert(
       fc.asyncProperty(number, number, async (page, size) => {
         const { status } = await harmless(() => admin.call("GET", `/users?page=${page}&page_size=${size}`));
-        const fits = (text: string, most: number) =>
-          /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most;
-        expect(status).toBe(fits(page, 999_999_999) && fits(size, 500) ? 200 : 400);
+        const fits = (text: string, most: number) => /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= most;
+        expect(status).toBe(fits(page, Number.POSITIVE_INFINITY) && fits(size, 500) ? 200 : 400);
       }),
       RUNS,
     );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY } from "../../../src/shared/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -15,6 +16,7 @@ afterAll(() => app.close());
 /** Every route, and what it asks of the caller. */
 const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
   "GET /healthz": "public",
+  "GET /readyz": "public",
   "POST /auth/admin/login": "public",
   "POST /auth/otp/login": "public",
   "POST /auth/logout": "session",
@@ -83,10 +85,10 @@ describe("answers", () => {
     const wrong = await admin.call("PUT", "/users/1", {});
     expect(wrong.status).toBe(405);
     expect(wrong.headers.get("allow")).toBe("DELETE, GET, HEAD, PATCH");
-    expect(wrong.body).toEqual({ error: expect.any(String) });
+    expect(wrong.body).toEqual({ error: "PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH" });
   });
 
-  test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"]])(
+  test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"], ["/users?#b"], ["/users?status=#b"]])(
     "the address %p, which is none, is 400",
     async (path) => {
       expect((await admin.call("GET", path)).body).toEqual({ error: "The address of a request must not contain #" });
@@ -101,6 +103,23 @@ describe("answers", () => {
       expect((await admin.call("POST", "/users/1/extend", body)).status).toBe(400);
     },
   );
+
+  test("extend without a body is extend by the default, whatever type is declared", async () => {
+    const { id } = await app.user("extended");
+    const { expire_at: before } = (await admin.call("GET", `/users/${id}`)).body.data;
+    for (const type of [undefined, "application/json", "application/x-www-form-urlencoded", "text/plain"]) {
+      const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
+      expect((await admin.call("POST", `/users/${id}/extend`, undefined, headers)).status).toBe(200);
+    }
+    expect((await admin.call("POST", `/users/${id}/extend`, {})).status).toBe(200);
+    const { expire_at: after } = (await admin.call("GET", `/users/${id}`)).body.data;
+    expect((Date.parse(after) - Date.parse(before)) / DAY).toBe(5 * 90);
+    // What is there must be JSON, and the session is asked for first.
+    expect((await admin.call("POST", `/users/${id}/extend`, "7", { "content-type": "text/plain" })).status).toBe(400);
+    expect((await admin.call("POST", `/users/${id}/extend`, "{")).status).toBe(400);
+    expect((await app.anonymous().call("POST", `/users/${id}/extend`)).status).toBe(401);
+    expect((await admin.call("POST", "/users")).status).toBe(400);
+  });
 
   test("a body over the limit is 413, for an allowed caller only, with and without a declared length", async () => {
     const large = JSON.stringify({ username: "x".repeat(70_000) });

@@ -54,6 +54,14 @@ const noUsers = <T>(work: () => Promise<T>) => without("users", "purpose", work)
 const noKeys = <T>(work: () => Promise<T>) => without("ssh_keys", "bits", work);
 const noAudit = <T>(work: () => Promise<T>) => without("audit", "ip", work);
 
+/** Removes the account from the host, or puts somebody else's in its place. */
+function displace(account: string, presence: "missing" | "foreign"): void {
+  const found = app.host.accounts.get(account);
+  if (found === undefined) throw new Error(`${account} is not on the host`);
+  if (presence === "missing") app.host.accounts.delete(account);
+  else app.host.accounts.set(account, { ...found, uid: 1 });
+}
+
 async function hostRefusing<T>(action: Parameters<TestApp["host"]["failing"]["add"]>[0], work: () => Promise<T>) {
   app.host.failing.add(action);
   try {
@@ -469,9 +477,43 @@ const TABLE: readonly Row[] = [
     },
   ],
 
+  // What the table calls another failure is one where the account is missing or foreign, too; but see enable and disable.
+  ...(["missing", "foreign"] as const).flatMap((presence): readonly Row[] => [
+    [
+      "POST /me/keys",
+      `other failure, the account is ${presence}`,
+      500,
+      async () => {
+        const { client, account } = await person();
+        displace(account, presence);
+        return client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+      },
+    ],
+    [
+      "DELETE /me/keys/:id",
+      `other failure, the account is ${presence}`,
+      500,
+      async () => {
+        const { client, account, key } = await personWithKey();
+        displace(account, presence);
+        return client.call("DELETE", `/me/keys/${key}`);
+      },
+    ],
+  ]),
+  [
+    "DELETE /users/:id",
+    "other failure, the account is foreign",
+    500,
+    async () => {
+      const { id, account } = await person();
+      displace(account, "foreign");
+      return admin.call("DELETE", `/users/${id}`);
+    },
+  ],
+
   ...["/audit", "/audit/export"].flatMap((path) =>
     ["since", "until"].flatMap((name) =>
-      ["yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", "1700000000", ""].map(
+      ["yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", "1700000000", "%20"].map(
         (value): Row => [
           `GET ${path}`,
           `${name}=${value} not RFC 3339`,
@@ -542,4 +584,11 @@ test("a fault that the table hides behind a status below 500 is logged all the s
   await client.call("POST", "/users", { username: "not valid", email: "x" });
   expect(faults).toHaveLength(1);
   await loud.close();
+});
+
+test("DELETE /users/:id of a user whose account is missing is 200: nothing is left to remove", async () => {
+  const { id, account } = await person();
+  displace(account, "missing");
+  expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
+  expect((await admin.call("GET", `/users/${id}`)).status).toBe(404);
 });

@@ -56,7 +56,11 @@ describe("metrics", () => {
     const failing = new Proxy(app.services.side, {
       get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
     });
-    const alone = createMetrics({ services: { side: failing, log: silentLog }, version: "1", runtime: "t" });
+    const alone = createMetrics({
+      services: { side: failing, clock: app.clock, log: silentLog },
+      version: "1",
+      runtime: "t",
+    });
     const shown = await scrape(alone);
     expect(shown.get("uam_database_up")).toBe(0);
     expect(shown.get("uam_database_read_failures_total")).toBe(1);

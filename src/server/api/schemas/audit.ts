@@ -34,7 +34,7 @@ export const AuditRecord = v.pipe(
     resource_id: described("7", "Empty where there is none"),
     detail: described('{"username":"alice"}', "A JSON object as text"),
     result: v.picklist(RESULTS),
-    ip: described("192.0.2.1", "Empty for what no client asked for"),
+    ip: described("192.0.2.1", "Empty if no client was involved"),
   }),
   v.title("AuditRecord"),
 );

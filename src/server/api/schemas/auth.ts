@@ -21,7 +21,7 @@ export const PrincipalRecord = v.pipe(
   v.object({
     user_type: v.picklist(["admin", "user"]),
     id,
-    username: described("root-admin", "A user's is without the prefix `ext_`"),
+    username: described("root-admin", "Without the prefix `ext_` for external users"),
     email: person.email,
   }),
   v.title("Principal"),
@@ -29,7 +29,7 @@ export const PrincipalRecord = v.pipe(
 
 export const Captcha = v.pipe(
   v.object({
-    captcha_id: described(CAPTCHA_ID, "To be sent with the answer; good for one, right or wrong, within 5 minutes"),
+    captcha_id: described(CAPTCHA_ID, "Send it with the answer. It can be used once, right or wrong, within 5 minutes"),
     image: v.pipe(
       v.string(),
       v.regex(/^data:image\/png;base64,/),
@@ -76,7 +76,7 @@ export const AdminForgot = v.pipe(v.object({ username: adminName }), v.title("Fo
 
 export const AdminReset = v.pipe(
   v.object({
-    token: described(TOKEN, "From the mail; good once, for 30 minutes"),
+    token: described(TOKEN, "From the mail. It can be used once, within 30 minutes"),
     new_password: described(PASSWORD, "Not a common one, and without the username in it", {
       format: "password",
       minLength: PASSWORD_MIN,

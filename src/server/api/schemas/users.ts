@@ -61,7 +61,9 @@ export const UserChanges = v.pipe(
 
 export const Extension = v.pipe(
   v.object({
-    days: v.optional(wholeNumber(0, 3650, "Counted from the later of now and the expiry; 0 means the default"), 0),
+    days: v.optional(
+      wholeNumber(0, 3650, "Counted from the later of now and the expiry; 0, or none, means the default"),
+    ),
   }),
   v.title("Extension"),
 );

@@ -1,0 +1,35 @@
+/** Whether the database answers. */
+
+import { sql } from "drizzle-orm";
+import { SECOND } from "../../shared/clock.ts";
+import type { Database } from "../../store/client.ts";
+
+/** Longer than that, and whoever waits for the service is better told that it does not answer. */
+const PATIENCE = 2 * SECOND;
+/** How long an answer holds: who asks more often learns no more, and the database is not asked more often. */
+const FRESH = SECOND;
+
+/** A question to the database, asked at most once a second however often the function is called. It never throws. */
+export function createDatabaseProbe(db: Database): () => Promise<boolean> {
+  let last: { readonly asked: number; readonly answer: Promise<boolean> } | undefined;
+  return () => {
+    if (last === undefined || performance.now() - last.asked > FRESH) {
+      last = { asked: performance.now(), answer: answersInTime(db) };
+    }
+    return last.answer;
+  };
+}
+
+async function answersInTime(db: Database): Promise<boolean> {
+  const answered = Promise.withResolvers<boolean>();
+  const timer = setTimeout(answered.resolve, PATIENCE, false);
+  db.execute(sql`select 1`).then(
+    () => answered.resolve(true),
+    () => answered.resolve(false),
+  );
+  try {
+    return await answered.promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}

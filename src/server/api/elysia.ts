@@ -1,0 +1,195 @@
+/** What is clever about Elysia, each trick with its reason. The route files use it as its manual says. */
+
+import { Elysia, ParseError, ValidationError } from "elysia";
+import * as v from "valibot";
+import type { LimitKind } from "../../domain/auth/rate-limits.ts";
+import type { NewSession } from "../../domain/auth/sessions.ts";
+import { UamError } from "../../shared/errors.ts";
+import { readJson, refuseLargeBody } from "./body.ts";
+import { refuseMisspelled } from "./misspelled.ts";
+import { authorize, contextOf, infoOf, type Permission, SESSION_COOKIE } from "./request.ts";
+import { unknownRoute } from "./routing.ts";
+import type { RegisteredRoute, Web } from "./web.ts";
+
+/**
+ * A router whose every failure is answered by `fail`. Both hooks come before any route: Elysia applies a hook only to what is
+ * added after it. Without `standardHostname: false` a Host header without a port is a 404 on every route.
+ */
+export function createRouter(web: Web, fail: (thrown: unknown, request: Request) => Response) {
+  const router = new Elysia({ handler: { standardHostname: false } });
+  router.onError(({ code, error, request }) =>
+    // Elysia knows a path by its method: that the path exists with others, only the list of routes can say.
+    fail(code === "NOT_FOUND" ? unknownRoute(web.routes(), request) : asRefusal(error), request),
+  );
+  // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
+  router.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
+  return router;
+}
+
+/** The address as the router finds its path: with standardHostname: false from the seventh character on, https:// is one too long. */
+export function routableUrl(url: string): string {
+  return url.replace(/^https:/, "http:");
+}
+
+/** The routes as registered, those of groups and plugins included, with the schemas and hooks that Elysia keeps of them. */
+export function routesOf(router: { readonly routes: readonly unknown[] }): readonly RegisteredRoute[] {
+  return router.routes as readonly RegisteredRoute[];
+}
+
+/**
+ * Lets only callers with the right session through, and gives the routes `session` and `context`. As a `derive` it runs
+ * before validation, where `resolve`, `guard` and macros run after it: a caller who may not ask learns nothing of what would
+ * be wrong with the request. `as: "scoped"` makes it hold in the plugin that uses it, and no further.
+ */
+export function requireSession(web: Web, permission: Exclude<Permission, "public">) {
+  async function guard({ request }: { readonly request: Request }) {
+    const session = await authorize(web.findSession, request, permission);
+    refuseMisspelledQuery(web, request);
+    return { session, context: contextOf(web.services, request, session.principal) };
+  }
+  permissions.set(guard, permission);
+  return new Elysia({ name: `session:${permission}` }).derive({ as: "scoped" }, guard);
+}
+
+/** The same for an anonymous caller: lets in what the limit of that kind allows the client's address, and gives `context`. */
+export function anonymous(web: Web, kind: LimitKind) {
+  return new Elysia({ name: `anonymous:${kind}` }).derive({ as: "scoped" }, ({ request }) => {
+    countRequest(web, request, kind);
+    refuseMisspelledQuery(web, request);
+    return { context: contextOf(web.services, request) };
+  });
+}
+
+/**
+ * Parses a route's body, as its `parse` hook: Elysia itself would take forms, and JSON that is sent as text, which a browser
+ * sends anywhere without asking. It parses before any other hook runs, so the session is asked for here too.
+ */
+export function jsonBody(web: Web, permission: Exclude<Permission, "public">, options: BodyOptions = {}) {
+  async function parse({ request }: { readonly request: Request }) {
+    await authorize(web.findSession, request, permission);
+    return await readBody(web, request, options);
+  }
+  if (options.optional === true) optionalBodies.add(parse);
+  return parse;
+}
+
+/** The same for a route that anyone may call: a request counts against its limit when it arrives, whatever its body holds. */
+export function anonymousBody(web: Web, kind: LimitKind) {
+  return async ({ request }: { readonly request: Request }) => {
+    countRequest(web, request, kind);
+    return await readBody(web, request, {});
+  };
+}
+
+interface BodyOptions {
+  /** Whether a request without a body is as one with an empty object. */
+  readonly optional?: boolean;
+}
+
+/** What each guard asks for, so that the document says what is enforced and not what somebody wrote beside it. */
+const permissions = new WeakMap<object, Permission>();
+/** The parsers that take a request without a body, likewise. */
+const optionalBodies = new WeakSet<object>();
+
+/** What the guards of a route ask of the caller. Elysia keeps a `derive` among the hooks that transform a request. */
+export function permissionOf({ transform }: RegisteredRoute["hooks"]): Permission {
+  for (const { fn } of hooksOf(transform)) {
+    const permission = fn === undefined ? undefined : permissions.get(fn);
+    if (permission !== undefined) return permission;
+  }
+  return "public";
+}
+
+/** Whether a route takes a request without a body. */
+export function isBodyOptional({ parse }: RegisteredRoute["hooks"]): boolean {
+  return hooksOf(parse).some(({ fn }) => fn !== undefined && optionalBodies.has(fn));
+}
+
+/** Elysia keeps one hook as it was given, and several as a list of objects that hold them. */
+function hooksOf(hooks: unknown): readonly { readonly fn?: object }[] {
+  const list: readonly unknown[] = Array.isArray(hooks) ? hooks : [hooks];
+  return list.map((hook) => (typeof hook === "function" ? { fn: hook } : ((hook ?? {}) as { fn?: object })));
+}
+
+async function readBody(web: Web, request: Request, { optional = false }: BodyOptions): Promise<object> {
+  const body = await readJson(request, { maximum: web.options.maxBody, optional });
+  refuseMisspelled(routeOf(web, request)?.hooks.body, body, "field");
+  return body;
+}
+
+function refuseMisspelledQuery(web: Web, request: Request): void {
+  const query = routeOf(web, request)?.hooks.query;
+  if (query !== undefined) refuseMisspelled(query, Object.fromEntries(new URL(request.url).searchParams), "parameter");
+}
+
+function routeOf(web: Web, request: Request): RegisteredRoute | undefined {
+  return web.routes().find(request.method, infoOf(request).route);
+}
+
+const counted = new WeakSet<Request>();
+
+/** Counts a request once, by whichever hook sees it first; throws `limited`. */
+function countRequest(web: Web, request: Request, kind: LimitKind): void {
+  if (counted.has(request)) return;
+  counted.add(request);
+  web.limits.take(kind, infoOf(request).address);
+}
+
+/** The part of Elysia's cookie jar that is used here; its type is lost where the jar has no schema. */
+type CookieJar = Record<string, { set(options: Record<string, unknown>): unknown }>;
+
+/** Hands the client its session, or with undefined takes it away. Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
+export function setSessionCookie(web: Web, cookie: unknown, session: NewSession | undefined): void {
+  const now = web.services.clock.now().getTime();
+  const maxAge = session === undefined ? 0 : Math.ceil((session.expiresAt.getTime() - now) / 1000);
+  const sameSite = web.options.cookieSameSite.toLowerCase();
+  const attributes = { path: "/", httpOnly: true, secure: true, sameSite, maxAge };
+  (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes, value: session?.token ?? "" });
+}
+
+/** Of a HEAD's empty body Elysia says that its length is 0; nobody knows the export's, and then none is said (RFC 9110, 8.6). */
+export function withoutLength({ status, headers }: Response): Response {
+  headers.delete("content-length");
+  // A runtime counts what it can; a stream it can only ask, and for a HEAD does not.
+  const unread = new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
+  return new Response(unread, { status, headers });
+}
+
+/**
+ * Turns what Elysia throws into a refusal that says what is wrong; leaves anything else as it is. A ParseError hides why a
+ * body was refused. A ValidationError's message holds what was submitted, which may be a password. One about our own answer
+ * is a fault.
+ */
+function asRefusal(thrown: unknown): unknown {
+  if (thrown instanceof ParseError) {
+    return thrown.cause ?? new UamError("invalid", "The body could not be read");
+  }
+  if (thrown instanceof ValidationError && thrown.type !== "response") {
+    return new UamError("invalid", describe(thrown));
+  }
+  return thrown;
+}
+
+/**
+ * Names the field and what is wrong with it. Elysia's own `all[0].path` is "[object Object]" with valibot (elysia #1879); the
+ * validator's issue has the path.
+ */
+function describe(error: ValidationError): string {
+  const issue = error.valueError as unknown as v.BaseIssue<unknown> | undefined;
+  if (issue === undefined) return "The request is not valid";
+  const where = error.type === "body" ? "body" : error.type;
+  const field = v.getDotPath(issue);
+  if (field === null || field === "") return `The ${where} must be a JSON object with the required fields`;
+  if (issue.received === "undefined") return `${field} is missing`;
+  // All of a path and a query is text, unless it comes twice or cannot be decoded.
+  if (error.type !== "body" && issue.expected === "string") {
+    return error.type === "query" ? `${field} is given more than once` : `${field} is not valid percent-encoding`;
+  }
+  if (issue.kind === "schema" && issue.expected !== null) return `${field} must be ${article(issue.expected)}`;
+  return `${field} ${issue.message}`;
+}
+
+function article(expected: string): string {
+  if (expected.includes('"')) return `one of ${expected.replace(/[()]/g, "").replaceAll(" | ", ", ")}`;
+  return expected === "string" || expected === "boolean" || expected === "number" ? `a ${expected}` : expected;
+}

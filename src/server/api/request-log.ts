@@ -1,0 +1,28 @@
+/** One line of the log for each request that changes something or fails. */
+
+import type { Log } from "../../shared/log.ts";
+import { infoOf } from "./request.ts";
+import { isSafe } from "./routing.ts";
+
+/** Where guesses are made: a refusal there is for whoever watches for them, such as fail2ban. */
+const LOGINS = /\/auth\/(?:admin|otp)\/login$/;
+
+interface Outcome {
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/**
+ * Logs a request that was answered: at `warn` a login that failed, at `info` what changes something or fails, at `debug` what
+ * is only read. The route as registered stands for the path, which may hold anything.
+ */
+export function logRequest(log: Log, request: Request, { status, milliseconds }: Outcome): void {
+  const { id, address, route } = infoOf(request);
+  const { method } = request;
+  const rounded = Math.round(milliseconds * 10) / 10;
+  const fields = { requestId: id, method, route, status, address, milliseconds: rounded };
+  if (method === "POST" && LOGINS.test(route) && (status === 401 || status === 429)) {
+    log.warn("a login failed", fields);
+  } else if (!isSafe(method) || status >= 400) log.info("request", fields);
+  else log.debug("request", fields);
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createApp } from "../../../src/server/api/app.ts";
+import type { Database } from "../../../src/store/client.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await createTestApp();
+});
+afterAll(() => app.close());
+
+/** The application on a database that answers as `answer` does. */
+function appOn(answer: () => Promise<unknown>) {
+  let asked = 0;
+  const side = new Proxy(app.services.side, {
+    get: (target, name) => {
+      if (name !== "execute") return Reflect.get(target, name);
+      asked++;
+      return answer;
+    },
+  }) as Database;
+  const other = createApp({ ...app.services, side }, { ...app.config, version: "1", runtime: "t" });
+  other.enter("serving");
+  const get = async (path: string) => {
+    const response = await other.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`), "192.0.2.1");
+    // biome-ignore lint/suspicious/noExplicitAny: the tests look into it
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  return { get, questions: () => asked };
+}
+
+describe("GET /healthz and GET /readyz", () => {
+  test("say ok while the database answers, to anybody", async () => {
+    const health = await app.anonymous().call("GET", "/healthz");
+    expect([health.status, health.body.data.status]).toEqual([200, "ok"]);
+    const readiness = await app.anonymous().call("GET", "/readyz");
+    expect([readiness.status, readiness.body]).toEqual([200, { data: { status: "ok" } }]);
+    expect(readiness.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test.each([
+    ["refuses", () => Promise.reject(new Error("gone"))],
+    ["is silent", () => new Promise(() => {})],
+  ])("of a database that %s say degraded, which is still alive, and 503", async (_, answer) => {
+    const { get } = appOn(answer);
+    const health = await get("/healthz");
+    expect([health.status, health.body.data.status]).toEqual([200, "degraded"]);
+    expect(await get("/readyz")).toEqual({ status: 503, body: { error: "The database does not answer" } });
+  });
+
+  test("see the database go and come back", async () => {
+    let isThere = true;
+    const { get } = appOn(() => (isThere ? Promise.resolve([]) : Promise.reject(new Error("gone"))));
+    expect((await get("/readyz")).status).toBe(200);
+    isThere = false;
+    await Bun.sleep(1100);
+    expect((await get("/readyz")).status).toBe(503);
+    isThere = true;
+    await Bun.sleep(1100);
+    expect((await get("/readyz")).status).toBe(200);
+  });
+
+  test("ask the database once a second, however many ask them", async () => {
+    const { get, questions } = appOn(() => Promise.resolve([]));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => get(n % 2 === 0 ? "/healthz" : "/readyz")));
+    expect(questions()).toBe(1);
+  });
+});
+
+test("GET /readyz is 503 while the service starts and stops, and nothing else is", async () => {
+  const own = createApp(app.services, { ...app.config, version: "1", runtime: "t" });
+  const get = (path: string) => own.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`), "192.0.2.1");
+  const readiness = async () => [(await get("/readyz")).status, (await get("/healthz")).status];
+  expect(await readiness()).toEqual([503, 200]);
+  expect(await (await get("/readyz")).json()).toEqual({ error: "The service is starting" });
+  own.enter("serving");
+  expect(await readiness()).toEqual([200, 200]);
+  own.enter("stopping");
+  expect(await readiness()).toEqual([503, 200]);
+  expect(await (await get("/readyz")).json()).toEqual({ error: "The service is stopping" });
+});
