@@ -105,7 +105,7 @@ function alternatives(term: UsageTerm): readonly Usage[] {
 
 function valueOptions(usage: Usage): ReadonlySet<string> {
   return new Set(
-    usage.flatMap((term) => {
+    usage.flatMap((term): readonly string[] => {
       if (term.type === "option") return term.metavar === undefined ? [] : term.names;
       return alternatives(term).flatMap((inner) => [...valueOptions(inner)]);
     }),
