@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { audited } from "../domain/operation/audited.ts";
-import type { Actor } from "../domain/operation/context.ts";
+import type { Actor } from "../domain/operation/entry.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
