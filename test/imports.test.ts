@@ -23,7 +23,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   runtime: ["config", "shared"],
   // The composition roots: only these and main.ts wire.
   "server/compose.ts": ["config", "domain", "host", "protocol", "shared", "store"],
-  "server/backup.ts": ["server/compose.ts", "config", "domain/audit", "shared", "store"],
+  "server/backup.ts": ["server/compose.ts", "config", "domain/audit", "domain/operation", "shared", "store"],
   "server/logging.ts": ["shared"],
   // What the API and the command line show of stored rows.
   "server/records.ts": ["domain", "store/schema.ts", "shared"],
@@ -62,6 +62,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "fastest-levenshtein": ["shared/near-miss.ts"],
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli"],
+  "fastest-levenshtein": ["cli", "server/api"],
+  "string-width": ["cli"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   resend: ["server/mail"],

@@ -9,6 +9,7 @@ import type { Review } from "../domain/approvals/approvals.ts";
 import { APPROVAL_STATUSES } from "../shared/statuses.ts";
 import type { ApprovalRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
+import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
 
@@ -19,7 +20,7 @@ const list = command(
       ...pageOptions(),
       status: optional(
         option("--status", choice(APPROVAL_STATUSES, { metavar: "STATUS" }), {
-          description: message`Only applications in that state.`,
+          description: message`Only applications with this status.`,
         }),
       ),
       json: jsonFlag(),
@@ -29,8 +30,8 @@ const list = command(
   { brief: message`List applications, newest first.` },
 );
 
-const id = argument(integer({ min: 1, metavar: "ID" }), {
-  description: message`The application, from uam approval list.`,
+const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
+  description: message`The application's id, as uam approval list shows it.`,
 });
 
 const approve = command(
@@ -38,16 +39,16 @@ const approve = command(
   map(
     object({
       id,
-      reason: textOption("--reason", "TEXT", message`What is to be kept of the decision.`),
-      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
-      noUser: option("--no-user", { description: message`Approve only, without creating the user.` }),
+      reason: textOption("--reason", "TEXT", message`A note on the decision, kept with the application.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      noUser: option("--no-user", { description: message`Approve without creating the user.` }),
       json: jsonFlag(),
     }),
     ({ id, json, noUser, ...review }) => runReview(id, { ...review, approve: true, createUser: !noUser }, json),
   ),
   {
     brief: message`Approve an application and create the user.`,
-    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created the application stays pending.`,
+    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created, the application stays pending.`,
   },
 );
 
@@ -56,7 +57,9 @@ const reject = command(
   map(
     object({
       id,
-      reason: option("--reason", string({ metavar: "TEXT" }), { description: message`Why; mailed to the applicant.` }),
+      reason: option("--reason", string({ metavar: "TEXT" }), {
+        description: message`The reason; it is mailed to the applicant.`,
+      }),
       json: jsonFlag(),
     }),
     ({ id, reason, json }) => runReview(id, { approve: false, reason }, json),
@@ -65,7 +68,7 @@ const reject = command(
 );
 
 export const approvalCommand = command("approval", or(list, approve, reject), {
-  brief: message`Applications for access.`,
+  brief: message`Review applications for access.`,
 });
 
 type ApplicationRecord = ReturnType<typeof import("../server/records.ts").applicationRecord>;
@@ -75,10 +78,10 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "USERNAME", value: (application) => application.username },
   { header: "STATUS", value: (application) => application.status },
   { header: "CREATED", value: (application) => shortTime(application.created_at) },
-  { header: "EMAIL", value: (application) => application.email, shrinks: true },
-  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", shrinks: true },
-  { header: "PURPOSE", value: (application) => application.purpose || "-", shrinks: true },
-  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-" },
+  { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (application) => application.purpose || "-", narrow: "either" },
+  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];
 
 interface ListInput {
@@ -98,7 +101,7 @@ function runList(input: ListInput): Command {
     const records = items.map(applicationRecord);
     if (input.json) printJson(environment, { total, items: records });
     else {
-      printTable(environment, COLUMNS, records);
+      await printTable(environment, COLUMNS, records);
       noteRest(environment, input, total);
     }
     return EXIT.done;

@@ -19,18 +19,18 @@ const list = command(
     object({
       ...pageOptions(),
       ...periodOptions(),
-      actor: textOption("--actor", "NAME", message`Only what that actor did.`),
+      actor: textOption("--actor", "NAME", message`Only what this actor did.`),
       action: optional(
         option("--action", choice(AUDIT_ACTIONS, { metavar: "ACTION" }), {
-          description: message`Only that action, such as user.create.`,
+          description: message`Only this action, such as user.create.`,
         }),
       ),
       resourceType: optional(
         option("--resource-type", choice(RESOURCE_TYPES, { metavar: "TYPE" }), {
-          description: message`Only that kind of resource.`,
+          description: message`Only this kind of resource.`,
         }),
       ),
-      resourceId: textOption("--resource-id", "ID", message`Only that resource.`),
+      resourceId: textOption("--resource-id", "ID", message`Only this resource.`),
       json: jsonFlag(),
     }),
     (input) => runList(input),
@@ -39,7 +39,7 @@ const list = command(
 );
 
 export const auditCommand = command("audit", or(list, exportCommand, auditVerifyCommand), {
-  brief: message`The audit log.`,
+  brief: message`Read, export and verify the audit log.`,
 });
 
 interface ListInput extends AuditFilter {
@@ -53,15 +53,16 @@ type AuditRecord = ReturnType<typeof import("../server/records.ts").auditRecord>
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { header: "ID", value: (record) => record.id },
   { header: "TIME", value: (record) => shortTime(record.created_at) },
-  { header: "ACTOR", value: (record) => `${record.actor_type}:${record.actor}`, shrinks: true },
+  { header: "ACTOR", value: (record) => `${record.actor_type}:${record.actor}`, narrow: "cut" },
   { header: "ACTION", value: (record) => record.action },
   {
     header: "RESOURCE",
     value: (record) => [record.resource_type, record.resource_id].filter(Boolean).join(" ") || "-",
+    narrow: "cut",
   },
   { header: "RESULT", value: (record) => record.result },
-  { header: "IP", value: (record) => record.ip || "-" },
-  { header: "DETAIL", value: (record) => record.detail, shrinks: true },
+  { header: "IP", value: (record) => record.ip || "-", narrow: "drop" },
+  { header: "DETAIL", value: (record) => record.detail, narrow: "cut" },
 ];
 
 function runList(input: ListInput): Command {
@@ -72,7 +73,7 @@ function runList(input: ListInput): Command {
     const records = items.map(auditRecord);
     if (input.json) printJson(environment, { total, items: records });
     else {
-      printTable(environment, COLUMNS, records);
+      await printTable(environment, COLUMNS, records);
       noteRest(environment, input, total);
     }
     return EXIT.done;

@@ -4,11 +4,12 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
 import { UamError } from "../shared/errors.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
-import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
+import { fileName } from "./completion.ts";
+import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "./environment.ts";
+import { counted } from "./output.ts";
 
 interface BackupInput {
   readonly file: string;
@@ -19,14 +20,14 @@ export const backupCommand = command(
   "backup",
   map(
     object({
-      file: argument(string({ metavar: "FILE" })),
+      file: argument(fileName(), { description: message`The new file, or - for standard output.` }),
       force: option("--force", { description: message`Replace the file if it exists.` }),
     }),
     (input) => runBackup(input),
   ),
   {
-    brief: message`Write a consistent copy of all stored state.`,
-    description: message`Writes all stored state as it is at one moment, the key of the audit log included, to a file that only its owner can read, or to standard output if FILE is -. The service may go on meanwhile. Keep the file as secret as the data directory.`,
+    brief: message`Back up everything that is stored.`,
+    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. The service can keep running. Keep the file as secret as the data directory.`,
   },
 );
 
@@ -39,7 +40,10 @@ function runBackup({ file, force }: BackupInput): Command {
       throw new UamError("invalid", "Standard output is a terminal; redirect it, or name a file.");
     }
     const began = performance.now();
-    const summary = await backUp({ config, log, file, force, signal: stopSignal(environment) });
+    const summary = await backUp({
+      ...{ config, log, file, force, signal: stopSignal(environment) },
+      ...{ actor: operatorOf(environment), machine: environment.runtime },
+    });
     const where = file === STANDARD_OUTPUT ? "standard output" : file;
     const start = formatTimestamp(new Date(summary.header.createdAt));
     environment.err(`${amount(summary)} were written to ${where} in ${secondsSince(began)}, as of ${start}.\n`);
@@ -50,7 +54,7 @@ function runBackup({ file, force }: BackupInput): Command {
 /** How much is in a backup, for the line that says what was done. */
 export function amount({ rows, bytes }: BackupSummary): string {
   const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
-  return `${count} rows of ${Object.keys(rows).length} tables (${(bytes / 1e6).toFixed(1)} MB)`;
+  return `${counted(count, "row")} of ${counted(Object.keys(rows).length, "table")} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
 /** The time since `performance.now()` was `began`. */

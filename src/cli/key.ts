@@ -4,8 +4,9 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
-import { integer } from "@optique/core/valueparser";
+import { integer, string } from "@optique/core/valueparser";
 import { jsonFlag, userArgument } from "./arguments.ts";
+import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
@@ -23,30 +24,49 @@ const revoke = command(
   map(
     object({
       user: userArgument(),
-      key: argument(integer({ min: 1, metavar: "KEYID" }), { description: message`The key's id, from uam key list.` }),
+      key: argument(offering(integer({ min: 1, metavar: "KEYID" }), "keys"), {
+        description: message`The key's id, as uam key list shows it.`,
+      }),
       json: jsonFlag(),
     }),
     (input) => runRevoke(input),
   ),
   {
     brief: message`Revoke a user's key at once.`,
-    description: message`Revokes the key: it leaves the authorized-keys file at once, and the sessions it opened are ended.`,
+    description: message`Removes the key from the authorized-keys file at once, and ends the sessions that were opened with it.`,
   },
 );
 
-export const keyCommand = command("key", or(list, revoke), {
-  brief: message`SSH public keys.`,
+const free = command(
+  "free",
+  map(
+    object({
+      fingerprint: argument(string({ metavar: "FINGERPRINT" }), {
+        description: message`As ssh-keygen -l prints it: SHA256:…`,
+      }),
+      json: jsonFlag(),
+    }),
+    (input) => runFree(input),
+  ),
+  {
+    brief: message`Revoke a key that somebody other than its owner uploaded.`,
+    description: message`Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. First make sure who the owner is, for example by having them sign something with the key (ssh-keygen -Y sign).`,
+  },
+);
+
+export const keyCommand = command("key", or(list, revoke, free), {
+  brief: message`List and revoke SSH public keys.`,
 });
 
 type KeyRecord = ReturnType<typeof import("../server/records.ts").keyRecord>;
 
 const COLUMNS: readonly Column<KeyRecord>[] = [
   { header: "ID", value: (key) => key.id },
-  { header: "NAME", value: (key) => key.name, shrinks: true },
-  { header: "TYPE", value: (key) => key.type },
-  { header: "BITS", value: (key) => key.bits },
+  { header: "NAME", value: (key) => key.name, narrow: "cut" },
+  { header: "TYPE", value: (key) => key.type, narrow: "drop" },
+  { header: "BITS", value: (key) => key.bits, narrow: "drop" },
   { header: "FINGERPRINT", value: (key) => key.fingerprint },
-  { header: "CREATED", value: (key) => shortTime(key.created_at) },
+  { header: "CREATED", value: (key) => shortTime(key.created_at), narrow: "drop" },
 ];
 
 function runList({ user, json }: { readonly user: string; readonly json: boolean }): Command {
@@ -58,7 +78,7 @@ function runList({ user, json }: { readonly user: string; readonly json: boolean
     );
     const items = keys.map(keyRecord);
     if (json) printJson(environment, { items });
-    else printTable(environment, COLUMNS, items);
+    else await printTable(environment, COLUMNS, items);
     return EXIT.done;
   };
 }
@@ -78,6 +98,22 @@ function runRevoke({ user, key, json }: RevokeInput): Command {
     );
     if (json) printJson(environment, keyRecord(revoked));
     else printRecord(environment, keyRecord(revoked));
+    return EXIT.done;
+  };
+}
+
+function runFree({ fingerprint, json }: { readonly fingerprint: string; readonly json: boolean }): Command {
+  return async (environment) => {
+    const { freeKey } = await import("../domain/keys/free.ts");
+    const { keyRecord } = await import("../server/records.ts");
+    const { key, holder } = await withServices(environment, "change", (context) =>
+      freeKey(context, fingerprint.trim()),
+    );
+    if (json) printJson(environment, { username: holder.username, ...keyRecord(key) });
+    else {
+      printRecord(environment, { username: holder.username, ...keyRecord(key) });
+      environment.err(`${holder.username} no longer has this key; its owner can upload it now.\n`);
+    }
     return EXIT.done;
   };
 }

@@ -6,24 +6,24 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
+import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
 import { requireUserReferred, withoutPrefix } from "./find-user.ts";
 
 export const lockCommand = command(
   "lock",
   map(
-    object({ username: argument(string({ metavar: "NAME" }), { description: message`The user's name.` }) }),
+    object({ username: argument(stored("NAME", "users"), { description: message`The user's name.` }) }),
     ({ username }) => runLock(withoutPrefix(username)),
   ),
   {
     brief: message`Shut an account at once, even with the database down.`,
-    description: message`Shuts the account: expiry date, processes, empty authorized-keys file. Works without the database; the change is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
+    description: message`Shuts the account: sets its expiry date in the past, ends its processes and empties its authorized-keys file. Works without the database; the lock is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
   },
 );
 
@@ -114,7 +114,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
     try {
       const failures = await importLocks(handle.services, config.dataDir);
       for (const { problem } of failures) environment.err(`uam: ${problem}\n`);
-      if (failures.length === 0) environment.err("It is recorded, and the user is disabled.\n");
+      if (failures.length === 0) environment.err("The lock is recorded, and the user is disabled.\n");
       return failures.length === 0;
     } finally {
       await handle.close();
@@ -122,7 +122,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     environment.err(
-      `The database is not there now (${why}): it is recorded when the service or uam reconcile next runs.\n`,
+      `The database cannot be reached now (${why}): the lock is recorded when the service or uam reconcile next runs.\n`,
     );
     return true;
   }

@@ -11,6 +11,7 @@ import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
+import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
@@ -22,10 +23,10 @@ const list = command(
       ...pageOptions(),
       status: optional(
         option("--status", choice(USER_STATUSES, { metavar: "STATUS" }), {
-          description: message`Only users in that state.`,
+          description: message`Only users with this status.`,
         }),
       ),
-      supervisor: textOption("--supervisor", "NAME", message`Only users of that supervisor.`),
+      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
       json: jsonFlag(),
     }),
     (input) => runList(input),
@@ -45,11 +46,11 @@ const create = command(
   "create",
   map(
     object({
-      username: argument(string({ metavar: "NAME" }), { description: message`The name, without ext_.` }),
-      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where codes are mailed to.` }),
-      supervisor: textOption("--supervisor", "NAME", message`Who answers for the user.`),
+      username: argument(string({ metavar: "NAME" }), { description: message`The username, without ext_.` }),
+      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where login codes are mailed.` }),
+      supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
       purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
-      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
       json: jsonFlag(),
     }),
     ({ json, ...input }): Command =>
@@ -61,7 +62,7 @@ const create = command(
   ),
   {
     brief: message`Create a user and the host account.`,
-    description: message`Creates a user and the host account ext_NAME, both or neither.`,
+    description: message`Creates a user and the host account ext_NAME. If one of them fails, neither is created.`,
   },
 );
 
@@ -70,9 +71,9 @@ const update = command(
   map(
     object({
       user: userArgument(),
-      email: textOption("--email", "ADDRESS", message`Another e-mail address.`),
-      supervisor: textOption("--supervisor", "NAME", message`Another supervisor; "" for none.`),
-      purpose: textOption("--purpose", "TEXT", message`Another purpose; "" for none.`),
+      email: textOption("--email", "ADDRESS", message`The new e-mail address.`),
+      supervisor: textOption("--supervisor", "NAME", message`The new supervisor; "" for none.`),
+      purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
       json: jsonFlag(),
     }),
     ({ user, json, ...changes }): Command =>
@@ -117,18 +118,18 @@ const extend = command(
   map(
     object({
       user: userArgument(),
-      days: daysOption("--days", message`How many days; policy.default_ttl unless given.`),
+      days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
       json: jsonFlag(),
     }),
     ({ user, days, json }) =>
       changing("change", user, json, async (context, { id }) => {
         const { extendUser } = await import("../domain/users/users.ts");
-        return await extendUser(context, id, days);
+        return await extendUser(context, id, days ?? 0);
       }),
   ),
   {
-    brief: message`Move a user's expiry.`,
-    description: message`Moves the expiry to DAYS after now or the current expiry, whichever is later.`,
+    brief: message`Extend a user's access.`,
+    description: message`Moves the expiry to DAYS after now or after the current expiry, whichever is later.`,
   },
 );
 
@@ -137,19 +138,35 @@ const remove = command(
   map(
     object({
       user: userArgument(),
-      yes: option("--yes", { description: message`Do not ask.` }),
+      yes: yesFlag(),
       json: jsonFlag(),
     }),
     (input) => runDelete(input),
   ),
   {
     brief: message`Delete a user, the host account and the home directory.`,
-    description: message`Deletes a user, the keys, the host account and its home directory. The audit records stay. Asks first, unless --yes is given.`,
+    description: message`Deletes a user with their keys, host account and home directory. The audit records stay. Asks first, unless --yes is given.`,
   },
 );
 
-export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove), {
-  brief: message`External users.`,
+const rebuild = command(
+  "rebuild",
+  map(
+    object({
+      user: userArgument(),
+      yes: yesFlag(),
+      json: jsonFlag(),
+    }),
+    (input) => runRebuild(input),
+  ),
+  {
+    brief: message`Recreate a host account that was removed by hand.`,
+    description: message`Recreates the host account of a user after somebody removed it, for example with userdel: with the same uid, an empty home directory, and keys and state as stored. A home directory that is still there is deleted. Asks first, unless --yes is given.`,
+  },
+);
+
+export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove, rebuild), {
+  brief: message`Manage external users.`,
 });
 
 interface ListInput extends UserFilter {
@@ -167,7 +184,7 @@ function runList(input: ListInput): Command {
     const records = items.map((user) => userRecord(user, now));
     if (input.json) printJson(environment, { total, items: records });
     else {
-      printTable(environment, COLUMNS, records);
+      await printTable(environment, COLUMNS, records);
       noteRest(environment, input, total);
     }
     return EXIT.done;
@@ -181,9 +198,9 @@ const COLUMNS: readonly Column<UserRecord>[] = [
   { header: "USERNAME", value: (user) => user.username },
   { header: "STATUS", value: (user) => user.status },
   { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
-  { header: "EMAIL", value: (user) => user.email, shrinks: true },
-  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", shrinks: true },
-  { header: "PURPOSE", value: (user) => user.purpose || "-", shrinks: true },
+  { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
 ];
 
 /** Looks the user up, does the work, and prints the user as it then is. */
@@ -209,32 +226,39 @@ async function printUser(environment: CliEnvironment, user: UserRow, json: boole
   return EXIT.done;
 }
 
-interface DeleteInput {
+interface ConfirmedInput {
   readonly user: string;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
-function runDelete({ user: reference, yes, json }: DeleteInput): Command {
-  return async (environment) => {
-    const { ask } = environment;
-    if (!yes && ask === undefined) {
-      environment.err("uam: Deleting needs --yes where nobody can be asked.\n");
-      return EXIT.usage;
-    }
-    return await withServices(environment, "change", async (context) => {
-      const { deleteUser } = await import("../domain/users/users.ts");
-      const user = await requireUserReferred(context, reference);
-      const what = `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
-      const answer = yes ? "yes" : await ask?.(`Delete ${what}? [y/N] `);
-      if (!/^y(es)?$/i.test(answer ?? "")) {
-        environment.err("Nothing was deleted.\n");
-        return EXIT.failed;
-      }
-      await deleteUser(context, user.id);
-      if (json) printJson(environment, { status: "deleted" });
-      else environment.err(`Deleted ${what}.\n`);
-      return EXIT.done;
-    });
-  };
+function runDelete({ json, ...given }: ConfirmedInput): Command {
+  const what = (user: UserRow) =>
+    `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
+  const question = (user: UserRow) => `Delete ${what(user)}?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...given, doing: "Deleting", question, refused: "Nothing was deleted." },
+      async (context, user) => {
+        const { deleteUser } = await import("../domain/users/users.ts");
+        await deleteUser(context, user.id);
+        if (json) printJson(environment, { status: "deleted" });
+        else environment.err(`Deleted ${what(user)}.\n`);
+      },
+    );
+}
+
+function runRebuild({ json, ...given }: ConfirmedInput): Command {
+  const question = ({ username }: UserRow) =>
+    `Recreate the host account ext_${username}, and delete what is left of its home directory?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...given, doing: "Rebuilding", question, refused: "Nothing was changed." },
+      async (context, { id }) => {
+        const { rebuildAccount } = await import("../domain/accounts/rebuild.ts");
+        await printUser(environment, await rebuildAccount(context, id), json);
+      },
+    );
 }

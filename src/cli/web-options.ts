@@ -12,6 +12,7 @@ export function webOptionsOf(config: Config, about: Pick<WebOptions, "version" |
     maxBody: config.maxBody,
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
+    contact: config.contact,
     version: about.version,
     runtime: about.runtime,
     observe: about.observe,

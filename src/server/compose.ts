@@ -12,8 +12,15 @@ import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
-import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "../store/client.ts";
+import {
+  type ConnectionOptions,
+  connectionFailure,
+  type Database,
+  type DatabaseHandle,
+  openDatabase,
+} from "../store/client.ts";
 import { pendingMigrations } from "../store/migrate.ts";
+import { MIGRATIONS } from "../store/migrations.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
@@ -38,6 +45,8 @@ const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.side`. */
 const SIDE_CONNECTIONS = 2;
 
+const BRING_UP_TO_DATE = 'Run "uam migrate", or start the service; a command that only reads changes nothing.';
+
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
   return await openParts(config, log, use, async (db, owner) => {
@@ -51,17 +60,42 @@ export async function openServices(config: Config, log: Log, use: Use): Promise<
  * yet, or one that has to be brought up to date first.
  */
 export async function openToLook(config: Config, log: Log, machine: Machine): Promise<ServicesHandle> {
-  if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
-    throw new UamError("conflict", `There is no database in ${config.dataDir} yet: uam serve or uam migrate makes it.`);
-  }
+  requireData(config);
   return await openParts(config, log, { lifetime: "command", machine }, async (db) => {
-    const { length } = await pendingMigrations(db);
-    if (length === 0) return await findSeal(db, config);
-    throw new UamError(
-      "conflict",
-      `The database is older than this program: uam migrate, or a start of the service, applies what it lacks (${length}).`,
-    );
+    await requireUpToDate(db);
+    return await findSeal(db, config);
   });
+}
+
+/** Opens the database alone for a look, of one connection. Throws as `openToLook` does. */
+export async function openDatabaseToLook(config: Config, log: Log): Promise<DatabaseHandle> {
+  requireData(config);
+  const { connection, stop } = await openServer(config, log, "command");
+  const { db, close } = openDatabase(connection, 1);
+  const closeAll = async () => {
+    await close();
+    await stop();
+  };
+  try {
+    await requireUpToDate(db);
+    return { db, close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function requireData({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || hasEmbeddedData(dataDir)) return;
+  throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
+}
+
+/** Throws `conflict` for a database that has to be brought up to date, saying how. */
+async function requireUpToDate(db: Database): Promise<void> {
+  const { length } = await pendingMigrations(db);
+  if (length === 0) return;
+  const state = length === MIGRATIONS.length ? "has no tables yet" : "is from an older version of uam";
+  throw new UamError("conflict", `The database ${state}. ${BRING_UP_TO_DATE}`);
 }
 
 /** Opens the database and, once `prepare` has seen to it and given the seal of its log, the rest. */

@@ -65,6 +65,12 @@ describe("uam audit list", () => {
     const period = ["--since", newest.created_at, "--until", newest.created_at];
     expect((await cli.json(["audit", "list", ...period])).items).toContainEqual(newest);
     expect((await cli.json(["audit", "list", "--actor", "nobody"])).total).toBe(0);
+    const today = newest.created_at.slice(0, 10);
+    for (const since of ["7d", "1h", today]) {
+      expect((await cli.json(["audit", "list", "--since", since])).total).toBe(items.length);
+      expect((await cli.json(["audit", "list", "--since", since, "--until", "2020-01-01"])).total).toBe(0);
+    }
+    expect((await cli.json(["audit", "list", "--until", "1h"])).total).toBe(0);
     expect((await cli.json(["audit", "list", "--until", "2020-01-01t00:00:00+01:00"])).total).toBe(0);
   });
 });
@@ -90,7 +96,7 @@ describe("uam reconcile", () => {
     for (const args of [["reconcile"], ["reconcile", "--check"]]) {
       const { code, stdout, stderr } = await cli.run(args);
       expect([code, stdout]).toEqual([0, ""]);
-      expect(stderr).toContain("The host is as stored.\n");
+      expect(stderr).toContain("The host matches what is stored.\n");
     }
     expect(await cli.json(["reconcile", "--check"])).toEqual({ items: [] });
   });

@@ -5,8 +5,8 @@ import { GROUPS } from "../../src/cli/commands.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
 const COMMANDS = {
-  user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete"],
-  key: ["list", "revoke"],
+  user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete", "rebuild"],
+  key: ["list", "revoke", "free"],
   approval: ["list", "approve", "reject"],
   audit: ["list", "export"],
   setting: ["list", "set", "unset"],
@@ -35,6 +35,14 @@ describe("runProgram()", () => {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, "m"));
     expect(stdout).toContain("78 configuration");
     expect(stdout).not.toMatch(/ $/m);
+  });
+
+  test("-h is --help, on every level", async () => {
+    for (const args of [[], ["user"], ["user", "create"], ["serve"]]) {
+      const short = await cli.run([...args, "-h"]);
+      expect([args, short.code, short.stderr]).toEqual([args, 0, ""]);
+      expect(short).toEqual(await cli.run([...args, "--help"]));
+    }
   });
 
   test("every command has help, on every level", async () => {
@@ -66,14 +74,28 @@ describe("runProgram()", () => {
 
   test("mistakes in usage are a sentence on standard error and exit 2", async () => {
     const mistakes = {
-      "usr list": "Unexpected option or subcommand: `usr`.",
+      "usr list": 'There is no command "uam usr". Did you mean "uam user"?',
+      "user crate bob": 'There is no command "uam user crate". Did you mean "uam user create"?',
+      "user ls": 'There is no command "uam user ls". Did you mean "uam user list"?',
+      "key rm 3": 'There is no command "uam key rm". Did you mean "uam key revoke"?',
+      helpp: 'There is no command "uam helpp". Did you mean "uam help"?',
+      frobnicate: 'There is no command "uam frobnicate".\n',
+      "user frob\u009bnicate": 'There is no command "uam user frob?nicate".\n',
+      "user list --stats disabled": 'uam user list has no option "--stats". Did you mean --status?',
+      "user list --pag=2": 'uam user list has no option "--pag". Did you mean --page?',
+      "user create bob --email --ttl 3 --ttl 4": 'uam user create has no option "--ttl". Did you mean --ttl-days?',
+      "--hlp": 'uam has no option "--hlp". Did you mean --help?',
       "user list --page 0": '`--page`: Expected a value greater than or equal to 1, but got "0".',
       "user list --page-size 501": '`--page-size`: Expected a value less than or equal to 500, but got "501".',
       "user list --status gone": '`--status`: Expected one of "active", "disabled", and "expired", but got "gone".',
       "user create bob": "Missing option `--email`.",
-      "user extend bob --days 3651": '`--days`: Expected a value less than or equal to 3,650, but got "3651".',
+      "user extend bob --days 3651": "`--days`: The number of days must be a whole number from 1 to 3650; leave",
+      "user extend bob --days 0": "`--days`: The number of days must be a whole number from 1 to 3650; leave",
+      "user create bob --ttl-days 0 --email b@example.org": "`--ttl-days`: The number of days must be a whole number",
+      "approval approve 1 --ttl-days 0":
+        "`--ttl-days`: The number of days must be a whole number from 1 to 3650; leave",
       "key revoke bob x": "`KEYID`: Expected a valid integer, but got",
-      "audit list --since 2026-02-30T00:00:00Z": "`--since`: The time is not an RFC 3339 timestamp",
+      "audit list --since 2026-02-30T00:00:00Z": '`--since`: "2026-02-30T00:00:00Z" is not a time such as',
       "healthcheck --wait 5": "`--wait`: Not a duration such as",
       lock: "Expected a `NAME`",
     };
@@ -116,7 +138,7 @@ describe("runProgram()", () => {
   test("a system call that fails is one sentence, without where in the program it was called", async () => {
     const { UAM_DATABASE_URL: _, ...rest } = cli.variables;
     const variables = { ...rest, UAM_DATA_DIR: "/dev/null/uam" };
-    expect(await cli.run(["user", "list"], { variables })).toEqual({
+    expect(await cli.run(["migrate"], { variables })).toEqual({
       code: 1,
       stdout: "",
       stderr: "uam: ENOTDIR: not a directory, mkdir '/dev/null/uam'\n",

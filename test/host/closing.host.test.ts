@@ -73,6 +73,7 @@ describeOnHost("closings in direct mode", () => {
       expiry: { kind: "utc" },
       log: recorded.log,
       patterns,
+      hostKeys: async () => [],
     });
   };
 
