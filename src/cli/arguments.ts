@@ -5,7 +5,7 @@ import { message, text } from "@optique/core/message";
 import { optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
-import { parseDuration } from "../shared/duration.ts";
+import { MAX_DAYS, parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
 import { clampTimestamp, formatTimestamp, parseTimestamp } from "../shared/timestamp.ts";
@@ -49,7 +49,7 @@ export function textOption(name: `--${string}`, metavar: Uppercase<string>, desc
 
 /** An option with a number of days. */
 export function daysOption(name: `--${string}`, description: Message) {
-  return withDefault(option(name, integer({ min: 0, max: 3650, metavar: "DAYS" }), { description }), 0);
+  return withDefault(option(name, integer({ min: 0, max: MAX_DAYS, metavar: "DAYS" }), { description }), 0);
 }
 
 /** `--since` and `--until`, both inclusive. */

@@ -9,11 +9,12 @@ import { argument, command } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
+import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
-import { requireUserReferred, withoutPrefix } from "./find-user.ts";
+import { requireUserReferred } from "./find-user.ts";
 
 export const lockCommand = command(
   "lock",

@@ -68,7 +68,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
 export function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
   const entry = { action: "approval.review", detail: { application: id, approve: review.approve } } as const;
   return audited(context, entry, async (op) => {
-    const reason = parseText("reason", (review.reason ?? "").trim(), MAX_REASON);
+    const reason = parseText("reason", review.reason ?? "", MAX_REASON);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
     const pending = await lockPending(op, id);
     const [reviewed] = await op.tx

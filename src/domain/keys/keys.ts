@@ -3,6 +3,7 @@
 import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { requireText } from "../../shared/text.ts";
 import { inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
@@ -164,15 +165,9 @@ function keyEntry(action: "key.rename" | "key.revoke", userId: number, keyId: nu
   return { action, resourceId: String(keyId), subjectId: userId } as const;
 }
 
-/** Trims and checks a display name: 1 to 64 Unicode code points, no control characters. It never reaches the host. */
+/** A key's display name: 1 to 64 code points of visible text. It never reaches the host. */
 export function parseKeyName(text: string): string {
-  const name = text.trim();
-  const length = [...name].length;
-  if (length < 1 || length > 64) throw new UamError("invalid", "The key's name must have 1 to 64 characters");
-  if (/[\p{Cc}\u2028\u2029]/u.test(name) || !name.isWellFormed()) {
-    throw new UamError("invalid", "The key's name must not contain control characters or line breaks");
-  }
-  return name;
+  return requireText("key's name", text, 64);
 }
 
 /** The user under its row lock, and what is stored of its keys once that is held. Throws `not_found` without such a user. */

@@ -14,6 +14,7 @@ import {
   type WireKey,
 } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
+import { hasControlCharacters } from "../../shared/text.ts";
 
 export { KEY_TYPES, type KeyType } from "../../protocol/ssh-wire.ts";
 
@@ -65,7 +66,8 @@ function splitLine(text: string): { readonly word: string; readonly base64: stri
   refuseOtherFormats(text);
   const line = text.replace(/\r?\n$/, "");
   if (/[\n\v\f\r\x85\u2028\u2029]/.test(line)) throw refusal("The public key must be a single line");
-  if (/[\p{Cc}\p{Cs}]/u.test(line)) throw refusal("The public key text contains control characters");
+  if (hasControlCharacters(line) || !line.isWellFormed())
+    throw refusal("The public key text contains control characters");
   const [word, base64] = line.split(" ").filter((part) => part !== "");
   if (word === undefined) throw refusal("The public key text is empty");
   if (!isKeyType(word)) refuseFirstWord(word, line);
@@ -157,7 +159,7 @@ function checkedRsaBits(exponent: bigint, modulus: bigint): number {
 function checkApplication(application: Buffer): void {
   const text = application.toString("utf8");
   if (text === "") throw refusal("The security key has an empty application name");
-  if (/[\p{Cc}\p{Zl}\p{Zp}\ufffd]/u.test(text)) {
+  if (hasControlCharacters(text) || text.includes("\ufffd")) {
     throw refusal("The security key's application name contains control characters or is not UTF-8");
   }
 }

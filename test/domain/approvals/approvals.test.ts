@@ -96,6 +96,7 @@ describe("submitApplication()", () => {
     { email: null },
     { supervisor: "x".repeat(129) },
     { purpose: "two\nlines" },
+    { purpose: "\u2066" },
   ])("refuses %j with 400 and mails nobody", async (fields) => {
     const before = await app.mails();
     expect((await apply(fields)).status).toBe(400);

@@ -1,6 +1,7 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
+import { MAX_DAYS } from "../../../shared/duration.ts";
 import { USER_STATUSES } from "../../../shared/statuses.ts";
 import {
   described,
@@ -61,7 +62,7 @@ export const UserChanges = v.pipe(
 
 export const Extension = v.pipe(
   v.object({
-    days: v.optional(wholeNumber(0, 3650, "Counted from the later of now and the expiry; 0 means the default"), 0),
+    days: v.optional(wholeNumber(0, MAX_DAYS, "Counted from the later of now and the expiry; 0 means the default"), 0),
   }),
   v.title("Extension"),
 );
