@@ -24,7 +24,7 @@ const SUBJECTS: readonly Subject[] = [
     route: "/auth/otp/send",
     names: ["known", "unknown"],
     prepare: async (app) => {
-      await app.db.execute(sql`delete from otp_codes`);
+      await app.db.execute(sql`truncate otp_codes, login_limits`);
     },
     body: async (app, username) => {
       const { captchaId, answer } = await app.captcha();
@@ -36,7 +36,7 @@ const SUBJECTS: readonly Subject[] = [
     names: ["known", "unknown"],
     // A code is out for both, as an attacker would see to first.
     prepare: async (app) => {
-      await app.db.execute(sql`delete from otp_codes`);
+      await app.db.execute(sql`truncate otp_codes, login_limits`);
       for (const username of ["known", "unknown"]) {
         const { captchaId, answer } = await app.captcha();
         const body = { username, captcha_id: captchaId, captcha_code: answer };
@@ -49,7 +49,7 @@ const SUBJECTS: readonly Subject[] = [
     route: "/auth/admin/login",
     names: ["keeper", "nobody"],
     prepare: async (app) => {
-      await app.db.execute(sql`delete from login_locks`);
+      await app.db.execute(sql`delete from login_limits`);
     },
     body: async (_app, username) => ({ username, password: "wrong wrong wrong wrong" }),
   },
@@ -57,7 +57,7 @@ const SUBJECTS: readonly Subject[] = [
     route: "/auth/admin/forgot",
     names: ["keeper", "nobody"],
     prepare: async (app) => {
-      await app.db.execute(sql`delete from login_locks`);
+      await app.db.execute(sql`delete from login_limits`);
     },
     body: async (_app, username) => ({ username }),
   },

@@ -28,11 +28,16 @@ export function parseUsername(text: string): string {
 }
 
 /**
- * The name of whoever wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. Whether it is anybody's is not
+ * The name of a user who wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. Whether it is anybody's is not
  * looked at. Throws `invalid` for what no name can be.
  */
 export function parseTypedName(typed: string): string {
-  return requireText("username", withoutPrefix(requireText("username", typed, MAX_TYPED_NAME)), MAX_TYPED_NAME);
+  return requireText("username", withoutPrefix(parseTypedAdminName(typed)), MAX_TYPED_NAME);
+}
+
+/** The same for an administrator, whose name has no prefix. */
+export function parseTypedAdminName(typed: string): string {
+  return requireText("username", typed, MAX_TYPED_NAME);
 }
 
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
