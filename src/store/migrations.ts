@@ -8,6 +8,7 @@ import auditSeries from "../../drizzle/0004_audit_series.sql" with { type: "text
 import closingsAndAccounts from "../../drizzle/0005_closings_and_accounts.sql" with { type: "text" };
 import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "text" };
 import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
+import limitsAndApplications from "../../drizzle/0008_limits_and_applications.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_closings_and_accounts", sql: closingsAndAccounts },
   { name: "0006_carry_accounts", sql: carryAccounts },
   { name: "0007_accounts_have_uids", sql: accountsHaveUids },
+  { name: "0008_limits_and_applications", sql: limitsAndApplications },
 ];
