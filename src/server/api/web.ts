@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { LimitKind, RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { Services } from "../../domain/operation/context.ts";
-import type { Slots } from "../../shared/slots.ts";
+import type { Slots } from "../../shared/bounded.ts";
 import { readJson } from "./body.ts";
 import { authorize, contextOf, infoOf, type Permission } from "./request.ts";
 
