@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { requireText } from "../../shared/text.ts";
-import { inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
+import { inOneGo, isDuplicate } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
@@ -16,6 +16,7 @@ import type { ClosingOperation, Context, Operation } from "../operation/context.
 import { SYSTEM } from "../operation/entry.ts";
 import { isExpired, lockUser, requireUser, type User } from "../users/find.ts";
 import { parsePublicKey } from "./public-key.ts";
+import { fingerprintTaken } from "./taken.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -42,7 +43,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
     const message = keyAdded(context.policy.site, user.username, row);
     const [stored] = await inOneGo(
-      insertKey(op.tx, row),
+      insertKey(op, row),
       raiseGeneration(op.tx, userId),
       queueMail(op, { recipient: user.email, message }),
     );
@@ -207,14 +208,14 @@ function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   }
 }
 
-async function insertKey(tx: Transaction, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
+async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
   try {
     const [row] = await tx.insert(sshKeys).values(key).returning().prepare("insert_key").execute();
     if (row === undefined) throw new Error("insert returned no row");
     return row;
   } catch (error) {
     if (isDuplicate(error, "ssh_keys_active_fingerprint")) {
-      throw new UamError("conflict", `A key with the fingerprint ${key.fingerprint} is active on this host already`);
+      throw fingerprintTaken(key.fingerprint, context.policy.site);
     }
     throw error;
   }

@@ -24,7 +24,7 @@ export interface Policy {
   readonly captcha: boolean;
   readonly expiryReminders: readonly number[];
   /** What mails say of this installation: its origin, and the name of the host as one gives it to `ssh`. */
-  readonly site: { readonly baseUrl: string; readonly host: string };
+  readonly site: { readonly baseUrl: string; readonly host: string; readonly contact?: string | undefined };
 }
 
 /** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */
