@@ -58,11 +58,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pg: ["store/backup/copy-client.ts"],
   "pg-copy-streams": ["store/backup/copy-client.ts"],
   croner: ["server/jobs"],
-  // What looks like what is one rule, for the API and the command line alike.
-  "fastest-levenshtein": ["shared/near-miss.ts"],
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli"],
-  "fastest-levenshtein": ["cli", "server/api"],
+  // What looks like what is one rule, for the API and the command line alike.
+  "fastest-levenshtein": ["shared/near-miss.ts", "cli/suggestion.ts"],
   "string-width": ["cli"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],

@@ -6,7 +6,7 @@ import { optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
 import { systemClock } from "../shared/clock.ts";
-import { parseDuration } from "../shared/duration.ts";
+import { MAX_DAYS, parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -16,8 +16,6 @@ import { type DayEdge, parseMoment } from "./moment.ts";
 
 /** Longer than the API's: a shell has room. */
 const DEFAULT_PAGE_SIZE = 50;
-
-const MAX_DAYS = 3650;
 
 /** `--json`. */
 export function jsonFlag() {

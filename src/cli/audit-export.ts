@@ -6,8 +6,8 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import type { ExportRange } from "../domain/audit/csv.ts";
+import { createSlots } from "../shared/bounded.ts";
 import { UamError } from "../shared/errors.ts";
-import { createSlots } from "../shared/slots.ts";
 import { periodOptions, textOption } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 
@@ -30,7 +30,7 @@ function runExport(range: ExportRange, output: string | undefined): Command {
   return async (environment) => {
     const { exportAudit } = await import("../domain/audit/csv.ts");
     await withServices(environment, "read", async (context) => {
-      const csv = await exportAudit(context, range, createSlots(1, "One export at a time", 1));
+      const csv = await exportAudit(context, range, createSlots({ concurrency: 1, retryAfter: 1 }));
       await (output === undefined ? environment.outStream(csv) : writeNewFile(output, csv));
     });
     return EXIT.done;

@@ -1,15 +1,9 @@
 /** Which user is meant on the command line. */
 
 import type { Context } from "../domain/operation/context.ts";
+import { withoutPrefix } from "../shared/account-name.ts";
 import { UamError } from "../shared/errors.ts";
 import type { UserRow } from "../store/schema.ts";
-
-const PREFIX = "ext_";
-
-/** The user's name without the prefix of host accounts: no user's name begins with it. */
-export function withoutPrefix(name: string): string {
-  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
-}
 
 /** What may be an id; one that is longer is nobody's. */
 const ID = /^\d{1,15}$/;

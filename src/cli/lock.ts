@@ -8,12 +8,13 @@ import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import type { Config } from "../config/config.ts";
 import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
+import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
-import { requireUserReferred, withoutPrefix } from "./find-user.ts";
+import { requireUserReferred } from "./find-user.ts";
 
 export const lockCommand = command(
   "lock",

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { KEY_TYPES } from "../protocol/ssh-wire.ts";
 import { parseTrustedProxies } from "../shared/client-address.ts";
 import { DAY } from "../shared/clock.ts";
-import { formatDuration, parseDuration } from "../shared/duration.ts";
+import { formatDuration, MAX_DAYS, parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { formatSshHost, sshHost } from "./ssh-host.ts";
 
@@ -183,8 +183,8 @@ const VARIABLES = {
     listen,
     "address and port, or unix:/path, of GET /metrics for Prometheus",
   ),
-  defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(3650 * DAY), "how long a new or extended account lasts"),
-  recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(3650 * DAY), "how long an expired account is kept"),
+  defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(MAX_DAYS * DAY), "how long a new or extended account lasts"),
+  recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(MAX_DAYS * DAY), "how long an expired account is kept"),
   auditRetention: variable("UAM_AUDIT_RETENTION", "365d", duration(), "how long audit records are kept"),
   smtpUrl: secret(
     "UAM_SMTP_URL",

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { AccountPresence, AccountRef } from "../protocol/host.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
 import { UamError } from "../shared/errors.ts";
 import { findCommand, runCommand } from "./execute/command.ts";
 import { errorCode } from "./walk.ts";
@@ -31,7 +32,7 @@ export interface AccountTable {
   readonly shadow: ReadonlyMap<string, ShadowEntry> | undefined;
 }
 
-const NAME = /^ext_[a-z0-9](?:[a-z0-9_-]{0,26}[a-z0-9])?$/;
+const NAME = new RegExp(`^${hostAccountOf(USERNAME_PATTERN)}$`);
 const LOWEST_UID = 1000;
 const HIGHEST_UID = 0xffff_fffd;
 

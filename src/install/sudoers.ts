@@ -3,6 +3,7 @@
 import { type RunAs, requireSudoLayout, type SudoCommand } from "../host/execute/sudo-commands.ts";
 import { commandsFor, type Example } from "../host/execute/sudo-rules.ts";
 import { type Layout, requireLayout, type UidRange } from "../host/settings.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
 import { DAY } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import { numberRange } from "./number-range.ts";
@@ -19,7 +20,7 @@ export interface SudoersOptions extends Layout {
 }
 
 const USER = /^[a-z_][a-z0-9_-]{0,31}$/;
-const NAME = "ext_[a-z0-9]([a-z0-9_-]{0,26}[a-z0-9])?";
+const NAME = hostAccountOf(USERNAME_PATTERN);
 const EXPIRY_DAY = 2_718_281;
 /** Values that stand where calls differ; the renderer puts an expression in their place. */
 const EXAMPLE: Example = {

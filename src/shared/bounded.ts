@@ -1,5 +1,6 @@
-/** A bounded number of costly tasks at a time, a bounded queue behind them, and a refusal beyond that. */
+/** A bounded number of costly things at a time, a bounded queue behind them, and a refusal beyond that. */
 
+import pLimit from "p-limit";
 import { UamError } from "./errors.ts";
 
 export interface Bounds {
@@ -9,32 +10,45 @@ export interface Bounds {
   readonly maxQueue: number;
   /** Seconds that a refused caller is told to wait. */
   readonly retryAfter: number;
+  /** The sentence that a refused caller is told, instead of a general one. */
+  readonly refusal?: string;
 }
 
 /** Runs a task when its turn comes and settles as the task does; throws `limited` at once if the queue is full. */
 export type Gate = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** A gate that lets tasks through in the order in which they came. */
-export function createGate({ concurrency, maxQueue, retryAfter }: Bounds): Gate {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+/** Places for things that last longer than one call. */
+export interface Slots {
+  /** Takes a slot and returns what gives it back, once however often it is called; throws `limited` when none is free. */
+  take(): () => void;
+}
 
-  return async (task) => {
-    if (running >= concurrency) {
-      if (waiting.length >= maxQueue) {
-        throw new UamError("limited", `The service is busy; try again in ${retryAfter} seconds`, { retryAfter });
-      }
-      // Whoever finishes hands its place over, so `running` stays as it is.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running += 1;
+/** A gate that lets tasks through in the order in which they came. */
+export function createGate(bounds: Bounds): Gate {
+  const enter = createEntrance(bounds);
+  return async (task) => await enter(task);
+}
+
+/** As many slots as `concurrency` says; nobody waits for one. */
+export function createSlots(bounds: Omit<Bounds, "maxQueue">): Slots {
+  const enter = createEntrance({ ...bounds, maxQueue: 0 });
+  return {
+    take() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      void enter(() => promise);
+      return resolve;
+    },
+  };
+}
+
+/** Throws, and does not reject, when there is no room. */
+function createEntrance({ concurrency, maxQueue, retryAfter, refusal }: Bounds): Gate {
+  const limit = pLimit(concurrency);
+  return (task) => {
+    if (limit.activeCount + limit.pendingCount >= concurrency + maxQueue) {
+      const message = refusal ?? `The service is busy; try again in ${retryAfter} seconds`;
+      throw new UamError("limited", message, { retryAfter });
     }
-    try {
-      return await task();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
+    return limit(task);
   };
 }

@@ -3,6 +3,9 @@
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
 import { UamError } from "./errors.ts";
 
+/** The longest time that an account is given at once, or kept after its expiry, in days. */
+export const MAX_DAYS = 3650;
+
 const UNITS = { w: 7 * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND } as const;
 const PATTERN = /^(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/;
 

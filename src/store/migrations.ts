@@ -9,6 +9,7 @@ import closingsAndAccounts from "../../drizzle/0005_closings_and_accounts.sql" w
 import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "text" };
 import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
 import userMailTimes from "../../drizzle/0008_user_mail_times.sql" with { type: "text" };
+import limitsAndApplications from "../../drizzle/0009_limits_and_applications.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_carry_accounts", sql: carryAccounts },
   { name: "0007_accounts_have_uids", sql: accountsHaveUids },
   { name: "0008_user_mail_times", sql: userMailTimes },
+  { name: "0009_limits_and_applications", sql: limitsAndApplications },
 ];

@@ -133,7 +133,7 @@ export const sshKeys = pgTable(
   ],
 );
 
-/** Access applications. At most one is pending for a username. */
+/** Access applications. Any number may be pending for one username: whoever applies first must not keep it from its owner. */
 export const approvals = pgTable(
   "approvals",
   {
@@ -150,10 +150,16 @@ export const approvals = pgTable(
   },
   (t) => [
     check("approvals_status", sql`${t.status} in ('pending', 'approved', 'rejected')`),
-    uniqueIndex("approvals_pending_username").on(t.username).where(sql`${t.status} = 'pending'`),
     index("approvals_status_id").on(t.status, t.id),
   ],
 );
+
+/** The newest application that the administrators were mailed, and when; its row lock gives applications their order. */
+export const applicationNotice = pgTable("application_notice", {
+  one: integer().primaryKey(),
+  applicationId: bigint({ mode: "number" }).notNull().default(0),
+  mailedAt: time(),
+});
 
 export const admins = pgTable("admins", {
   id: id(),
@@ -189,8 +195,8 @@ export const sessions = pgTable(
 );
 
 /**
- * One-time codes, keyed by the submitted username whether or not a user has it, so that the cooldown and the lock tell
- * nobody which names exist. `codeHash` is null where no code is out.
+ * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing tells which names exist.
+ * `codeHash` is null where no code is out.
  */
 export const otpCodes = pgTable(
   "otp_codes",
@@ -198,28 +204,25 @@ export const otpCodes = pgTable(
     username: text().primaryKey(),
     codeHash: text(),
     expiresAt: time().notNull(),
-    /** Wrong answers to this code so far. */
-    attempts: integer().notNull().default(0),
-    /** Until then no other code is sent. */
-    cooldownUntil: time().notNull(),
-    /** Until then no code is sent or accepted. */
-    lockedUntil: time(),
   },
   (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
 );
 
-/** Consecutive failed administrator logins, and the last reset mail, by submitted username. */
-export const loginLocks = pgTable(
-  "login_locks",
+/** What holds guessing back, by what is guessed and the submitted username, whether or not anybody has it. */
+export const loginLimits = pgTable(
+  "login_limits",
   {
-    username: text().primaryKey(),
+    kind: text({ enum: ["code", "password"] }).notNull(),
+    username: text().notNull(),
+    /** Wrong answers since the last right one. */
     failures: integer().notNull().default(0),
+    /** Until then no answer is looked at, and no code is made. */
     lockedUntil: time(),
-    /** Until then no other reset mail is sent. */
-    resetCooldownUntil: time(),
+    /** Until then no other code or reset token is mailed. */
+    cooldownUntil: time(),
     updatedAt: time().notNull(),
   },
-  (t) => [index("login_locks_updated_at").on(t.updatedAt)],
+  (t) => [primaryKey({ columns: [t.kind, t.username] }), index("login_limits_updated_at").on(t.updatedAt)],
 );
 
 /** Captchas that were answered, right or wrong: each is good for one answer. */

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
-import { createSlots } from "../../src/shared/slots.ts";
+import { createSlots } from "../../src/shared/bounded.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
 import { describeRun, openFilled, residentMiB, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
@@ -16,7 +16,7 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
   const app = await openFilled(rows);
   console.log(`\n## Exporting ${rows} audit records\n`);
   console.log(await describeRun(app));
-  const slots = createSlots(1, "one at a time", 1);
+  const slots = createSlots({ concurrency: 1, retryAfter: 1 });
   Bun.gc(true);
   const idle = residentMiB();
   let peak = idle;

@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import { writeNewFile } from "../../src/cli/audit-export.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
+import { approvals } from "../../src/store/schema.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
 /** Root in a container may be forbidden to. */
@@ -27,7 +29,9 @@ async function apply(username: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
   const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "anonymous", name: "anonymous", ip: "" }, requestId: "" } as const;
-  await submitApplication(context, { username, email: `${username}@example.org`, purpose: "\u202etest" });
+  await submitApplication(context, { username, email: `${username}@example.org` });
+  // As a version stored it that did not refuse it yet.
+  await services.db.update(approvals).set({ purpose: "\u202etest" }).where(eq(approvals.username, "cem"));
   await close();
 }
 

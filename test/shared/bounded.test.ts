@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createGate } from "../../src/shared/bounded.ts";
+import { setImmediate } from "node:timers/promises";
+import { createGate, createSlots } from "../../src/shared/bounded.ts";
 
 describe("createGate", () => {
   test("createGate() never runs more than it may, and keeps the order", async () => {
@@ -36,5 +37,20 @@ describe("createGate", () => {
     void gate(() => never);
     void gate(() => never);
     await expect(gate(async () => 1)).rejects.toMatchObject({ code: "limited", retryAfter: 3 });
+  });
+});
+
+describe("createSlots", () => {
+  test("take() gives as many slots as there are, refuses with the sentence, and has one again when one is given back", async () => {
+    const slots = createSlots({ concurrency: 2, retryAfter: 30, refusal: "Two run already" });
+    const first = slots.take();
+    slots.take();
+    const refused = () => slots.take();
+    expect(refused).toThrow("Two run already");
+    expect(refused).toThrow(expect.objectContaining({ code: "limited", retryAfter: 30 }));
+    for (let times = 0; times < 3; times++) first();
+    await setImmediate();
+    slots.take();
+    expect(refused).toThrow("Two run already");
   });
 });

@@ -1,15 +1,16 @@
 /** Access applications: anyone submits one, administrators review it, and approving makes the user. */
 
 import { count, desc, eq } from "drizzle-orm";
+import { HOUR } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import { isDuplicate } from "../../store/client.ts";
-import { type ApprovalRow, admins, approvals, type UserRow } from "../../store/schema.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
 import type { Letter } from "../mail/letter.ts";
 import {
   applicationApproved,
   applicationApprovedLater,
-  applicationReceived,
+  applicationArrived,
   applicationRejected,
 } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -17,6 +18,7 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
+import { lockNotice, tellAdministrators } from "./notices.ts";
 
 export interface NewApplication {
   readonly username: string;
@@ -36,25 +38,30 @@ export interface Review {
 }
 
 const MAX_REASON = 1000;
+/** Applications that may be pending at once: anybody can make them up. */
+const MAX_PENDING = 200;
 
 /**
- * Stores an application and mails it to the administrators. Throws `conflict` while another is pending for the username;
- * whether a user of that name exists is not looked at, so that it cannot be found out here.
+ * Stores an application, mails the applicant a receipt, and tells the administrators. Throws `limited` while there are too
+ * many. Whether another application or a user has that name is not looked at, so that it cannot be found out here.
  */
 export function submitApplication(context: Context, input: NewApplication): Promise<ApprovalRow> {
   const entry = { action: "approval.submit", detail: { username: input.username } } as const;
   return audited(context, entry, async (op) => {
-    const application = await insertApplication(op, {
+    const values = {
       username: parseUsername(input.username),
       email: parseEmail(input.email),
       supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
       purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
       createdAt: context.clock.now(),
-    });
-    const message = applicationReceived(context.policy.site, application);
-    for (const { email } of await op.tx.select({ email: admins.email }).from(admins).orderBy(admins.id)) {
-      await queueMail(op, { recipient: email, message });
-    }
+    };
+    const notice = await lockNotice(op.tx);
+    await requireRoom(op.tx);
+    const [application] = await op.tx.insert(approvals).values(values).returning();
+    if (application === undefined) throw new Error("insert returned no row");
+    const { email, username } = application;
+    await queueMail(op, { recipient: email, message: applicationArrived(context.policy.site, { username }) });
+    await tellAdministrators(op, notice);
     op.learn({ detail: { application: application.id } });
     return application;
   });
@@ -65,10 +72,11 @@ export function submitApplication(context: Context, input: NewApplication): Prom
  * account in the same operation; if that fails, the application stays pending, and what is thrown is `conflict` or
  * `invalid` with the reason. Throws `conflict` for one that was reviewed before.
  */
-export function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
-  const entry = { action: "approval.review", detail: { application: id, approve: review.approve } } as const;
-  return audited(context, entry, async (op) => {
-    const reason = parseText("reason", (review.reason ?? "").trim(), MAX_REASON);
+export async function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
+  const known = await findApplication(context.db, id);
+  const detail = { application: id, approve: review.approve, ...(known && { username: known.username }) };
+  return await audited(context, { action: "approval.review", detail }, async (op) => {
+    const reason = parseText("reason", review.reason ?? "", MAX_REASON);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
     const pending = await lockPending(op, id);
     const [reviewed] = await op.tx
@@ -82,7 +90,7 @@ export function reviewApplication(context: Context, id: number, review: Review):
       .where(eq(approvals.id, id))
       .returning();
     if (reviewed === undefined) throw new Error("a locked application's row is gone");
-    op.learn({ detail: { username: pending.username } });
+    op.learn({ detail: { outcome: reviewed.status } });
     if (review.approve && review.createUser !== false) {
       const user = await createApplicant(op, pending, review.ttlDays);
       op.learn({ subjectId: user.id });
@@ -116,17 +124,18 @@ export async function listApplications(
   );
 }
 
-async function insertApplication(op: Operation, application: typeof approvals.$inferInsert): Promise<ApprovalRow> {
-  try {
-    const [row] = await op.tx.insert(approvals).values(application).returning();
-    if (row === undefined) throw new Error("insert returned no row");
-    return row;
-  } catch (error) {
-    if (isDuplicate(error, "approvals_pending_username")) {
-      throw new UamError("conflict", `An application for the username ${application.username} is pending already`);
-    }
-    throw error;
-  }
+/** Throws `limited` while as many are pending as may be. Nobody else adds one while the notice is locked. */
+async function requireRoom(tx: Transaction): Promise<void> {
+  const pending = await tx.$count(approvals, eq(approvals.status, "pending"));
+  if (pending < MAX_PENDING) return;
+  throw new UamError("limited", "Too many applications wait for a decision; try again in an hour", {
+    retryAfter: HOUR / 1000,
+  });
+}
+
+async function findApplication(db: Database, id: number): Promise<ApprovalRow | undefined> {
+  const [row] = await db.select().from(approvals).where(eq(approvals.id, id));
+  return row;
 }
 
 /** The application, locked until the operation ends: of several reviews at once one decides. */

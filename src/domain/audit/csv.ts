@@ -2,9 +2,9 @@
 
 import { clearTimeout, setTimeout } from "node:timers";
 import { sql } from "drizzle-orm";
+import type { Slots } from "../../shared/bounded.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { Slots } from "../../shared/slots.ts";
 import { builtOnce } from "../../store/client.ts";
 import { audit } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";

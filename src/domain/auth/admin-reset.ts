@@ -2,15 +2,17 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { and, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { type AdminRow, admins, loginLocks, resetTokens } from "../../store/schema.ts";
+import { type AdminRow, admins, resetTokens } from "../../store/schema.ts";
 import { adminReset } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Services } from "../operation/context.ts";
+import { parseTypedAdminName } from "../users/username.ts";
 import { findAdmin, unlock } from "./admin.ts";
+import { startCooldown } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf, hashToken } from "./sessions.ts";
 
@@ -29,7 +31,8 @@ const SHORTEST = 100;
  * Makes a reset token, which voids the one before, and queues the mail with it. For an unknown name, and within a minute of
  * the last mail for a name, it returns just the same, in the same time; only the audit record tells.
  */
-export async function forgotPassword(context: Context, username: string): Promise<void> {
+export async function forgotPassword(context: Context, typedName: string): Promise<void> {
+  const username = parseTypedAdminName(typedName);
   await Promise.all([sendToken(context, username), setTimeout(SHORTEST)]);
 }
 
@@ -72,7 +75,9 @@ function sendToken(context: Context, username: string): Promise<void> {
   return audited(context, { action: "auth.admin_forgot" }, async (op) => {
     const token = randomBytes(32).toString("base64url");
     const expiresAt = shift(context.clock.now(), RESET_TTL);
-    const isDue = await startCooldown(op, username);
+    const now = context.clock.now();
+    // Kept for unknown names alike.
+    const isDue = await startCooldown(op.tx, { kind: "password", cooldown: COOLDOWN }, { username, now });
     const admin = await storeToken(op, { username, token, expiresAt, isDue });
     await queueMail(op, {
       recipient: admin?.email ?? "",
@@ -86,24 +91,6 @@ function sendToken(context: Context, username: string): Promise<void> {
     else if (isDue) op.learn({ refused: "There is no administrator of that name" });
     else op.learn({ refused: "A reset mail for that name was sent less than a minute ago" });
   });
-}
-
-/** True if a mail for that name may be sent now; then the next may be a minute later. Kept for unknown names alike. */
-async function startCooldown(op: Operation, username: string): Promise<boolean> {
-  const now = op.context.clock.now();
-  const started = { resetCooldownUntil: shift(now, COOLDOWN), updatedAt: now };
-  const [row] = await op.tx
-    .insert(loginLocks)
-    .values({ username, ...started })
-    .onConflictDoUpdate({
-      target: loginLocks.username,
-      set: started,
-      setWhere: or(isNull(loginLocks.resetCooldownUntil), lte(loginLocks.resetCooldownUntil, now)),
-    })
-    .returning({ username: loginLocks.username })
-    .prepare("start_reset_cooldown")
-    .execute();
-  return row !== undefined;
 }
 
 interface MadeToken {

@@ -1,13 +1,13 @@
 /** Administrators: logging in with a password, and the lock-out after wrong ones. */
 
-import { eq, isNull, lte, or, sql } from "drizzle-orm";
-import { shift } from "../../shared/clock.ts";
+import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
-import { type AdminRow, admins, loginLocks } from "../../store/schema.ts";
+import { type AdminRow, admins } from "../../store/schema.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { parseEmail } from "../users/username.ts";
+import { parseEmail, parseTypedAdminName } from "../users/username.ts";
+import { type AttemptLimit, claimAttempt, forgetFailures, returnAttempt } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
 import { type NewSession, openSession } from "./sessions.ts";
 
@@ -15,15 +15,16 @@ const ADMIN_NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;
 
 /**
  * Opens a session for the right password. Throws `unauthorized` for a wrong name or password, and `limited` while the name
- * is locked, right password included; unknown names lock the same way. Each attempt is counted before it is evaluated, so
- * that of any number of simultaneous guesses at most the limit is evaluated.
+ * is locked, right password included; unknown names lock the same way. Of any number of simultaneous guesses at most the
+ * limit is evaluated, because each claims its attempt first.
  */
 export async function loginAdmin(
   context: Context,
-  username: string,
+  typedName: string,
   password: string,
   replaces?: string,
 ): Promise<NewSession> {
+  const username = parseTypedAdminName(typedName);
   const known = await findAdmin(context.side, username);
   // A name that is nobody's may be a password in the wrong field, so it is not recorded.
   const actor = { ...context.actor, ...(known === undefined ? {} : ({ type: "admin", name: username } as const)) };
@@ -32,7 +33,7 @@ export async function loginAdmin(
     { action: "auth.admin_login" },
     {
       prepare: async () => {
-        await claimAttempt(context, username);
+        await claimAttempt(context.side, limitOf(context), { username, now: context.clock.now() });
         const admin = await findAdmin(context.side, username);
         if ((await isRight(context, { username, password, admin })) && admin !== undefined) return admin;
         throw wrongPassword();
@@ -51,14 +52,19 @@ export async function loginAdmin(
 }
 
 /** Adds an administrator; throws `conflict` if the name is taken. */
-export async function addAdmin(context: Context, username: string, email: string, password: string): Promise<AdminRow> {
+export async function addAdmin(
+  context: Context,
+  username: string,
+  typedEmail: string,
+  password: string,
+): Promise<AdminRow> {
   if (!ADMIN_NAME.test(username)) {
     throw new UamError(
       "invalid",
       "An administrator's name must be 1 to 64 characters of a-z, 0-9, dot, _ and -, and must begin and end with a letter or digit",
     );
   }
-  parseEmail(email);
+  const email = parseEmail(typedEmail);
   checkPassword(password, username);
   const now = context.clock.now();
   const passwordHash = await context.hasher.hash(password);
@@ -89,7 +95,7 @@ export async function findAdmin(db: Database | Transaction, username: string): P
 
 /** Forgets failures of a name. What changes an administrator begins with this: rows are locked in one order, so that nobody waits in a circle. */
 export async function unlock(tx: Transaction, username: string): Promise<void> {
-  await tx.update(loginLocks).set({ failures: 0, lockedUntil: null }).where(eq(loginLocks.username, username));
+  await forgetFailures(tx, "password", username);
 }
 
 interface Attempt {
@@ -106,7 +112,8 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
     return false;
   } catch (error) {
     // Too many wait for the hasher: this one was not looked at, so it was no failure.
-    if (error instanceof UamError && error.code === "limited") await returnAttempt(context, username);
+    if (error instanceof UamError && error.code === "limited")
+      await returnAttempt(context.side, limitOf(context), username);
     throw error;
   }
 }
@@ -115,38 +122,8 @@ function wrongPassword(): UamError {
   return new UamError("unauthorized", "The username or the password is wrong");
 }
 
-/** Counts a failure in advance; the one that reaches the threshold locks the name. Committed at once. */
-async function claimAttempt(context: Context, username: string): Promise<void> {
-  const { side, clock, policy } = context;
-  const now = clock.now();
-  const until = shift(now, policy.lockoutPeriod).toISOString();
-  // A lock that has run out counts as no failure.
-  const failures = sql`case when ${loginLocks.lockedUntil} is null then ${loginLocks.failures} + 1 else 1 end`;
-  const lock = (n: ReturnType<typeof sql>) =>
-    sql`case when ${n} >= ${policy.lockoutThreshold} then ${until}::timestamptz end`;
-  const [row] = await side
-    .insert(loginLocks)
-    .values({ username, failures: 1, lockedUntil: lock(sql`1`), updatedAt: now })
-    .onConflictDoUpdate({
-      target: loginLocks.username,
-      set: { failures, lockedUntil: lock(failures), updatedAt: now },
-      setWhere: or(isNull(loginLocks.lockedUntil), lte(loginLocks.lockedUntil, now)),
-    })
-    .returning({ username: loginLocks.username })
-    .prepare("claim_login")
-    .execute();
-  if (row !== undefined) return;
-  const [locked] = await side.select().from(loginLocks).where(eq(loginLocks.username, username));
-  const retryAfter = Math.max(1, Math.ceil(((locked?.lockedUntil?.getTime() ?? 0) - now.getTime()) / 1000));
-  throw new UamError("limited", `Too many failed logins for this username; try again in ${retryAfter} seconds`, {
-    retryAfter,
-  });
-}
-
-/** Takes back what `claimAttempt` counted, and the lock if it was that count that locked. */
-async function returnAttempt({ side }: Context, username: string): Promise<void> {
-  await side
-    .update(loginLocks)
-    .set({ failures: sql`greatest(${loginLocks.failures} - 1, 0)`, lockedUntil: null })
-    .where(eq(loginLocks.username, username));
+/** Consecutive failures; a lock is as long as the one before. */
+function limitOf({ policy }: Context): AttemptLimit {
+  const { lockoutThreshold: most, lockoutPeriod: period } = policy;
+  return { kind: "password", most, period, longest: period, what: "Too many failed logins" };
 }

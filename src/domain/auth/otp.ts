@@ -1,12 +1,13 @@
 /**
- * One-time codes. E-mail and command line share one stored code, one cooldown and one limit of wrong answers a username.
+ * One-time codes. E-mail and command line share one stored code, one cooldown and one count of wrong answers a username.
  * All of it is kept by submitted name, whether or not a user has it, so that nothing tells which names exist.
  */
 
 import { randomInt } from "node:crypto";
-import { and, eq, gt, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
-import { MINUTE, shift } from "../../shared/clock.ts";
+import { and, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
+import { HOUR, MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { requireText } from "../../shared/text.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { otpCodes, type UserRow, users } from "../../store/schema.ts";
 import { oneTimeCode } from "../mail/messages.ts";
@@ -14,21 +15,35 @@ import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { findUserByName, isExpired } from "../users/find.ts";
+import { parseTypedName } from "../users/username.ts";
+import {
+  type AttemptLimit,
+  claimAttempt,
+  forgetFailures,
+  refusal,
+  requireUnlocked,
+  returnAttempt,
+  startCooldown,
+} from "./attempts.ts";
 import { type CaptchaAnswer, consumeCaptcha } from "./challenges.ts";
 import { type NewSession, openSession } from "./sessions.ts";
 
 /** Between two codes for one username. */
 const COOLDOWN = MINUTE;
-/** After too many wrong answers no code is sent or accepted for so long. */
+/** After too many wrong answers no code is sent or accepted for so long; after as many again twice as long, and so on. */
 const LOCK = 15 * MINUTE;
+const LONGEST_LOCK = HOUR;
+/** Longest text that is looked at for a code in it. */
+const MAX_TYPED_CODE = 64;
 
 /**
  * Uses the captcha up, makes a code and queues the mail with it. For an unknown, disabled or expired user all happens but
  * the mail, and the answer is the same; only the audit record tells. Throws `invalid` for a wrong captcha, `limited` during
  * the cooldown and while the name is locked.
  */
-export function sendCode(context: Context, username: string, captcha: CaptchaAnswer): Promise<void> {
-  return audited(
+export async function sendCode(context: Context, typedName: string, captcha: CaptchaAnswer): Promise<void> {
+  const username = parseTypedName(typedName);
+  return await audited(
     context,
     { action: "auth.otp_send", detail: { username, channel: "mail" } },
     {
@@ -54,11 +69,12 @@ export function sendCode(context: Context, username: string, captcha: CaptchaAns
 }
 
 /** Makes a code for the operator of the host to hand over; throws `not_found` for who cannot log in. */
-export function printCode(
+export async function printCode(
   context: Context,
-  username: string,
+  typedName: string,
 ): Promise<{ readonly code: string; readonly expiresAt: Date }> {
-  return audited(
+  const username = parseTypedName(typedName);
+  return await audited(
     context,
     { action: "auth.otp_send", detail: { username, channel: "command line" } },
     {
@@ -79,17 +95,19 @@ export function printCode(
  */
 export async function loginWithCode(
   context: Context,
-  username: string,
-  code: string,
+  typedName: string,
+  typedCode: string,
   replaces?: string,
 ): Promise<NewSession> {
+  const username = parseTypedName(typedName);
+  const code = parseTypedCode(typedCode);
   const known = await findUserByName(context.side, username);
   const subject = known === undefined ? {} : { subjectId: known.id };
   const actor = { ...context.actor, ...(known === undefined ? {} : ({ type: "user", name: username } as const)) };
   const entry = { action: "auth.otp_login", detail: { username }, ...subject } as const;
   return await audited({ ...context, actor }, entry, {
     prepare: async () => {
-      const codeHash = await claimAttempt(context, username);
+      const codeHash = await claimCode(context, username);
       if ((await isRight(context, { username, code, codeHash })) && codeHash !== undefined) return codeHash;
       throw wrongCode();
     },
@@ -107,18 +125,9 @@ export async function voidCode(tx: Transaction, username: string): Promise<void>
   await tx.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
 }
 
-/** Forgets codes that nobody can use or wait for any more. */
-export async function purgeCodes(context: Pick<Context, "db" | "clock">): Promise<void> {
-  const now = context.clock.now();
-  await context.db
-    .delete(otpCodes)
-    .where(
-      and(
-        lte(otpCodes.expiresAt, now),
-        lte(otpCodes.cooldownUntil, now),
-        or(isNull(otpCodes.lockedUntil), lte(otpCodes.lockedUntil, now)),
-      ),
-    );
+/** Forgets codes that have expired. */
+export async function purgeCodes({ db, clock }: Pick<Context, "db" | "clock">): Promise<void> {
+  await db.delete(otpCodes).where(lte(otpCodes.expiresAt, clock.now()));
 }
 
 interface MadeCode {
@@ -139,52 +148,59 @@ async function issueCode(
   { codeHash, expiresAt }: MadeCode,
 ): Promise<UserRow | undefined> {
   const now = op.context.clock.now();
-  const fresh = { codeHash, expiresAt, attempts: 0, cooldownUntil: shift(now, COOLDOWN), lockedUntil: null };
-  const [row] = await op.tx
+  if (!(await startCooldown(op.tx, { kind: "code", cooldown: COOLDOWN }, { username, now }))) {
+    throw await refusal(op.tx, { kind: "code", what: "A code was sent a moment ago" }, { username, now });
+  }
+  await requireUnlocked(op.tx, limitOf(op.context), { username, now });
+  const fresh = { codeHash, expiresAt };
+  await op.tx
     .insert(otpCodes)
     .values({ username, ...fresh })
-    .onConflictDoUpdate({
-      target: otpCodes.username,
-      set: fresh,
-      setWhere: and(lte(otpCodes.cooldownUntil, now), or(isNull(otpCodes.lockedUntil), lte(otpCodes.lockedUntil, now))),
-    })
-    .returning({ username: otpCodes.username })
+    .onConflictDoUpdate({ target: otpCodes.username, set: fresh })
     .prepare("issue_code")
     .execute();
-  if (row === undefined) throw await limited(op.tx, username, now, "A code was sent a moment ago");
   const user = await findUserByName(op.tx, username);
   return user !== undefined && mayLogIn(user, now) ? user : undefined;
 }
 
 /**
- * Counts an attempt and returns the hash to compare with, or undefined if no code is out. Committed at once, whatever
- * becomes of the login. The last attempt allowed locks the name; a right answer opens it again.
+ * Counts an attempt and returns the hash to compare with, or undefined if no code is out: then there is nothing to guess.
+ * Committed at once, whatever becomes of the login. The last attempt allowed locks the name; a right answer opens it again.
  */
-async function claimAttempt(context: Context, username: string): Promise<string | undefined> {
-  const { side, clock, policy } = context;
-  const now = clock.now();
-  const lockedUntil = sql`case when ${otpCodes.attempts} + 1 >= ${policy.otpMaxAttempts} then ${shift(now, LOCK).toISOString()}::timestamptz end`;
-  const [row] = await side
-    .update(otpCodes)
-    .set({ attempts: sql`${otpCodes.attempts} + 1`, lockedUntil })
-    .where(
-      and(
-        eq(otpCodes.username, username),
-        isNotNull(otpCodes.codeHash),
-        gt(otpCodes.expiresAt, now),
-        sql`${otpCodes.attempts} < ${policy.otpMaxAttempts}`,
-      ),
-    )
-    .returning({ codeHash: otpCodes.codeHash })
-    .prepare("claim_attempt")
-    .execute();
-  if (row !== undefined) return row.codeHash ?? undefined;
-  const [locked] = await side
-    .select()
+async function claimCode(context: Context, username: string): Promise<string | undefined> {
+  const attempt = { username, now: context.clock.now() };
+  const limit = limitOf(context);
+  if ((await findCode(context.side, attempt)) === undefined) {
+    await requireUnlocked(context.side, limit, attempt);
+    return undefined;
+  }
+  return await context.db.transaction(async (tx) => {
+    const lockedUntil = await claimAttempt(tx, limit, attempt);
+    // Again, now that the claim holds the name's row: a login may have used the code up meanwhile.
+    const codeHash = await findCode(tx, attempt);
+    if (codeHash === undefined) await returnAttempt(tx, limit, username);
+    // Void after the last attempt, however long codes are good for.
+    else if (lockedUntil !== undefined) await endCodeBy(tx, username, lockedUntil);
+    return codeHash;
+  });
+}
+
+/** The hash of the code that is out for the name, if one is. */
+async function findCode(db: Database | Transaction, { username, now }: { username: string; now: Date }) {
+  const [row] = await db
+    .select({ codeHash: otpCodes.codeHash })
     .from(otpCodes)
-    .where(and(eq(otpCodes.username, username), gt(otpCodes.lockedUntil, now)));
-  if (locked !== undefined) throw await limited(side, username, now, "Too many wrong codes");
-  return undefined;
+    .where(and(eq(otpCodes.username, username), isNotNull(otpCodes.codeHash), gt(otpCodes.expiresAt, now)))
+    .prepare("find_code")
+    .execute();
+  return row?.codeHash ?? undefined;
+}
+
+async function endCodeBy(tx: Transaction, username: string, time: Date): Promise<void> {
+  await tx
+    .update(otpCodes)
+    .set({ expiresAt: sql`least(${otpCodes.expiresAt}, ${time.toISOString()}::timestamptz)` })
+    .where(eq(otpCodes.username, username));
 }
 
 interface Guess {
@@ -201,25 +217,19 @@ async function isRight(context: Context, { username, code, codeHash }: Guess): P
   } catch (error) {
     // Too many wait for the hasher: this one was not looked at, so it was no wrong answer.
     if (codeHash !== undefined && error instanceof UamError && error.code === "limited") {
-      await returnAttempt(context, username, codeHash);
+      await returnAttempt(context.side, limitOf(context), username);
     }
     throw error;
   }
 }
 
-/** Takes back what `claimAttempt` counted, and the lock if it was that count that locked. */
-async function returnAttempt({ side }: Context, username: string, codeHash: string): Promise<void> {
-  await side
-    .update(otpCodes)
-    .set({ attempts: sql`greatest(${otpCodes.attempts} - 1, 0)`, lockedUntil: null })
-    .where(and(eq(otpCodes.username, username), eq(otpCodes.codeHash, codeHash)));
-}
-
 /** Takes the code out of use; of several logins with it one wins. */
 async function useCode(op: Operation, username: string, codeHash: string): Promise<UserRow> {
+  // Its row first, as whoever claims an attempt does.
+  await forgetFailures(op.tx, "code", username);
   const [used] = await op.tx
     .update(otpCodes)
-    .set({ codeHash: null, attempts: 0, lockedUntil: null })
+    .set({ codeHash: null })
     .where(and(eq(otpCodes.username, username), eq(otpCodes.codeHash, codeHash)))
     .returning({ username: otpCodes.username });
   const user = await findUserByName(op.tx, username);
@@ -244,11 +254,19 @@ function wrongCode(): UamError {
   return new UamError("unauthorized", "The username or the code is wrong");
 }
 
-async function limited(db: Database | Transaction, username: string, now: Date, what: string): Promise<UamError> {
-  const [row] = await db.select().from(otpCodes).where(eq(otpCodes.username, username));
-  const until = Math.max(row?.cooldownUntil.getTime() ?? 0, row?.lockedUntil?.getTime() ?? 0);
-  const retryAfter = Math.max(1, Math.ceil((until - now.getTime()) / 1000));
-  return new UamError("limited", `${what} for this username; try again in ${retryAfter} seconds`, { retryAfter });
+function limitOf({ policy }: Context): AttemptLimit {
+  return {
+    kind: "code",
+    most: policy.otpMaxAttempts,
+    period: LOCK,
+    longest: LONGEST_LOCK,
+    what: "Too many wrong codes",
+  };
+}
+
+/** The code without what people type between its digits. Throws `invalid` for what no code can be. */
+function parseTypedCode(typed: string): string {
+  return requireText("code", typed, MAX_TYPED_CODE).replace(/[\s\p{Dash}]/gu, "");
 }
 
 function mayLogIn(user: UserRow, now: Date): boolean {

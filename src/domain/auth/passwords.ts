@@ -4,6 +4,7 @@ import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { type Bounds, createGate } from "../../shared/bounded.ts";
 import { UamError } from "../../shared/errors.ts";
+import { lengthOf } from "../../shared/text.ts";
 import type { Hasher } from "../operation/context.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
@@ -36,10 +37,13 @@ export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMO
     gate(async () => await (await loadArgon2()).hash(secret, { ...PASSES, memoryCost }));
   const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
   return {
-    hash: (password) => hash(password, memory.password),
-    verify,
+    hash: (password) => hash(password.normalize("NFC"), memory.password),
+    async verify(stored, password) {
+      for (const form of formsOf(password)) if (await verify(stored, form)) return true;
+      return false;
+    },
     async verifyDummy(password) {
-      await verify(unmatchable(memory.password), password);
+      for (const form of formsOf(password)) await verify(unmatchable(memory.password), form);
     },
     hashCode: (code) => hash(code, memory.code),
     verifyCode: verify,
@@ -50,11 +54,12 @@ export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMO
 }
 
 /**
- * Throws `invalid`, saying why, unless the password has 15 to 256 characters (Unicode code points), does not hold the username in
+ * Throws `invalid`, saying why, unless the password (in NFC) has 15 to 256 characters (Unicode code points), does not hold the username in
  * any case, and is not one of the commonest. There are no other rules.
  */
-export function checkPassword(password: string, username: string): void {
-  const length = [...password].length;
+export function checkPassword(typed: string, username: string): void {
+  const password = typed.normalize("NFC");
+  const length = lengthOf(password);
   if (length < PASSWORD_MIN) {
     throw new UamError("invalid", `The password has ${length} characters, the minimum is ${PASSWORD_MIN}`);
   }
@@ -90,6 +95,11 @@ export function generatePassword(username = ""): string {
 /** The native library; loaded at the first hash, or when this is called: a start of the service need not wait for it. */
 export function loadArgon2() {
   return import("@node-rs/argon2");
+}
+
+/** NFC, because keyboards differ in what they send for one letter; and as typed, which older hashes were made from. */
+function formsOf(password: string): ReadonlySet<string> {
+  return new Set([password.normalize("NFC"), password]);
 }
 
 async function compare(stored: string, secret: string): Promise<boolean> {

@@ -3,7 +3,8 @@
 import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
+import { requireText } from "../../shared/text.ts";
+import { inOneGo, isDuplicate } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
@@ -16,6 +17,7 @@ import type { ClosingOperation, Context, Operation } from "../operation/context.
 import { SYSTEM } from "../operation/entry.ts";
 import { isExpired, lockUser, requireUser, type User } from "../users/find.ts";
 import { parsePublicKey } from "./public-key.ts";
+import { fingerprintTaken } from "./taken.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -42,7 +44,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
     const message = keyAdded(await siteWithKeys(context), user, row);
     const [stored] = await inOneGo(
-      insertKey(op.tx, row),
+      insertKey(op, row),
       raiseGeneration(op.tx, userId),
       queueMail(op, { recipient: user.email, message }),
     );
@@ -165,15 +167,9 @@ function keyEntry(action: "key.rename" | "key.revoke", userId: number, keyId: nu
   return { action, resourceId: String(keyId), subjectId: userId } as const;
 }
 
-/** Trims and checks a display name: 1 to 64 Unicode code points, no control characters. It never reaches the host. */
+/** A key's display name: 1 to 64 code points of visible text. It never reaches the host. */
 export function parseKeyName(text: string): string {
-  const name = text.trim();
-  const length = [...name].length;
-  if (length < 1 || length > 64) throw new UamError("invalid", "The key's name must have 1 to 64 characters");
-  if (/[\p{Cc}\u2028\u2029]/u.test(name) || !name.isWellFormed()) {
-    throw new UamError("invalid", "The key's name must not contain control characters or line breaks");
-  }
-  return name;
+  return requireText("key's name", text, 64);
 }
 
 /** The user under its row lock, and what is stored of its keys once that is held. Throws `not_found` without such a user. */
@@ -213,17 +209,14 @@ function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   }
 }
 
-async function insertKey(tx: Transaction, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
+async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
   try {
     const [row] = await tx.insert(sshKeys).values(key).returning().prepare("insert_key").execute();
     if (row === undefined) throw new Error("insert returned no row");
     return row;
   } catch (error) {
     if (isDuplicate(error, "ssh_keys_active_fingerprint")) {
-      throw new UamError(
-        "conflict",
-        `A key with the fingerprint ${key.fingerprint} is active on this host already. If somebody else uploaded yours, ask the administrators of this host to free it.`,
-      );
+      throw fingerprintTaken(key.fingerprint, context.policy.site);
     }
     throw error;
   }

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { parseKey } from "sshpk";
 import { curveBits, isPublicPoint, toInteger } from "../../protocol/curves.ts";
+import { ed25519Fault } from "../../protocol/ed25519.ts";
 import {
   curveName,
   encodeKey,
@@ -14,6 +15,8 @@ import {
   type WireKey,
 } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
+import { hasControlCharacters } from "../../shared/text.ts";
+import { weaknessOf } from "./rsa-modulus.ts";
 
 export { KEY_TYPES, type KeyType } from "../../protocol/ssh-wire.ts";
 
@@ -40,7 +43,7 @@ const MAX_TEXT = 16 * 1024;
 const CONVERT = "convert it with `ssh-keygen -i`, or upload the .pub file that ssh-keygen made";
 
 /**
- * The key in `text`: one line `<type> <base64> [comment]`, of a type in `accepted`, that OpenSSH takes and that re-encodes
+ * The key in `text`: one line `<type> <base64> [comment]`, with nothing but white space and line ends around it, of a type in `accepted`, that OpenSSH takes and that re-encodes
  * to the very bytes that came in. Anything else throws `invalid` with the rule that failed. What `ssh-keygen -l -f`
  * refuses is refused here. The time it takes is bounded: longer texts are refused unread.
  */
@@ -63,9 +66,10 @@ export function parsePublicKey(text: string, accepted: readonly KeyType[]): Publ
 function splitLine(text: string): { readonly word: string; readonly base64: string } {
   if (text.length > MAX_TEXT) throw refusal(`The public key text is longer than ${MAX_TEXT} characters`);
   refuseOtherFormats(text);
-  const line = text.replace(/\r?\n$/, "");
+  const line = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   if (/[\n\v\f\r\x85\u2028\u2029]/.test(line)) throw refusal("The public key must be a single line");
-  if (/[\p{Cc}\p{Cs}]/u.test(line)) throw refusal("The public key text contains control characters");
+  if (hasControlCharacters(line) || !line.isWellFormed())
+    throw refusal("The public key text contains control characters");
   const [word, base64] = line.split(" ").filter((part) => part !== "");
   if (word === undefined) throw refusal("The public key text is empty");
   if (!isKeyType(word)) refuseFirstWord(word, line);
@@ -134,7 +138,7 @@ function checkedBits(key: WireKey): number {
   if (key.type.startsWith("sk-")) checkApplication(key.fields.at(-1) ?? Buffer.alloc(0));
   if (key.type === "ssh-rsa") return checkedRsaBits(toInteger(first), toInteger(second));
   const curve = curveName(key.type);
-  if (curve === undefined) return 256;
+  if (curve === undefined) return checkedEd25519Bits(first);
   if (!isPublicPoint(curve, second)) throw refusal(`The ${key.type} key is not a valid point of the curve ${curve}`);
   return curveBits(curve);
 }
@@ -151,13 +155,22 @@ function checkedRsaBits(exponent: bigint, modulus: bigint): number {
   if (bits > SMALL_MODULUS_BITS && bitLength(exponent) > 64) {
     throw refusal(`RSA key has a public exponent of ${bitLength(exponent)} bits, the maximum is 64`);
   }
+  const weakness = weaknessOf(modulus);
+  if (weakness !== undefined) throw refusal(`RSA key has ${weakness}: anybody can work out its private key`);
   return bits;
+}
+
+/** ssh-keygen and sshd take any 32 bytes; for some of them anybody can sign, for others nobody. */
+function checkedEd25519Bits(bytes: Buffer): number {
+  const fault = ed25519Fault(bytes);
+  if (fault !== undefined) throw refusal(`The Ed25519 key ${fault}`);
+  return 256;
 }
 
 function checkApplication(application: Buffer): void {
   const text = application.toString("utf8");
   if (text === "") throw refusal("The security key has an empty application name");
-  if (/[\p{Cc}\p{Zl}\p{Zp}\ufffd]/u.test(text)) {
+  if (hasControlCharacters(text) || text.includes("\ufffd")) {
     throw refusal("The security key's application name contains control characters or is not UTF-8");
   }
 }

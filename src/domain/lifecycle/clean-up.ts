@@ -1,11 +1,10 @@
 /** Getting rid of what is of no more use: old audit records, and what logging in and mail leave behind. */
 
-import { and, isNull, lte, notInArray, or } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
+import { shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { admins, loginLocks } from "../../store/schema.ts";
 import { purgeAudit } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
+import { purgeAttempts } from "../auth/attempts.ts";
 import { purgeCaptchas } from "../auth/challenges.ts";
 import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
@@ -13,9 +12,6 @@ import { purgeOutbox } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-
-/** Failed logins for names that are no administrator's are forgotten after so long. */
-const LOCK_MEMORY = DAY;
 
 /**
  * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many. Does
@@ -36,21 +32,6 @@ export async function cleanUp(services: Services): Promise<void> {
   await purgeCodes(services);
   await purgeResetTokens(services);
   await purgeCaptchas(services);
-  await purgeLocks(services);
+  await purgeAttempts(services);
   await purgeOutbox(services);
-}
-
-/** An administrator's failures count until the next success, however long that takes; anybody can make up other names. */
-async function purgeLocks({ db, clock }: Services): Promise<void> {
-  const now = clock.now();
-  await db
-    .delete(loginLocks)
-    .where(
-      and(
-        lte(loginLocks.updatedAt, shift(now, -LOCK_MEMORY)),
-        or(isNull(loginLocks.lockedUntil), lte(loginLocks.lockedUntil, now)),
-        or(isNull(loginLocks.resetCooldownUntil), lte(loginLocks.resetCooldownUntil, now)),
-        notInArray(loginLocks.username, db.select({ username: admins.username }).from(admins)),
-      ),
-    );
 }

@@ -70,6 +70,32 @@ export function applicationReceived(
   ]);
 }
 
+/** To the administrators: several people applied since the last mail; `items` are the first of them. */
+export function applicationsReceived(
+  site: Site,
+  { total, items }: { readonly total: number; readonly items: readonly MailedApplication[] },
+): Letter {
+  const left = total - items.length;
+  return letter(`${total} new applications for ${site.host}`, [
+    paragraph(`${total} people applied for access to ${site.host} since the last mail about applications:`),
+    ...items.map(({ username, email }) => fact(line(username), email)),
+    ...(left > 0 ? [paragraph(`And ${left} more.`)] : []),
+    paragraph("Nothing in them has been checked. To see them and decide:"),
+    link(`${site.baseUrl}/api/v1/approvals?status=pending`),
+  ]);
+}
+
+/** To the applicant: the application has arrived. Says nothing of what is known of the name. */
+export function applicationArrived(site: Site, { username }: { readonly username: string }): Letter {
+  return letter(`Your application for ${site.host} has arrived`, [
+    paragraph(`Hello ${line(username)},`),
+    paragraph(
+      `we have received an application for access to ${site.host} under the username ${line(username)}, with this address. An administrator will decide, and you will get a mail with the outcome.`,
+    ),
+    paragraph("If you did not apply, you can ignore this mail."),
+  ]);
+}
+
 /** To the applicant: access is granted, and how to begin. */
 export function applicationApproved(site: SiteWithKeys, user: MailedUser): Letter {
   return letter(`Your access to ${site.host} is ready`, [

@@ -39,9 +39,9 @@ export interface Site {
 
 /** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */
 export interface Hasher {
-  /** A PHC string, `$argon2id$v=19$m=65536,t=2,p=1$…`. */
+  /** A PHC string, `$argon2id$v=19$m=65536,t=2,p=1$…`, of the password in NFC. */
   hash(password: string): Promise<string>;
-  /** False for a wrong password; throws `internal` if `hash` is not a PHC string. */
+  /** False for a wrong password, in NFC and as it is; throws `internal` if `hash` is not a PHC string. */
   verify(hash: string, password: string): Promise<boolean>;
   /** Takes the time of a `verify` that fails, for a name that does not exist. */
   verifyDummy(password: string): Promise<void>;

@@ -2,7 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { DAY } from "../../shared/clock.ts";
-import { formatDuration, parseDuration } from "../../shared/duration.ts";
+import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { settings } from "../../store/schema.ts";
 import { audited } from "../operation/audited.ts";
@@ -18,7 +18,7 @@ export interface Setting {
 }
 
 /** The longest value of the settings that decide when an account ends and goes. */
-const MAX_ACCOUNT_TIME = 3650 * DAY;
+const MAX_ACCOUNT_TIME = MAX_DAYS * DAY;
 
 /** All settings as they stand. */
 export async function listSettings(context: Context): Promise<readonly Setting[]> {

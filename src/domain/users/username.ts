@@ -1,12 +1,14 @@
 /** What may be a username, an e-mail address and the free texts about a user. */
 
+import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
+import { requireText } from "../../shared/text.ts";
 
-/** What a username looks like; see parseUsername for the one further rule. */
-export const USERNAME = /^[a-z0-9]([a-z0-9_-]{0,26}[a-z0-9])?$/;
+export { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../shared/account-name.ts";
+export { parseText } from "../../shared/text.ts";
 
-/** The prefix of every host account that the service makes; clients never send it. */
-export const ACCOUNT_PREFIX = "ext_";
+/** Longest name that anybody may type in order to log in; no name that exists is longer. */
+const MAX_TYPED_NAME = 128;
 
 /**
  * Returns `text` if it may be a username: at most 28 characters, so that the account's name fits the 32 that useradd(8)
@@ -25,9 +27,17 @@ export function parseUsername(text: string): string {
   return text;
 }
 
-/** The host account of a username. */
-export function hostAccountOf(username: string): string {
-  return ACCOUNT_PREFIX + username;
+/**
+ * The name of a user who wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. Whether it is anybody's is not
+ * looked at. Throws `invalid` for what no name can be.
+ */
+export function parseTypedName(typed: string): string {
+  return requireText("username", withoutPrefix(parseTypedAdminName(typed)), MAX_TYPED_NAME);
+}
+
+/** The same for an administrator, whose name has no prefix. */
+export function parseTypedAdminName(typed: string): string {
+  return requireText("username", typed, MAX_TYPED_NAME);
 }
 
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
@@ -39,8 +49,9 @@ export function isEmail(text: string): boolean {
   return at > 0 && at <= 64 && text.length <= 254 && LOCAL.test(text.slice(0, at)) && DOMAIN.test(text.slice(at + 1));
 }
 
-/** Returns `text` if it is one e-mail address, else throws `invalid`. */
-export function parseEmail(text: string): string {
+/** Returns the trimmed text if it is one e-mail address, else throws `invalid`. */
+export function parseEmail(typed: string): string {
+  const text = typed.trim();
   if (!isEmail(text)) {
     throw new UamError("invalid", "The e-mail must be one address such as name@example.org, of at most 254 characters");
   }
@@ -49,12 +60,3 @@ export function parseEmail(text: string): string {
 
 export const MAX_SUPERVISOR = 128;
 export const MAX_PURPOSE = 1000;
-
-/** Returns `text` if it has at most `maximum` characters and no control characters, else throws `invalid`. */
-export function parseText(field: string, text: string, maximum: number): string {
-  if (/[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed()) {
-    throw new UamError("invalid", `The ${field} must not contain control characters or line breaks`);
-  }
-  if ([...text].length > maximum) throw new UamError("invalid", `The ${field} is longer than ${maximum} characters`);
-  return text;
-}

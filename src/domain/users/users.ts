@@ -2,6 +2,7 @@
 
 import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
+import { MAX_DAYS } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
@@ -45,8 +46,6 @@ export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;
   readonly supervisor?: string | undefined;
 }
-
-const MAX_DAYS = 3650;
 
 /** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
 export function createUser(context: Context, input: NewUser): Promise<User> {

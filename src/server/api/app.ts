@@ -4,8 +4,8 @@ import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
+import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
-import { createSlots } from "../../shared/slots.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
@@ -58,7 +58,11 @@ export function createApp(services: Services, options: WebOptions): App {
     startedAt: services.clock.now(),
     findSession: createSessionFinder({ db: services.side, clock: services.clock }),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
-    exportSlots: createSlots(MAX_EXPORTS, "Two exports are running already; try again when one is done", 30),
+    exportSlots: createSlots({
+      concurrency: MAX_EXPORTS,
+      retryAfter: 30,
+      refusal: "Two exports are running already; try again when one is done",
+    }),
     routes: () => index,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.side),

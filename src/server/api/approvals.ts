@@ -22,11 +22,12 @@ function applicantRoutes(web: Web) {
     {
       parse: anonymousBody(web, "application"),
       body: NewApplication,
-      response: created(data(ApplicationRecord), 400, 409, 429),
+      response: created(data(ApplicationRecord), 400, 429),
       detail: {
         operationId: "submitApplication",
         summary: "Apply for access",
-        description: "The administrators are told by e-mail. A username can have one pending application.",
+        description:
+          "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once.",
       },
     },
   );

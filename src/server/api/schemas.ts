@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_PURPOSE, MAX_SUPERVISOR, USERNAME } from "../../domain/users/username.ts";
+import { MAX_DAYS } from "../../shared/duration.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -47,7 +48,7 @@ export const newPerson = {
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
 
-export const ttlDays = v.optional(wholeNumber(0, 3650, "Days until expiry; 0, or none, means the default"));
+export const ttlDays = v.optional(wholeNumber(0, MAX_DAYS, "Days until expiry; 0, or none, means the default"));
 
 function timestampLike(example: string) {
   return v.pipe(

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { Services } from "../../domain/operation/context.ts";
-import type { Slots } from "../../shared/slots.ts";
+import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
 /** The options of the HTTP side, from the configuration. */

@@ -1,6 +1,7 @@
 /** What the service does by itself, and when. */
 
 import { Cron } from "croner";
+import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
@@ -57,6 +58,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       schedule: "* * * * *",
       run: async (signal) => void (await recycleDue(context, await beat(services), signal)),
     },
+    { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {
       name: "clean-up",

@@ -1,6 +1,7 @@
 /** What a mail is, and what carries it. */
 
 import { SECOND } from "../../shared/clock.ts";
+import { hasControlCharacters } from "../../shared/text.ts";
 
 export interface MailMessage {
   /** One bare address, without a name. */
@@ -35,12 +36,11 @@ export const CONNECT_TIMEOUT = 10 * SECOND;
 export const SEND_TIMEOUT = 30 * SECOND;
 
 const ADDRESS = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
-const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** Why a message may not be sent at all (an address or subject that would end its header line), or undefined if it may. */
 export function faultOf(message: MailMessage): string | undefined {
   if (!ADDRESS.test(message.to) || message.to.length > 254) return "The recipient is not one plain e-mail address";
-  if (CONTROL.test(message.subject)) return "The subject contains a line break or another control character";
+  if (hasControlCharacters(message.subject)) return "The subject contains a line break or another control character";
   return undefined;
 }
 

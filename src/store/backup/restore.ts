@@ -66,7 +66,9 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     await applyMigrations(client, MIGRATIONS, header.migrations.length);
     const nextUid = await raiseUid(client, before.uid, target.uids);
     if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
-    for (const { name } of header.tables) await client.execute(`analyze public.${quote(name)}`);
+    // A migration may have dropped some of them.
+    const carried = header.tables.map(({ name }) => name);
+    for (const name of await existing(client, carried)) await client.execute(`analyze public.${quote(name)}`);
     await target.beforeCommit(header, client);
     // Whoever connected meanwhile waits for tables that are about to be others.
     await refuseCompany(client);

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { tellOfWaitingApplications } from "../../../src/domain/approvals/notices.ts";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { DAY, HOUR } from "../../../src/shared/clock.ts";
-import { users } from "../../../src/store/schema.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { approvals, users } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -39,6 +40,11 @@ async function statusOf(id: number): Promise<string> {
   return body.data.items.find((item: { id: number }) => item.id === id)?.status;
 }
 
+/** What the applicant was mailed after the receipt. */
+async function outcomes() {
+  return (await app.mails(`${name}@example.org`)).filter(({ subject }) => !subject.includes("has arrived"));
+}
+
 async function userNamed(username: string) {
   return (await app.db.select().from(users)).find((user) => user.username === username);
 }
@@ -72,11 +78,25 @@ describe("submitApplication()", () => {
     });
   });
 
-  test("refuses a second pending one for the username with 409, of 10 at once too", async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => apply()));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
-    const id = answers.find(({ status }) => status === 201)?.body.data.id;
-    await review(id, { approve: false, reason: "not now" });
+  test("mails the applicant a receipt that names no other", async () => {
+    await apply({ email: `first-${name}@example.org` });
+    await apply();
+    const [receipt, ...more] = await app.mails(`${name}@example.org`);
+    expect(more).toEqual([]);
+    expect(receipt?.subject).toContain("has arrived");
+    expect(receipt?.text).not.toContain("first-");
+  });
+
+  test("takes several for one username, and tells nobody which are pending", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => apply({ email: `n${n}@example.org` })));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+    const ids = answers.map(({ body }) => body.data.id);
+    await review(ids[3], { approve: true });
+    expect((await userNamed(name))?.email).toBe("n3@example.org");
+    expect(await statusOf(ids[4])).toBe("pending");
+    expect((await review(ids[4], { approve: true })).status).toBe(409);
+    expect(await statusOf(ids[4])).toBe("pending");
+    expect((await review(ids[4], { approve: false, reason: "somebody else has the name" })).status).toBe(200);
     expect((await apply()).status).toBe(201);
   });
 
@@ -96,6 +116,7 @@ describe("submitApplication()", () => {
     { email: null },
     { supervisor: "x".repeat(129) },
     { purpose: "two\nlines" },
+    { purpose: "\u2066" },
   ])("refuses %j with 400 and mails nobody", async (fields) => {
     const before = await app.mails();
     expect((await apply(fields)).status).toBe(400);
@@ -124,7 +145,7 @@ describe("reviewApplication()", () => {
     });
     expect(user?.expireAt).toEqual(new Date(app.clock.now().getTime() + 90 * DAY));
     expect(app.host.accounts.has(`ext_${name}`)).toBe(true);
-    const mails = await app.mails(`${name}@example.org`);
+    const mails = await outcomes();
     expect(mails.map(({ subject }) => subject)).toEqual([expect.stringContaining("is ready")]);
     const rows = (await app.auditRows()).slice(-2);
     expect(rows.map(({ action, result, actor }) => [action, result, actor])).toEqual([
@@ -134,7 +155,7 @@ describe("reviewApplication()", () => {
     expect(await app.lastAudit("approval.review")).toMatchObject({
       resourceType: "",
       resourceId: "",
-      detail: { application: id, approve: true, username: name },
+      detail: { application: id, approve: true, username: name, outcome: "approved" },
     });
   });
 
@@ -184,7 +205,7 @@ describe("reviewApplication()", () => {
       Array.from({ length: 8 }, (_, n) => review(id, n % 2 ? { approve: true } : { approve: false, reason: "no" })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
-    expect(await app.mails(`${name}@example.org`)).toHaveLength(1);
+    expect(await outcomes()).toHaveLength(1);
     expect((await userNamed(name)) !== undefined).toBe((await statusOf(id)) === "approved");
   });
 
@@ -213,7 +234,8 @@ describe("reviewApplication()", () => {
     expect(await statusOf(id)).toBe("pending");
     expect(await userNamed(name)).toBeUndefined();
     expect(app.host.accounts.has(`ext_${name}`)).toBe(false);
-    expect(await app.mails(`${name}@example.org`)).toHaveLength(0);
+    expect(await outcomes()).toHaveLength(0);
+    expect(await app.lastAudit("approval.review")).toMatchObject({ result: "failed", detail: { username: name } });
     app.host.failing.clear();
     expect((await review(id, { approve: true })).status).toBe(200);
   });
@@ -230,6 +252,66 @@ describe("reviewApplication()", () => {
   test("answers an id that is none with 400 and an unknown one with 404", async () => {
     expect((await review("x", { approve: true })).status).toBe(400);
     for (const id of [0, 999_999, "9".repeat(30)]) expect((await review(id, { approve: true })).status).toBe(404);
+  });
+});
+
+describe("a flood of applications", () => {
+  let flood: TestApp;
+  let keeper: Client;
+  const send = (n: number) =>
+    flood.anonymous().call("POST", "/approvals", { username: `f${n}`, email: "f@example.org" });
+  const told = async () => (await flood.mails("admin@example.org")).map(({ subject }) => subject);
+
+  beforeEach(async () => {
+    flood = await createTestApp();
+    keeper = await flood.admin();
+  });
+  afterEach(() => flood.close());
+
+  test("at most 200 are pending, of more at once too; then it is 429 until one is decided", async () => {
+    await flood.db.insert(approvals).values(
+      Array.from({ length: 195 }, (_, n) => ({
+        username: `old${n}`,
+        email: "o@example.org",
+        createdAt: flood.clock.now(),
+      })),
+    );
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => send(n)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array.from({ length: 5 }, () => 201), ...Array.from({ length: 7 }, () => 429)]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers.get("retry-after"))).toBe(3600);
+    expect(refused?.body.error).toContain("Too many applications");
+    expect(await flood.lastAudit("approval.submit")).toMatchObject({ result: "failed" });
+    await keeper.call("POST", "/approvals/1/review", { approve: false, reason: "no" });
+    expect((await send(99)).status).toBe(201);
+  });
+
+  test("the administrators are mailed the first at once and the rest gathered, at most once in ten minutes", async () => {
+    await Promise.all(Array.from({ length: 30 }, (_, n) => send(n)));
+    expect(await told()).toEqual([expect.stringContaining("Access application from")]);
+    flood.clock.advance(10 * MINUTE - 1);
+    await tellOfWaitingApplications(flood.services);
+    expect(await told()).toHaveLength(1);
+    await keeper.call("POST", "/approvals/30/review", { approve: false, reason: "no" });
+    flood.clock.advance(1);
+    await tellOfWaitingApplications(flood.services);
+    expect(await told()).toEqual([expect.any(String), expect.stringContaining("28 new applications")]);
+    const [, gathered] = await flood.mails("admin@example.org");
+    expect(gathered?.text.match(/f@example\.org/g)).toHaveLength(20);
+    expect(gathered?.text).toContain("And 8 more.");
+    flood.clock.advance(HOUR);
+    await tellOfWaitingApplications(flood.services);
+    expect(await told()).toHaveLength(2);
+    await send(31);
+    expect((await told()).at(-1)).toContain("f31");
+  });
+
+  test("a clock that was set back keeps no application from the administrators", async () => {
+    await send(1);
+    flood.clock.advance(-DAY);
+    await send(2);
+    expect(await told()).toHaveLength(2);
   });
 });
 

@@ -4,7 +4,7 @@ import { addAdmin, loginAdmin } from "../../../src/domain/auth/admin.ts";
 import { purgeResetTokens } from "../../../src/domain/auth/admin-reset.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
-import { loginLocks, resetTokens, sessions } from "../../../src/store/schema.ts";
+import { loginLimits, resetTokens, sessions } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 const NEW_PASSWORD = "nine kettles under a green moon";
@@ -173,7 +173,7 @@ describe("a login with the old password at the same time", () => {
         const isRight = await app.services.hasher.verify(hash, password);
         const held = Promise.withResolvers<void>();
         holding = opened.db.transaction(async (tx) => {
-          await tx.select().from(loginLocks).where(eq(loginLocks.username, name)).for("update");
+          await tx.select().from(loginLimits).where(eq(loginLimits.username, name)).for("update");
           held.resolve();
           await released;
         });

@@ -141,6 +141,42 @@ describe("POST /auth/otp/send", () => {
   });
 });
 
+describe("limits on anonymous routes", () => {
+  const NOBODY = { username: "nobody", captcha_id: "", captcha_code: "" };
+  const ROUTES: readonly [most: number, method: string, path: string, body: (n: number) => unknown][] = [
+    [30, "GET", "/auth/captcha", () => undefined],
+    [30, "POST", "/auth/otp/send", (n) => ({ ...NOBODY, username: `nobody-${n}` })],
+    [60, "POST", "/auth/otp/login", (n) => ({ username: `nobody-${n}`, code: "12345678" })],
+    [10, "POST", "/auth/admin/forgot", (n) => ({ username: `nobody-${n}` })],
+    [10, "POST", "/approvals", (n) => ({ username: `nobody-${n}`, email: "a@example.org" })],
+  ];
+
+  test.each(["on", "off"])("hold with UAM_CAPTCHA=%s", async (captcha) => {
+    const limited = await createTestApp({ UAM_CAPTCHA: captcha, UAM_RATE_LIMIT: "on" });
+    for (const [most, method, path, body] of ROUTES) {
+      const statuses: number[] = [];
+      for (let n = 0; n <= most; n++) statuses.push((await limited.anonymous().call(method, path, body(n))).status);
+      expect([path, statuses.indexOf(429)]).toEqual([path, most]);
+      const elsewhere = limited.anonymous("198.51.100.7");
+      expect((await elsewhere.call(method, path, body(most + 1))).status).not.toBe(429);
+    }
+    await limited.close();
+  });
+
+  test("the cooldown and the lock of a name hold with UAM_CAPTCHA=off", async () => {
+    const lax = await createTestApp({ UAM_CAPTCHA: "off" });
+    const send = () => lax.anonymous().call("POST", "/auth/otp/send", NOBODY);
+    const guess = () => lax.anonymous().call("POST", "/auth/otp/login", { username: "nobody", code: "12345678" });
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(429);
+    for (let n = 0; n < 5; n++) expect((await guess()).status).toBe(401);
+    expect((await guess()).status).toBe(429);
+    lax.clock.advance(14 * MINUTE);
+    expect((await send()).status).toBe(429);
+    await lax.close();
+  });
+});
+
 describe("purgeCaptchas()", () => {
   test("forgets used captchas once they have expired, and not before", async () => {
     await consumeCaptcha(app.system, await app.captcha());

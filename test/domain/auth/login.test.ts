@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
-import { loginLocks, outbox, sessions } from "../../../src/store/schema.ts";
+import { UamError } from "../../../src/shared/errors.ts";
+import { loginLimits, outbox, sessions } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -78,6 +80,110 @@ describe("loginWithCode()", () => {
     app.clock.advance(15 * MINUTE);
     const fresh = await printCode(app.system, username);
     expect((await login(username, fresh.code)).status).toBe(200);
+  });
+
+  test("takes a code with spaces and dashes, for the account's name too", async () => {
+    const username = await person();
+    const { code } = await printCode(app.system, ` ext_${username} `);
+    const typed = ` ${code.slice(0, 3)}-${code.slice(3, 5)}\u2013${code.slice(5, 7)}\u00a0${code.slice(7)} `;
+    expect((await login(`ext_${username}\t`, typed)).status).toBe(200);
+  });
+
+  test.each([
+    ["a name with a control character", "ann\u0007", "12345678"],
+    ["a name that shows nothing", "\u200b", "12345678"],
+    ["a prefix without a name", "ext_", "12345678"],
+    ["an empty code", "ann", " "],
+    ["a code with an override", "ann", "1234\u202e5678"],
+  ])("refuses %s with 400", async (_case, username, code) => {
+    expect((await login(username, code)).status).toBe(400);
+  });
+
+  test("counts wrong answers across codes until one is right", async () => {
+    const username = await person();
+    const wrong = async (count: number) => {
+      const { code } = await printCode(app.system, username);
+      const statuses: number[] = [];
+      for (let n = 0; n < count; n++) statuses.push((await login(username, other(code))).status);
+      app.clock.advance(MINUTE);
+      return { code, statuses };
+    };
+    expect((await wrong(4)).statuses).toEqual([401, 401, 401, 401]);
+    expect((await wrong(3)).statuses).toEqual([401, 429, 429]);
+    app.clock.advance(14 * MINUTE);
+    const { code } = await printCode(app.system, username);
+    expect((await login(username, code)).status).toBe(200);
+    app.clock.advance(MINUTE);
+    expect((await wrong(4)).statuses).toEqual([401, 401, 401, 401]);
+    expect((await login(username, (await printCode(app.system, username)).code)).status).toBe(200);
+  });
+
+  test.each([["a user"], ["nobody"]])(
+    "each further five wrong answers to %s double the wait, up to an hour",
+    async (who) => {
+      const username = who === "nobody" ? `nobody-${count}` : await person();
+      for (const minutes of [15, 30, 60, 60]) {
+        await sendCode(app.system, username, await app.captcha());
+        // One in ten million that it is this one.
+        for (let n = 0; n < 5; n++) expect((await login(username, "00000000")).status).toBe(401);
+        const locked = await login(username, "00000000");
+        expect([locked.status, locked.headers.get("retry-after")]).toEqual([429, String(minutes * 60)]);
+        app.clock.advance(minutes * MINUTE - 1000);
+        await expect(sendCode(app.system, username, await app.captcha())).rejects.toMatchObject({ code: "limited" });
+        expect((await login(username, "00000000")).status).toBe(429);
+        app.clock.advance(1000);
+      }
+    },
+  );
+
+  test("of simultaneous guesses for two codes in turn five are evaluated in all", async () => {
+    const username = await person();
+    const first = await printCode(app.system, username);
+    for (let n = 0; n < 3; n++) await login(username, other(first.code));
+    app.clock.advance(MINUTE);
+    const second = await printCode(app.system, username);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => login(username, other(second.code))));
+    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(2);
+    expect((await login(username, second.code)).status).toBe(429);
+  });
+
+  test("a code is void once the name was locked, however long codes are good for", async () => {
+    const patient = await createTestApp({ UAM_OTP_TTL: "1h" });
+    await (await patient.admin()).call("POST", "/users", { username: "ann", email: "ann@example.org" });
+    const { code } = await printCode(patient.system, "ann");
+    for (let n = 0; n < 5; n++) await login("ann", other(code), patient.anonymous());
+    patient.clock.advance(15 * MINUTE);
+    expect((await login("ann", code, patient.anonymous())).status).toBe(401);
+    await patient.close();
+  });
+
+  test("the last answer allowed opens the name again if it is right", async () => {
+    const username = await person();
+    const { code } = await printCode(app.system, username);
+    for (let n = 0; n < 4; n++) await login(username, other(code));
+    expect((await login(username, code)).status).toBe(200);
+    app.clock.advance(MINUTE);
+    expect((await login(username, (await printCode(app.system, username)).code)).status).toBe(200);
+  });
+
+  test("a code that nobody had time to look at was no wrong answer, and lifts the lock that it claimed", async () => {
+    const hasher = createPasswordHasher({}, { password: 256, code: 256 });
+    let isBusy = false;
+    const verifyCode = async (hash: string, code: string) => {
+      if (isBusy) throw new UamError("limited", "The service is busy", { retryAfter: 5 });
+      return await hasher.verifyCode(hash, code);
+    };
+    const busy = await createTestApp({}, {}, { ...hasher, verifyCode });
+    await (await busy.admin()).call("POST", "/users", { username: "ann", email: "ann@example.org" });
+    const { code } = await printCode(busy.system, "ann");
+    for (let n = 0; n < 4; n++) await login("ann", other(code), busy.anonymous());
+    isBusy = true;
+    for (let n = 0; n < 3; n++) expect((await login("ann", code, busy.anonymous())).status).toBe(429);
+    const counted = await busy.db.select().from(loginLimits).where(eq(loginLimits.kind, "code"));
+    expect(counted).toMatchObject([{ username: "ann", failures: 4, lockedUntil: null }]);
+    isBusy = false;
+    expect((await login("ann", code, busy.anonymous())).status).toBe(200);
+    await busy.close();
   });
 
   test("refuses a code after ten minutes, and the code of a user who was disabled", async () => {
@@ -157,8 +263,8 @@ describe("loginAdmin()", () => {
       const both = await Promise.all([1, 2].map(() => loginAdmin("admin", ADMIN_PASSWORD, busy)));
       expect(both.map(({ status }) => status).sort()).toEqual([200, 429]);
     }
-    const [lock] = await busy.db.select().from(loginLocks);
-    expect(lock).toMatchObject({ username: "admin", failures: 0, lockedUntil: null });
+    const [lock] = await busy.db.select().from(loginLimits);
+    expect(lock).toMatchObject({ kind: "password", username: "admin", failures: 0, lockedUntil: null });
     await busy.close();
   });
 

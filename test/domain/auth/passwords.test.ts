@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseOptions } from "@node-rs/argon2";
+import { hash, parseOptions } from "@node-rs/argon2";
 import fc from "fast-check";
 import {
   checkPassword,
@@ -29,6 +29,13 @@ describe("checkPassword", () => {
     const longest = Array.from({ length: PASSWORD_MAX }, (_, index) => String.fromCodePoint(0x1f300 + index)).join("");
     expect(() => checkPassword(longest, "ops")).not.toThrow();
     expect(() => checkPassword(`${longest}x`, "ops")).toThrow("The password has 257 characters, the maximum is 256");
+  });
+
+  test("checkPassword() counts and compares in NFC", () => {
+    expect(() => checkPassword("e\u0301".repeat(14), "ops")).toThrow("The password has 14 characters");
+    expect(() => checkPassword("hunting-zo\u0065\u0308-in-the-fog", "zo\u00eb")).toThrow(
+      "must not contain the username",
+    );
   });
 
   test("checkPassword() refuses the username in any case", () => {
@@ -100,6 +107,33 @@ describe("createPasswordHasher", () => {
     expect(await hasher.hash("correct horse battery staple")).not.toBe(stored);
     expect(await hasher.verify(stored, "correct horse battery staple")).toBe(true);
     expect(await hasher.verify(stored, "correct horse battery stapler")).toBe(false);
+  });
+
+  test("verify() takes a password in any Unicode form, and the exact bytes of an older hash", async () => {
+    const composed = "Zo\u00eb und die \u00c4pfel im Garten";
+    const decomposed = composed.normalize("NFD");
+    const stored = await hasher.hash(decomposed);
+    for (const form of [composed, decomposed]) expect(await hasher.verify(stored, form)).toBe(true);
+    expect(await hasher.verify(stored, "Zoe und die Apfel im Garten")).toBe(false);
+    const older = await hash(decomposed, { algorithm: 2, timeCost: 2, parallelism: 1, memoryCost: 256 });
+    expect(await hasher.verify(older, decomposed)).toBe(true);
+  });
+
+  test("verifyDummy() hashes as often as a verify() that fails, for passwords that are not in NFC too", async () => {
+    const weak = createPasswordHasher({ concurrency: 1, maxQueue: 1 }, { password: 256, code: 256 });
+    const stored = await weak.hash("another password");
+    // A task that came later, behind the first hash, is done before the second one has begun.
+    const order = async (call: () => Promise<unknown>) => {
+      const done: string[] = [];
+      const first = call().then(() => done.push("password"));
+      await weak.verifyDummyCode("1").then(() => done.push("code"));
+      await first;
+      return done;
+    };
+    for (const call of [(text: string) => weak.verify(stored, text), (text: string) => weak.verifyDummy(text)]) {
+      expect(await order(() => call("plain"))).toEqual(["password", "code"]);
+      expect(await order(() => call("Zoe\u0308"))).toEqual(["code", "password"]);
+    }
   });
 
   test("hashCode() makes argon2id of 19 MiB that only the same code verifies", async () => {

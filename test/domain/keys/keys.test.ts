@@ -82,7 +82,9 @@ describe("uploadKey()", () => {
     expect((await upload(me, text)).status).toBe(201);
     expect((await upload(me, text)).status).toBe(409);
     const other = await app.user(`key-other-${count}`);
-    expect((await upload(other.client, text)).status).toBe(409);
+    const refused = await upload(other.client, text);
+    expect(refused.status).toBe(409);
+    expect(refused.body.error).toContain("Ask the administrators of this host.");
     expect(fileOf(`key-other-${count}`)).toEqual([]);
   });
 

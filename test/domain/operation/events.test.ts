@@ -272,6 +272,7 @@ const EVENTS: readonly Event[] = [
       application: Number(known.split(" ")[0]),
       username: known.split(" ")[1],
       approve: true,
+      outcome: "approved",
     }),
     fail: () => expectStatus(404, admin.call("POST", `/approvals/${MISSING}/review`, { approve: true })),
     failure: { application: MISSING, approve: true, err },

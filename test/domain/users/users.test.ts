@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createUser, updateUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -81,6 +82,8 @@ describe("createUser()", () => {
     [{ ttl_days: 1.5 }],
     [{ ttl_days: "7" }],
     [{ purpose: "a\u0007b" }],
+    [{ purpose: "a\u202eb" }],
+    [{ supervisor: "\u200b" }],
     [{ purpose: "x".repeat(1001) }],
     [{ supervisor: "x".repeat(129) }],
     [{ supervisor: null }],
@@ -91,6 +94,15 @@ describe("createUser()", () => {
     expect(answer.body).toEqual({ error: expect.any(String) });
     expect(app.host.calls.length).toBe(before);
     expect((await admin.call("GET", `/users?supervisor=nobody-${count}`)).body.data.total).toBe(0);
+  });
+
+  test("stores texts trimmed and in NFC, and those of spaces as none", async () => {
+    const texts = { email: ` p${count}@example.org\n`, supervisor: "  Zoe\u0308 ", purpose: " \t " };
+    // Called without the API, whose document says how an address looks.
+    const user = await createUser(app.system, { username: `texts-${count}`, ...texts });
+    expect(user).toMatchObject({ email: `p${count}@example.org`, supervisor: "Zo\u00eb", purpose: "" });
+    const changed = await updateUser(app.system, user.id, { purpose: " Cafe\u0301 ", supervisor: "  " });
+    expect(changed).toMatchObject({ supervisor: "", purpose: "Caf\u00e9" });
   });
 
   test("refuses a taken username with 409", async () => {

@@ -42,7 +42,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
   "DELETE /me/keys/{id}": [200, 400, 401, 403, 404],
   "GET /me/audit": [200, 400, 401, 403],
-  "POST /approvals": [201, 400, 403, 409, 429],
+  "POST /approvals": [201, 400, 403, 429],
   "GET /approvals": [200, 400, 401, 403],
   "POST /approvals/{id}/review": [200, 400, 401, 403, 404, 409],
   "GET /audit": [200, 400, 401, 403],

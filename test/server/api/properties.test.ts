@@ -277,7 +277,7 @@ describe("names, addresses and texts", () => {
     );
   });
 
-  test("an e-mail address, a supervisor and a purpose are stored as sent or refused", async () => {
+  test("an e-mail address, a supervisor and a purpose are stored in NFC and trimmed, or refused", async () => {
     const made = await admin.call("POST", "/users", { username: "texts", email: "t@example.org" });
     const addressLike = fc.string({ unit: fc.constantFrom("a", "@", ".", "-", "+", " ", "<", ">", "\r\n", "é", ",") });
     const email = fc.oneof(fc.emailAddress(), addressLike, anyText);
@@ -286,7 +286,9 @@ describe("names, addresses and texts", () => {
         const changes = { email: address, supervisor, purpose };
         const { status, body } = await harmless(() => admin.call("PATCH", `/users/${made.body.data.id}`, changes));
         expect([200, 400]).toContain(status);
-        if (status === 200) expect(body.data).toMatchObject(changes);
+        if (status !== 200) return;
+        const [storedSupervisor, storedPurpose] = [supervisor, purpose].map((text) => text.normalize("NFC").trim());
+        expect(body.data).toMatchObject({ email: address, supervisor: storedSupervisor, purpose: storedPurpose });
         if (status === 200) expect(address).toMatch(/^[^\s@<>,]+@[^\s@<>,]+$/);
       }),
       RUNS,
@@ -314,8 +316,10 @@ describe("keys", () => {
         fc.oneof(anyText, fc.string({ unit: "grapheme", minLength: 60, maxLength: 68 })),
         async (name) => {
           const { status, body } = await harmless(() => user.call("PATCH", `/me/keys/${key.id}`, { name }));
-          const trimmed = name.trim();
-          const isValid = /^[^\p{Cc}\u2028\u2029]{1,64}$/u.test(trimmed) && trimmed.isWellFormed();
+          const trimmed = name.normalize("NFC").trim();
+          const isPlain = /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]{1,64}$/u.test(trimmed);
+          const isSeen = /[^\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(trimmed);
+          const isValid = isPlain && isSeen && trimmed.isWellFormed();
           expect(status).toBe(isValid ? 200 : 400);
           if (status === 200) expect(body.data.name).toBe(trimmed);
         },

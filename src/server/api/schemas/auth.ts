@@ -54,7 +54,7 @@ export const OtpLogin = v.pipe(
     code: v.pipe(
       v.string(),
       v.maxLength(64, "is too long"),
-      v.metadata({ description: "8 digits", examples: ["40917352"] }),
+      v.metadata({ description: "8 digits; spaces and dashes do not count", examples: ["4091 7352"] }),
     ),
   }),
   v.title("CodeLogin"),

@@ -1,6 +1,7 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
+import { MAX_DAYS } from "../../../shared/duration.ts";
 import { USER_STATUSES } from "../../../shared/statuses.ts";
 import {
   described,
@@ -62,7 +63,7 @@ export const UserChanges = v.pipe(
 export const Extension = v.pipe(
   v.object({
     days: v.optional(
-      wholeNumber(0, 3650, "Counted from the later of now and the expiry; 0, or none, means the default"),
+      wholeNumber(0, MAX_DAYS, "Counted from the later of now and the expiry; 0, or none, means the default"),
     ),
   }),
   v.title("Extension"),

@@ -1,0 +1,72 @@
+/** Telling the administrators of applications: of the first at once, of the rest gathered. */
+
+import { and, asc, count, eq, gt, max } from "drizzle-orm";
+import { type Clock, MINUTE } from "../../shared/clock.ts";
+import type { Transaction } from "../../store/client.ts";
+import { admins, applicationNotice, approvals } from "../../store/schema.ts";
+import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
+import { queueMails } from "../mail/outbox.ts";
+import type { Policy, Services } from "../operation/context.ts";
+
+/** Between two mails about applications. */
+const BETWEEN_MAILS = 10 * MINUTE;
+/** Applications that one mail shows. */
+const SHOWN = 20;
+
+/** What the administrators were mailed last. */
+export interface Notice {
+  readonly applicationId: number;
+  readonly mailedAt: Date | null;
+}
+
+/** Where mail about applications is queued: an operation, or a job's transaction. */
+export interface Noticing {
+  readonly tx: Transaction;
+  readonly context: { readonly clock: Clock; readonly policy: Policy };
+}
+
+/** The notice, locked until the transaction ends: applications are stored and told of one after the other. */
+export async function lockNotice(tx: Transaction): Promise<Notice> {
+  await tx.insert(applicationNotice).values({ one: 1 }).onConflictDoNothing();
+  const [notice] = await tx.select().from(applicationNotice).for("update");
+  if (notice === undefined) throw new Error("the notice of applications was stored and is not there");
+  return notice;
+}
+
+/**
+ * Queues one mail to each administrator about the pending applications that none was queued about, unless the last one was
+ * less than ten minutes ago: then a later call does it.
+ */
+export async function tellAdministrators(op: Noticing, notice: Notice): Promise<void> {
+  const { tx, context } = op;
+  const now = context.clock.now();
+  const waits = (notice.mailedAt?.getTime() ?? Number.NEGATIVE_INFINITY) + BETWEEN_MAILS - now.getTime();
+  // One that would wait for longer met a clock that was set back.
+  if (waits > 0 && waits <= BETWEEN_MAILS) return;
+  const untold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
+  const [all] = await tx
+    .select({ total: count(), newest: max(approvals.id) })
+    .from(approvals)
+    .where(untold);
+  if (all === undefined || all.newest === null) return;
+  const items = await tx.select().from(approvals).where(untold).orderBy(asc(approvals.id)).limit(SHOWN);
+  const [only] = items;
+  const { site } = context.policy;
+  const message =
+    all.total === 1 && only !== undefined
+      ? applicationReceived(site, only)
+      : applicationsReceived(site, { total: all.total, items });
+  const recipients = await tx.select({ recipient: admins.email }).from(admins).orderBy(admins.id);
+  await queueMails(
+    op,
+    recipients.map(({ recipient }) => ({ recipient, message })),
+  );
+  await tx.update(applicationNotice).set({ applicationId: all.newest, mailedAt: now });
+}
+
+/** Tells the administrators of applications that came less than ten minutes after a mail, once those are over. */
+export async function tellOfWaitingApplications(services: Services): Promise<void> {
+  await services.db.transaction(async (tx) => {
+    await tellAdministrators({ tx, context: services }, await lockNotice(tx));
+  });
+}

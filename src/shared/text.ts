@@ -1,0 +1,48 @@
+/** What may be in a text that a person typed. Never used for passwords, which are taken as they are. */
+
+import { UamError } from "./errors.ts";
+
+/** Control characters, and the separators that break a line like one. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+/** Embeddings, overrides and isolates (UAX #9): they show a text in another order than that of its characters. */
+const REORDERING = /[\u202A-\u202E\u2066-\u2069]/u;
+/** Blank: spaces, characters that are not drawn, and the braille pattern without dots. */
+const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/gu;
+
+/**
+ * The text trimmed and in NFC; one of white space only is `""`. Throws `invalid`, naming the field, for control characters,
+ * line breaks, characters that reorder others, texts that show nothing, and more than `maximum` code points.
+ */
+export function parseText(field: string, text: string, maximum: number): string {
+  if (!text.isWellFormed()) throw new UamError("invalid", `The ${field} is not valid Unicode text`);
+  const parsed = text.normalize("NFC").trim();
+  if (parsed === "") return parsed;
+  if (hasControlCharacters(parsed)) {
+    throw new UamError("invalid", `The ${field} must not contain control characters or line breaks`);
+  }
+  if (REORDERING.test(parsed)) {
+    throw new UamError("invalid", `The ${field} must not contain characters that change the direction of writing`);
+  }
+  if (parsed.replace(INVISIBLE, "") === "") {
+    throw new UamError("invalid", `The ${field} must contain at least one visible character`);
+  }
+  if (lengthOf(parsed) > maximum) throw new UamError("invalid", `The ${field} is longer than ${maximum} characters`);
+  return parsed;
+}
+
+/** The same for a text that must be there: throws `invalid` for an empty one too. */
+export function requireText(field: string, text: string, maximum: number): string {
+  const parsed = parseText(field, text, maximum);
+  if (parsed === "") throw new UamError("invalid", `The ${field} must not be empty`);
+  return parsed;
+}
+
+/** Whether the text holds a control character or breaks its line. */
+export function hasControlCharacters(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** How many characters a person would count, nearly: Unicode code points. */
+export function lengthOf(text: string): number {
+  return [...text].length;
+}
