@@ -17,6 +17,8 @@ import { type Arm64Machine, EMULATOR, openMachine } from "./machine.ts";
 
 const BINARY = binaryPath("arm64");
 const EM_AARCH64 = 183;
+/** A uid that nobody has. */
+const SWEPT = "58690";
 const PNG = "89504e470d0a1a0a";
 /** Seconds for each command; emulated, with two processors and fifteen busy processes, a first start has taken 70. */
 const PATIENCE = 180;
@@ -43,6 +45,14 @@ async function main(): Promise<"tested"> {
     const commit = (await must(["git", "-C", import.meta.dir, "rev-parse", "--short=12", "HEAD"], 5)).trim();
     same(await uam("version"), `uam ${VERSION}, bun ${Bun.version}, commit ${commit}\n`, "uam version");
     if (!/^ +migrate +\S/m.test(await uam("--help"))) throw new Error("--help does not list the commands");
+  });
+  await step("it sweeps, by the numbers that system calls have there", async () => {
+    const as = ["setpriv", "--reuid", SWEPT, "--regid", SWEPT, "--clear-groups", "--"];
+    const swept = opened.start([...as, "sleep", "600"], {});
+    await Bun.sleep(200);
+    await uam("sweep", SWEPT);
+    await swept.exited;
+    same(String(swept.signalCode), "SIGKILL", "what ended the process of that uid");
   });
   await step("it unpacks its PostgreSQL, initialises it and migrates", async () => {
     await uam("migrate");
