@@ -60,6 +60,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   croner: ["server/jobs"],
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli"],
+  "fastest-levenshtein": ["cli", "server/api"],
+  "string-width": ["cli"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   resend: ["server/mail"],

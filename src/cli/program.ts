@@ -28,7 +28,7 @@ type Outcome = { readonly shown: "help" | "completion" } | { readonly wrong: str
 function parse(args: readonly string[], environment: CliEnvironment, out: (text: string) => void): Command | Outcome {
   const isRoot = args[0] === undefined || args[0].startsWith("-") || args.join(" ") === "help";
   return runParser<typeof commands, Outcome, Outcome>(commands, "uam", args, {
-    help: { command: true, option: true, onShow: () => ({ shown: "help" as const }) },
+    help: { command: true, option: { names: ["-h", "--help"] }, onShow: () => ({ shown: "help" as const }) },
     completion: { command: true, onShow: () => ({ shown: "completion" as const }) },
     brief: message`Time-limited SSH accounts for external users.`,
     ...(isRoot ? { footer: FOOTER } : {}),
@@ -49,12 +49,17 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
   if ("wrong" in outcome) {
     const isBare = args.length === 0 || (args.length === 1 && GROUPS.has(args[0] ?? ""));
     if (isBare) parse([...args, "--help"], environment, environment.err);
-    else environment.err(`uam: ${outcome.wrong}\nTry uam --help, or uam COMMAND --help.\n`);
+    else environment.err(`uam: ${await explained(outcome.wrong, args)}\nTry uam --help, or uam COMMAND --help.\n`);
     return EXIT.usage;
   }
   // Long to load, and printed by one command's help only.
   if (outcome.shown === "help" && args.includes("serve")) environment.out(await variableHelp());
   return EXIT.done;
+}
+
+async function explained(wrong: string, args: readonly string[]): Promise<string> {
+  const { explainUnknown } = await import("./suggestion.ts");
+  return explainUnknown("uam", commands.usage, args) ?? wrong;
 }
 
 async function variableHelp(): Promise<string> {

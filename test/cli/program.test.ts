@@ -37,6 +37,14 @@ describe("runProgram()", () => {
     expect(stdout).not.toMatch(/ $/m);
   });
 
+  test("-h is --help, on every level", async () => {
+    for (const args of [[], ["user"], ["user", "create"], ["serve"]]) {
+      const short = await cli.run([...args, "-h"]);
+      expect([args, short.code, short.stderr]).toEqual([args, 0, ""]);
+      expect(short).toEqual(await cli.run([...args, "--help"]));
+    }
+  });
+
   test("every command has help, on every level", async () => {
     for (const [name, subcommands] of Object.entries(COMMANDS)) {
       const group = await cli.run([name, "--help"]);
@@ -66,7 +74,17 @@ describe("runProgram()", () => {
 
   test("mistakes in usage are a sentence on standard error and exit 2", async () => {
     const mistakes = {
-      "usr list": "Unexpected option or subcommand: `usr`.",
+      "usr list": 'There is no command "uam usr". Did you mean "uam user"?',
+      "user crate bob": 'There is no command "uam user crate". Did you mean "uam user create"?',
+      "user ls": 'There is no command "uam user ls". Did you mean "uam user list"?',
+      "key rm 3": 'There is no command "uam key rm". Did you mean "uam key revoke"?',
+      helpp: 'There is no command "uam helpp". Did you mean "uam help"?',
+      frobnicate: 'There is no command "uam frobnicate".\n',
+      "user frob\u009bnicate": 'There is no command "uam user frob?nicate".\n',
+      "user list --stats disabled": 'uam user list has no option "--stats". Did you mean --status?',
+      "user list --pag=2": 'uam user list has no option "--pag". Did you mean --page?',
+      "user create bob --email --ttl 3 --ttl 4": 'uam user create has no option "--ttl". Did you mean --ttl-days?',
+      "--hlp": 'uam has no option "--hlp". Did you mean --help?',
       "user list --page 0": '`--page`: Expected a value greater than or equal to 1, but got "0".',
       "user list --page-size 501": '`--page-size`: Expected a value less than or equal to 500, but got "501".',
       "user list --status gone": '`--status`: Expected one of "active", "disabled", and "expired", but got "gone".',
