@@ -5,14 +5,18 @@ import { message, text } from "@optique/core/message";
 import { optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
+import { systemClock } from "../shared/clock.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
-import { clampTimestamp, formatTimestamp, parseTimestamp } from "../shared/timestamp.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
 import type { CliEnvironment } from "./environment.ts";
+import { type DayEdge, parseMoment } from "./moment.ts";
 
 /** Longer than the API's: a shell has room. */
 const DEFAULT_PAGE_SIZE = 50;
+
+const MAX_DAYS = 3650;
 
 /** `--json`. */
 export function jsonFlag() {
@@ -47,16 +51,33 @@ export function textOption(name: `--${string}`, metavar: Uppercase<string>, desc
   return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
 }
 
-/** An option with a number of days. */
+/** An option with a number of days; left out, `policy.default_ttl` holds, which the API also says by 0. */
 export function daysOption(name: `--${string}`, description: Message) {
-  return withDefault(option(name, integer({ min: 0, max: 3650, metavar: "DAYS" }), { description }), 0);
+  return optional(option(name, checked("DAYS", 1, parseDays, String), { description }));
+}
+
+function parseDays(input: string): number {
+  const days = /^\d{1,4}$/.test(input) ? Number(input) : 0;
+  if (days >= 1 && days <= MAX_DAYS) return days;
+  throw new UamError(
+    "invalid",
+    `The number of days must be a whole number from 1 to ${MAX_DAYS}; without the option policy.default_ttl holds`,
+  );
 }
 
 /** `--since` and `--until`, both inclusive. */
 export function periodOptions() {
   return {
-    since: optional(option("--since", timestamp(), { description: message`Not before that time (RFC 3339).` })),
-    until: optional(option("--until", timestamp(), { description: message`Not after that time (RFC 3339).` })),
+    since: optional(
+      option("--since", moment("start"), {
+        description: message`Not before that time: RFC 3339, a date (its start, UTC), or a duration ago such as 7d.`,
+      }),
+    ),
+    until: optional(
+      option("--until", moment("end"), {
+        description: message`Not after that time: RFC 3339, a date (its end, UTC), or a duration ago such as 12h.`,
+      }),
+    ),
   };
 }
 
@@ -72,13 +93,13 @@ export function noteRest(environment: CliEnvironment, page: Page, total: number)
   environment.err(`${total} in all; --page ${page.page + 1} has the next.\n`);
 }
 
-function timestamp(): ValueParser<"sync", Date> {
-  return checked("TIME", new Date(0), (input) => clampTimestamp(parseTimestamp(input, "The time")), formatTimestamp);
+function moment(edge: DayEdge): ValueParser<"sync", Date> {
+  return checked("TIME", new Date(0), (input) => parseMoment(input, edge, systemClock.now()), formatTimestamp);
 }
 
 /** A value parser out of a function that throws `invalid`. */
 function checked<T>(
-  metavar: "TIME" | "DURATION",
+  metavar: "TIME" | "DURATION" | "DAYS",
   placeholder: T,
   parse: (input: string) => T,
   format: (value: T) => string,

@@ -122,7 +122,7 @@ const extend = command(
     ({ user, days, json }) =>
       changing("change", user, json, async (context, { id }) => {
         const { extendUser } = await import("../domain/users/users.ts");
-        return await extendUser(context, id, days);
+        return await extendUser(context, id, days ?? 0);
       }),
   ),
   {

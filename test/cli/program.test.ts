@@ -89,9 +89,13 @@ describe("runProgram()", () => {
       "user list --page-size 501": '`--page-size`: Expected a value less than or equal to 500, but got "501".',
       "user list --status gone": '`--status`: Expected one of "active", "disabled", and "expired", but got "gone".',
       "user create bob": "Missing option `--email`.",
-      "user extend bob --days 3651": '`--days`: Expected a value less than or equal to 3,650, but got "3651".',
+      "user extend bob --days 3651": "`--days`: The number of days must be a whole number from 1 to 3650; without",
+      "user extend bob --days 0": "`--days`: The number of days must be a whole number from 1 to 3650; without",
+      "user create bob --ttl-days 0 --email b@example.org": "`--ttl-days`: The number of days must be a whole number",
+      "approval approve 1 --ttl-days 0":
+        "`--ttl-days`: The number of days must be a whole number from 1 to 3650; without",
       "key revoke bob x": "`KEYID`: Expected a valid integer, but got",
-      "audit list --since 2026-02-30T00:00:00Z": "`--since`: The time is not an RFC 3339 timestamp",
+      "audit list --since 2026-02-30T00:00:00Z": '`--since`: "2026-02-30T00:00:00Z" is not a time such as',
       "healthcheck --wait 5": "`--wait`: Not a duration such as",
       lock: "Expected a `NAME`",
     };
