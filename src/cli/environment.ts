@@ -68,8 +68,9 @@ export async function commandLog(environment: CliEnvironment, config: Config, qu
 export type Purpose = "read" | "store" | "change";
 
 /**
- * Runs `work` with the services on behalf of the operator, and lets go of them whatever happens. Told to end, a command that
- * only reads fails at once; any other finishes what it does.
+ * Runs `work` with the services on behalf of the operator, and lets go of them whatever happens. A command that only reads makes no
+ * database and leaves one of an older version as it is, which is a failure; told to end, it fails at once. Any other brings the
+ * database up to date first, and finishes what it does.
  */
 export async function withServices<T>(
   environment: CliEnvironment,
@@ -78,8 +79,12 @@ export async function withServices<T>(
 ): Promise<T> {
   const config = await loadConfig(environment);
   const log = await commandLog(environment, config, purpose !== "change" || config.hostMode !== "dry-run");
-  const { openServices } = await import("../server/compose.ts");
-  const handle = await openServices(config, log, { lifetime: "command", machine: environment.runtime });
+  const { openServices, openToLook } = await import("../server/compose.ts");
+  const machine = environment.runtime;
+  const handle =
+    purpose === "read"
+      ? await openToLook(config, log, machine)
+      : await openServices(config, log, { lifetime: "command", machine });
   const stopped = environment.untilStopped();
   try {
     const working = work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Drift>[] = [
 function runReconcile({ check, json }: { readonly check: boolean; readonly json: boolean }): Command {
   return async (environment) => {
     const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
-    const items = await withServices(environment, "change", (context, config) =>
+    const items = await withServices(environment, check ? "read" : "change", (context, config) =>
       reconcileHost(context, config.dataDir, check ? "check" : "repair at once"),
     );
     if (json) printJson(environment, { items });

@@ -15,6 +15,7 @@ import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
 import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "../store/client.ts";
 import { pendingMigrations } from "../store/migrate.ts";
+import { MIGRATIONS } from "../store/migrations.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
@@ -39,6 +40,8 @@ const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.side`. */
 const SIDE_CONNECTIONS = 2;
 
+const BRING_UP_TO_DATE = 'Run "uam migrate", or start the service; a command that only reads changes nothing.';
+
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
   return await openParts(config, log, use, async (db, owner) => {
@@ -53,16 +56,20 @@ export async function openServices(config: Config, log: Log, use: Use): Promise<
  */
 export async function openToLook(config: Config, log: Log, machine: Machine): Promise<ServicesHandle> {
   if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
-    throw new UamError("conflict", `There is no database in ${config.dataDir} yet: uam serve or uam migrate makes it.`);
+    throw new UamError("conflict", `There is no database in ${config.dataDir} yet. ${BRING_UP_TO_DATE}`);
   }
   return await openParts(config, log, { lifetime: "command", machine }, async (db) => {
-    const { length } = await pendingMigrations(db);
-    if (length === 0) return await findSeal(db, config);
-    throw new UamError(
-      "conflict",
-      `The database is older than this program: uam migrate, or a start of the service, applies what it lacks (${length}).`,
-    );
+    await requireUpToDate(db);
+    return await findSeal(db, config);
   });
+}
+
+/** Throws `conflict` for a database that has to be brought up to date, saying how. */
+async function requireUpToDate(db: Database): Promise<void> {
+  const { length } = await pendingMigrations(db);
+  if (length === 0) return;
+  const state = length === MIGRATIONS.length ? "has no tables yet" : "is from an older version of uam";
+  throw new UamError("conflict", `The database ${state}. ${BRING_UP_TO_DATE}`);
 }
 
 /** Opens the database and, once `prepare` has seen to it and given the seal of its log, the rest. */

@@ -2,7 +2,7 @@
 
 import type { Log } from "../shared/log.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "./client.ts";
-import { migrate, needsMigration } from "./migrate.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { auditProtectionFaults, protectAudit } from "./protect.ts";
 
@@ -15,9 +15,14 @@ export async function prepareDatabase(
   owner: ConnectionOptions | undefined,
   log: Log,
 ): Promise<void> {
+  const pending = await pendingMigrations(service);
+  // Said beforehand: it cannot be taken back, and an older program no longer works with the database.
+  if (pending.length > 0 && pending.length < MIGRATIONS.length) {
+    log.warn("the database is from an older version of uam: bringing it up to date", { migrations: pending.length });
+  }
   if (owner === undefined) {
     report(log, await migrate(service));
-  } else if ((await needsMigration(service)) || (await auditProtectionFaults(service)).length > 0) {
+  } else if (pending.length > 0 || (await auditProtectionFaults(service)).length > 0) {
     const handle = openDatabase(owner, 1);
     try {
       const role = await roleOf(service);

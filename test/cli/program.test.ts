@@ -138,7 +138,7 @@ describe("runProgram()", () => {
   test("a system call that fails is one sentence, without where in the program it was called", async () => {
     const { UAM_DATABASE_URL: _, ...rest } = cli.variables;
     const variables = { ...rest, UAM_DATA_DIR: "/dev/null/uam" };
-    expect(await cli.run(["user", "list"], { variables })).toEqual({
+    expect(await cli.run(["migrate"], { variables })).toEqual({
       code: 1,
       stdout: "",
       stderr: "uam: ENOTDIR: not a directory, mkdir '/dev/null/uam'\n",

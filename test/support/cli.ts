@@ -69,6 +69,9 @@ export async function createTestCli(variables: Record<string, string> = {}): Pro
     });
     return { code, stdout: written.out, stderr: written.err };
   };
+  // As installed: the audit log has its key, so that commands that only read find all they need.
+  const { code, stderr } = await run(["migrate"]);
+  if (code !== 0) throw new Error(`uam migrate: ${stderr}`);
   return {
     variables: all,
     dataDir,

@@ -1,6 +1,6 @@
 /** The PostgreSQL that the program brings along: started, shared between processes, and stopped by whoever leaves last. */
 
-import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -81,9 +81,9 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   }
 }
 
-/** Whether there is a database from an earlier start, as far as this process can see. */
+/** Whether there is a database from an earlier start; throws where this process may not look. */
 export function hasEmbeddedData(dataDir: string): boolean {
-  return existsSync(layoutIn(dataDir).data);
+  return statSync(layoutIn(dataDir).data, { throwIfNoEntry: false }) !== undefined;
 }
 
 async function openOrShare(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
