@@ -4,7 +4,7 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
-import { integer } from "@optique/core/valueparser";
+import { integer, string } from "@optique/core/valueparser";
 import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
@@ -34,7 +34,24 @@ const revoke = command(
   },
 );
 
-export const keyCommand = command("key", or(list, revoke), {
+const free = command(
+  "free",
+  map(
+    object({
+      fingerprint: argument(string({ metavar: "FINGERPRINT" }), {
+        description: message`As ssh-keygen -l prints it: SHA256:…`,
+      }),
+      json: jsonFlag(),
+    }),
+    (input) => runFree(input),
+  ),
+  {
+    brief: message`Revoke a key that somebody other than its owner uploaded.`,
+    description: message`Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. Make sure first who the owner is: have them sign something with the key.`,
+  },
+);
+
+export const keyCommand = command("key", or(list, revoke, free), {
   brief: message`SSH public keys.`,
 });
 
@@ -78,6 +95,22 @@ function runRevoke({ user, key, json }: RevokeInput): Command {
     );
     if (json) printJson(environment, keyRecord(revoked));
     else printRecord(environment, keyRecord(revoked));
+    return EXIT.done;
+  };
+}
+
+function runFree({ fingerprint, json }: { readonly fingerprint: string; readonly json: boolean }): Command {
+  return async (environment) => {
+    const { freeKey } = await import("../domain/keys/free.ts");
+    const { keyRecord } = await import("../server/records.ts");
+    const { key, holder } = await withServices(environment, "change", (context) =>
+      freeKey(context, fingerprint.trim()),
+    );
+    if (json) printJson(environment, { username: holder.username, ...keyRecord(key) });
+    else {
+      printRecord(environment, { username: holder.username, ...keyRecord(key) });
+      environment.err(`${holder.username} no longer has this key; its owner can upload it now.\n`);
+    }
     return EXIT.done;
   };
 }

@@ -10,6 +10,7 @@ import type { UserFilter } from "../domain/users/users.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
+import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
@@ -136,7 +137,7 @@ const remove = command(
   map(
     object({
       user: userArgument(),
-      yes: option("--yes", { description: message`Do not ask.` }),
+      yes: yesFlag(),
       json: jsonFlag(),
     }),
     (input) => runDelete(input),
@@ -147,7 +148,23 @@ const remove = command(
   },
 );
 
-export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove), {
+const rebuild = command(
+  "rebuild",
+  map(
+    object({
+      user: userArgument(),
+      yes: yesFlag(),
+      json: jsonFlag(),
+    }),
+    (input) => runRebuild(input),
+  ),
+  {
+    brief: message`Make a host account anew that was removed by hand.`,
+    description: message`Makes the host account of a user anew after it was removed by hand, for example with userdel: the same uid, an empty home directory, and keys and state as stored. A home directory that is still there is removed. Asks first, unless --yes is given.`,
+  },
+);
+
+export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove, rebuild), {
   brief: message`External users.`,
 });
 
@@ -206,32 +223,39 @@ async function printUser(environment: CliEnvironment, user: UserRow, json: boole
   return EXIT.done;
 }
 
-interface DeleteInput {
+interface ConfirmedInput {
   readonly user: string;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
-function runDelete({ user: reference, yes, json }: DeleteInput): Command {
-  return async (environment) => {
-    const { ask } = environment;
-    if (!yes && ask === undefined) {
-      environment.err("uam: Deleting needs --yes where nobody can be asked.\n");
-      return EXIT.usage;
-    }
-    return await withServices(environment, "change", async (context) => {
-      const { deleteUser } = await import("../domain/users/users.ts");
-      const user = await requireUserReferred(context, reference);
-      const what = `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
-      const answer = yes ? "yes" : await ask?.(`Delete ${what}? [y/N] `);
-      if (!/^y(es)?$/i.test(answer ?? "")) {
-        environment.err("Nothing was deleted.\n");
-        return EXIT.failed;
-      }
-      await deleteUser(context, user.id);
-      if (json) printJson(environment, { status: "deleted" });
-      else environment.err(`Deleted ${what}.\n`);
-      return EXIT.done;
-    });
-  };
+function runDelete({ json, ...given }: ConfirmedInput): Command {
+  const what = (user: UserRow) =>
+    `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
+  const question = (user: UserRow) => `Delete ${what(user)}?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...given, doing: "Deleting", question, refused: "Nothing was deleted." },
+      async (context, user) => {
+        const { deleteUser } = await import("../domain/users/users.ts");
+        await deleteUser(context, user.id);
+        if (json) printJson(environment, { status: "deleted" });
+        else environment.err(`Deleted ${what(user)}.\n`);
+      },
+    );
+}
+
+function runRebuild({ json, ...given }: ConfirmedInput): Command {
+  const question = ({ username }: UserRow) =>
+    `Make the host account ext_${username} anew, and delete what is left of its home directory?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...given, doing: "Rebuilding", question, refused: "Nothing was changed." },
+      async (context, { id }) => {
+        const { rebuildAccount } = await import("../domain/accounts/rebuild.ts");
+        await printUser(environment, await rebuildAccount(context, id), json);
+      },
+    );
 }

@@ -104,11 +104,15 @@ async function checkAccounts(services: Services, dataDir: string, fix: boolean):
   const area = areaOf("accounts");
   const drifts = await reconcileHost(services, dataDir, fix ? "repair" : "check");
   if (drifts.length === 0) return [area.ok("Every account is as it is stored")];
-  return drifts.map(({ account, problem, repaired }) => {
+  return drifts.map(({ account, kind, problem, repaired }) => {
     const finding = account === "" ? problem : `${account}: ${problem}`;
-    return repaired
-      ? area.fixed(finding)
-      : area.fault(finding, "uam doctor --fix repairs what needs no decision; see the log for what it cannot");
+    if (repaired) return area.fixed(finding);
+    return area.fault(
+      finding,
+      kind === "missing"
+        ? `uam user rebuild ${account} recreates it, uam user delete ${account} removes the user`
+        : "uam doctor --fix repairs what needs no decision; see the log for what it cannot",
+    );
   });
 }
 

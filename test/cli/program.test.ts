@@ -5,8 +5,8 @@ import { GROUPS } from "../../src/cli/commands.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
 const COMMANDS = {
-  user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete"],
-  key: ["list", "revoke"],
+  user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete", "rebuild"],
+  key: ["list", "revoke", "free"],
   approval: ["list", "approve", "reject"],
   audit: ["list", "export"],
   setting: ["list", "set", "unset"],

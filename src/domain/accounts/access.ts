@@ -34,7 +34,8 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
   });
 }
 
-function requireClosed({ owed: [sentence] }: HostClosing): void {
+/** Throws `internal` with the first thing that is left to do, if any is. */
+export function requireClosed({ owed: [sentence] }: HostClosing): void {
   if (sentence !== undefined) throw new UamError("internal", sentence);
 }
 

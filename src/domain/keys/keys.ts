@@ -219,7 +219,10 @@ async function insertKey(tx: Transaction, key: typeof sshKeys.$inferInsert): Pro
     return row;
   } catch (error) {
     if (isDuplicate(error, "ssh_keys_active_fingerprint")) {
-      throw new UamError("conflict", `A key with the fingerprint ${key.fingerprint} is active on this host already`);
+      throw new UamError(
+        "conflict",
+        `A key with the fingerprint ${key.fingerprint} is active on this host already. If somebody else uploaded yours, ask the administrators of this host to free it.`,
+      );
     }
     throw error;
   }

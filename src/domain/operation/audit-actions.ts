@@ -30,6 +30,8 @@ export const RESOURCE_TYPE_OF = {
   "lifecycle.expire": "user",
   "lifecycle.recycle": "user",
   "reconcile.repair": "user",
+  "service.backup": "",
+  "service.restore": "",
 } as const satisfies Readonly<Record<string, ResourceType | "">>;
 
 export type AuditAction = keyof typeof RESOURCE_TYPE_OF;

@@ -11,6 +11,7 @@ import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, s
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
+import { accountMissing } from "../accounts/rebuild.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -246,7 +247,7 @@ async function requireChangeable(context: Context, user: User): Promise<void> {
 async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
   const account = refOf(user);
   const presence = await context.host.presence(account);
-  if (presence === "missing") throw new UamError(code, `The host account ${account.name} is missing`);
+  if (presence === "missing") throw accountMissing(user, code);
   if (presence === "foreign") throw new UamError(code, `The host account ${account.name} is not the one that uam made`);
 }
 

@@ -1,0 +1,68 @@
+/** Recreating an account that somebody removed from the host by hand. */
+
+import type { AccountRef, Host } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
+import { auditedGrant } from "../operation/audited.ts";
+import type { Context } from "../operation/context.ts";
+import { lockUser, type User } from "../users/find.ts";
+import { hostAccountOf } from "../users/username.ts";
+import { requireClosed } from "./access.ts";
+import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
+import { closingsOf } from "./closings.ts";
+
+/**
+ * Makes the user's account anew: with its uid, an empty home, and keys and state as stored. Whatever the old account left (home, jobs,
+ * processes) is removed first. Throws `conflict` if the account is there, if the host gave its name or uid to another one, or if the
+ * user is being deleted. If it fails, the new account is removed again.
+ */
+export function rebuildAccount(context: Context, userId: number): Promise<User> {
+  const entry = { action: "reconcile.repair", resourceId: String(userId), subjectId: userId } as const;
+  return auditedGrant(context, entry, async (op) => {
+    const { host, clock } = context;
+    const user = await lockUser(op.tx, userId);
+    const ref = refOf(user);
+    op.about({ detail: { username: user.username, found: "the account is missing on the host" } });
+    if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
+      throw new UamError("conflict", `${user.username} is being deleted`);
+    }
+    const presence = await host.presence(ref);
+    if (presence === "present") {
+      throw new UamError(
+        "conflict",
+        `The host account ${ref.name} is there; uam reconcile repairs what is wrong with it`,
+      );
+    }
+    if (presence === "missing") await clear(host, ref);
+    op.onRollback(async () => {
+      if ((await host.presence(ref)) === "present") requireClosed(await host.removeAccount(ref));
+    });
+    // An account that a crash left half made counts as foreign: createAccount() tells the two apart, and refuses the other.
+    await host.createAccount(openAccountOf(user, []));
+    await raiseGeneration(op.tx, userId);
+    const account = await accountOf(op.tx, user, clock.now());
+    if (account.open) await host.openAccount(account);
+    else requireClosed(await host.shutAccount(ref));
+    op.learn({ detail: { done: "the account was recreated", open: account.open, keys: account.keys.length } });
+    return user;
+  });
+}
+
+/** The refusal of a change to a user whose account is missing, with what to do about it. */
+export function accountMissing({ username }: Pick<User, "username">, code: "conflict" | "internal"): UamError {
+  const name = hostAccountOf(username);
+  return new UamError(
+    code,
+    `The host account ${name} is missing; on the host, uam user rebuild ${username} recreates it`,
+  );
+}
+
+/** Takes away what the account left, and makes sure that nobody else has its name by now. */
+async function clear(host: Host, ref: AccountRef): Promise<void> {
+  requireClosed(await host.removeAccount(ref));
+  if (await host.nameTaken(ref.name)) {
+    throw new UamError(
+      "conflict",
+      `The host has something else named ${ref.name}: an account, a group or a home directory`,
+    );
+  }
+}
