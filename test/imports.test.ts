@@ -23,7 +23,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   runtime: ["config", "shared"],
   // The composition roots: only these and main.ts wire.
   "server/compose.ts": ["config", "domain", "host", "protocol", "shared", "store"],
-  "server/backup.ts": ["server/compose.ts", "config", "domain/audit", "shared", "store"],
+  "server/backup.ts": ["server/compose.ts", "config", "domain/audit", "domain/operation", "shared", "store"],
   "server/logging.ts": ["shared"],
   // What the API and the command line show of stored rows.
   "server/records.ts": ["domain", "store/schema.ts", "shared"],

@@ -8,7 +8,8 @@ import { string } from "@optique/core/valueparser";
 import { UamError } from "../shared/errors.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
-import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
+import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "./environment.ts";
+import { counted } from "./output.ts";
 
 interface BackupInput {
   readonly file: string;
@@ -19,7 +20,7 @@ export const backupCommand = command(
   "backup",
   map(
     object({
-      file: argument(string({ metavar: "FILE" })),
+      file: argument(string({ metavar: "FILE" }), { description: message`The new file, or - for standard output.` }),
       force: option("--force", { description: message`Replace the file if it exists.` }),
     }),
     (input) => runBackup(input),
@@ -39,7 +40,10 @@ function runBackup({ file, force }: BackupInput): Command {
       throw new UamError("invalid", "Standard output is a terminal; redirect it, or name a file.");
     }
     const began = performance.now();
-    const summary = await backUp({ config, log, file, force, signal: stopSignal(environment) });
+    const summary = await backUp({
+      ...{ config, log, file, force, signal: stopSignal(environment) },
+      ...{ actor: operatorOf(environment), machine: environment.runtime },
+    });
     const where = file === STANDARD_OUTPUT ? "standard output" : file;
     const start = formatTimestamp(new Date(summary.header.createdAt));
     environment.err(`${amount(summary)} were written to ${where} in ${secondsSince(began)}, as of ${start}.\n`);
@@ -50,7 +54,7 @@ function runBackup({ file, force }: BackupInput): Command {
 /** How much is in a backup, for the line that says what was done. */
 export function amount({ rows, bytes }: BackupSummary): string {
   const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
-  return `${count} rows of ${Object.keys(rows).length} tables (${(bytes / 1e6).toFixed(1)} MB)`;
+  return `${counted(count, "row")} of ${counted(Object.keys(rows).length, "table")} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
 /** The time since `performance.now()` was `began`. */

@@ -52,6 +52,11 @@ export function visible(text: string): string {
   });
 }
 
+/** A number with its noun: "1 user", "2 users". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** A record's timestamp without its milliseconds, still RFC 3339; "-" where there is none. */
 export function shortTime(timestamp: string | null): string {
   return timestamp === null ? "-" : timestamp.replace(/\.\d+Z$/, "Z");

@@ -10,7 +10,16 @@ import { systemClock } from "../shared/clock.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
 import { amount, secondsSince } from "./backup.ts";
-import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
+import {
+  type CliEnvironment,
+  type Command,
+  commandLog,
+  EXIT,
+  loadConfig,
+  operatorOf,
+  stopSignal,
+} from "./environment.ts";
+import { counted } from "./output.ts";
 
 interface RestoreInput {
   readonly file: string;
@@ -22,7 +31,7 @@ export const restoreCommand = command(
   "restore",
   map(
     object({
-      file: argument(string({ metavar: "FILE" })),
+      file: argument(string({ metavar: "FILE" }), { description: message`The backup.` }),
       force: option("--force", {
         description: message`Replace what is in the database; a backup of it goes to the data directory first.`,
       }),
@@ -32,7 +41,7 @@ export const restoreCommand = command(
   ),
   {
     brief: message`Bring back what a backup holds.`,
-    description: message`Loads a backup into an empty database, wholly or not at all. Stop the service first. Sessions, codes and reset links are not in a backup, and mail that was waiting is not sent. Afterwards the host still is as it was: run uam reconcile.`,
+    description: message`Loads a backup into an empty database, wholly or not at all. Stop the service first. Sessions, codes and reset links are not in a backup, and mail that was waiting is not sent. The host stays as it is: run uam reconcile afterwards.`,
   },
 );
 
@@ -48,7 +57,10 @@ function runRestore({ file, force, check: only }: RestoreInput): Command {
     const log = await commandLog(environment, config, true);
     const began = performance.now();
     const start = formatTimestamp(systemClock.now());
-    const report = await restore({ config, log, file, force, signal }, environment.runtime);
+    const report = await restore({
+      ...{ config, log, file, force, signal },
+      ...{ actor: operatorOf(environment), machine: environment.runtime },
+    });
     environment.err(`${amount(report)} were read from ${file} in ${secondsSince(began)}, begun ${start}.\n`);
     environment.err(advice(report, environment));
     return EXIT.done;
@@ -68,7 +80,7 @@ function contents({ header, rows }: BackupSummary): string {
 function advice(report: RestoreReport, { invocation }: CliEnvironment): string {
   const made = formatTimestamp(new Date(report.header.createdAt));
   const lines = [
-    `The database is as it was at ${made}: ${report.rows.users ?? 0} users, ${report.rows.audit ?? 0} audit records.`,
+    `The database is as it was at ${made}: ${counted(report.rows.users ?? 0, "user")}, ${counted(report.rows.audit ?? 0, "audit record")}.`,
   ];
   if (report.migrated.length > 0) lines.push(`It was brought up to date: ${report.migrated.join(", ")}.`);
   if (report.savedAs !== undefined) lines.push(`What was there before is in ${report.savedAs}.`);
@@ -76,8 +88,8 @@ function advice(report: RestoreReport, { invocation }: CliEnvironment): string {
   lines.push(
     `New accounts get uids from ${report.nextUid} on.`,
     "",
-    `Changes made after ${made} are undone: users who were disabled since are active again, keys that were revoked`,
-    "since are accepted again. Before the service starts, see what the host has otherwise, and then set it right:",
+    `Changes made after ${made} are undone: users who were disabled since are active again, and keys that were revoked`,
+    "since are accepted again. Before you start the service, see where the host differs, and then repair it:",
     `  ${invocation} reconcile --check`,
     `  ${invocation} reconcile`,
     "Everybody has to log in again.",

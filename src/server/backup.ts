@@ -4,10 +4,13 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
+import { audited } from "../domain/operation/audited.ts";
+import type { Actor } from "../domain/operation/entry.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { type BackupSummary, writeBackup } from "../store/backup/backup.ts";
 import { writeFileWhole } from "../store/backup/backup-file.ts";
@@ -15,7 +18,7 @@ import { verifyBackup } from "../store/backup/backup-reader.ts";
 import { examineTarget, type RestoreSummary, requireKnownVersion, restoreBackup } from "../store/backup/restore.ts";
 import { roleOf } from "../store/backup/restore-target.ts";
 import type { ConnectionOptions } from "../store/client.ts";
-import { openHost, openServer } from "./compose.ts";
+import { openHost, openServer, openServices, openToLook, type ServicesHandle } from "./compose.ts";
 
 /** Instead of a file: standard output. */
 export const STANDARD_OUTPUT = "-";
@@ -30,6 +33,9 @@ export interface TransferOptions {
   /** Replace the file, or what is in the database. */
   readonly force: boolean;
   readonly signal: AbortSignal;
+  /** Who asked for it, for the audit log. */
+  readonly actor: Actor;
+  readonly machine: Machine;
 }
 
 /** What a restore did, and what it put aside. */
@@ -40,8 +46,44 @@ export interface RestoreReport extends RestoreSummary {
   readonly keyKeptAs: string | undefined;
 }
 
-/** Writes a backup of everything stored, as it is at one moment; the service may go on. */
-export async function backUp({ config, log, file, force, signal }: TransferOptions): Promise<BackupSummary> {
+/**
+ * Writes a backup of everything stored, as it is at one moment, on record; the service may go on. The database of an older version
+ * cannot take a record, but has to be backed up before it is brought up to date: the log says so then.
+ */
+export async function backUp(options: TransferOptions): Promise<BackupSummary> {
+  const recorder = await openRecorder(options);
+  if (recorder === undefined) return await writeOut(options);
+  const file = options.file === STANDARD_OUTPUT ? "standard output" : options.file;
+  try {
+    const context = { ...recorder.services, actor: options.actor, requestId: "" };
+    return await audited(
+      context,
+      { action: "service.backup", detail: { file } },
+      {
+        prepare: () => writeOut(options),
+        run: async (op, summary) => {
+          op.learn({ detail: { bytes: summary.bytes, as_of: formatTimestamp(new Date(summary.header.createdAt)) } });
+          return summary;
+        },
+      },
+    );
+  } finally {
+    await recorder.close();
+  }
+}
+
+/** Undefined where the database cannot take a record. */
+async function openRecorder({ config, log, machine }: TransferOptions): Promise<ServicesHandle | undefined> {
+  try {
+    return await openToLook(config, log, machine);
+  } catch (error) {
+    if (!(error instanceof UamError) || error.code !== "conflict") throw error;
+    log.warn("the backup is not recorded in the audit log", { reason: error.message });
+    return undefined;
+  }
+}
+
+async function writeOut({ config, log, file, force, signal }: TransferOptions): Promise<BackupSummary> {
   const server = await openServer(config, log, "command");
   try {
     const connection = server.owner ?? server.connection;
@@ -56,11 +98,37 @@ export async function backUp({ config, log, file, force, signal }: TransferOptio
 }
 
 /**
- * Makes the installation what the backup says. The service must not run. What was in the database is saved to the data
- * directory first. Throws without having changed anything.
+ * Makes the installation what the backup says, on record in the restored log. The service must not run. What was in the database is
+ * saved to the data directory first. Throws without having changed anything, unless it says that only the record is missing.
  */
-export async function restore(options: TransferOptions, machine: Machine): Promise<RestoreReport> {
-  const { config, log, file, force, signal } = options;
+export async function restore(options: TransferOptions): Promise<RestoreReport> {
+  const report = await load(options);
+  try {
+    await recordRestore(options, report);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UamError("internal", `The backup was restored, but that could not be recorded in its audit log: ${why}`, {
+      cause,
+    });
+  }
+  return report;
+}
+
+async function recordRestore(
+  { config, log, file, actor, machine }: TransferOptions,
+  report: RestoreReport,
+): Promise<void> {
+  const { services, close } = await openServices(config, log, { lifetime: "command", machine });
+  try {
+    const { createdAt, program } = report.header;
+    const detail = { file, as_of: formatTimestamp(new Date(createdAt)), program, saved_as: report.savedAs ?? "" };
+    await audited({ ...services, actor, requestId: "" }, { action: "service.restore", detail }, async () => {});
+  } finally {
+    await close();
+  }
+}
+
+async function load({ config, log, file, force, signal, machine }: TransferOptions): Promise<RestoreReport> {
   const host = await openHost(config, log, machine);
   const { first, last } = config.uidRange;
   const onHost = await host.highestUid(first, last);
@@ -122,5 +190,5 @@ function unwritten(cause: Error): UamError {
     "code" in cause && cause.code === "EPIPE"
       ? "Whoever reads the standard output left before the end"
       : `The standard output cannot be written: ${cause.message}`;
-  return new UamError("conflict", `${why}; what was written is no backup.`, { cause });
+  return new UamError("conflict", `${why}; what was written is not a backup.`, { cause });
 }

@@ -49,6 +49,27 @@ test("uam backup writes all that is stored to a file, and uam restore brings it 
   });
 });
 
+test("uam backup and uam restore are on record, a backup that fails too, and the restore in the restored log", () => {
+  const records = (name: string, action: string) =>
+    JSON.parse(uam(name, ["audit", "list", "--json", "--action", action]).text).items;
+  // The backup of the test before, the one that found the file there, and the one that replaced it.
+  expect(records("a", "service.backup")).toMatchObject([
+    { result: "success", actor_type: "cli", resource_type: "", resource_id: "" },
+    { result: "failed" },
+    { result: "success" },
+  ]);
+  const [newest, failed] = records("a", "service.backup").map(({ detail }: { detail: string }) => JSON.parse(detail));
+  expect(newest).toEqual({ file, bytes: statSync(file).size, as_of: expect.stringMatching(/^\d{4}-.*Z$/) });
+  expect(failed).toEqual({ file, err: expect.stringContaining("--force") });
+  const [restored, ...rest] = records("b", "service.restore");
+  expect([rest, restored.result, JSON.parse(restored.detail)]).toEqual([
+    [],
+    "success",
+    { file, as_of: newest.as_of, program: expect.any(String), saved_as: "" },
+  ]);
+  expect(uam("b", ["audit", "verify"]).status).toBe(0);
+});
+
 test("uam restore --force keeps what was there, its audit key included, and only replaces it when told to", () => {
   expect(uam("c", ["admin", "add", "other", "--email", "c@example.org"]).status).toBe(0);
   const key = readFileSync(join(directory, "c/audit.key"), "utf8");
@@ -87,7 +108,7 @@ test("uam backup - writes the same to standard output, and fails if nobody reads
     error += text.toString();
   });
   expect(await new Promise((resolve) => child.on("close", resolve))).toBe(1);
-  expect(error).toContain("no backup");
+  expect(error).toContain("not a backup");
 });
 
 test("uam restore refuses while uam serve runs", async () => {

@@ -66,6 +66,15 @@ describe("a command that only reads", () => {
     expect(await pendingMigrations(owner.db)).toHaveLength(1);
   });
 
+  test("backs up a database of an older version as it is, and says that this is not on record", async () => {
+    await setBack(MIGRATIONS.length - 1);
+    const file = join(cli.dataDir, "older.backup");
+    const { code, stderr } = await cli.run(["backup", file]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("the backup is not recorded in the audit log")]);
+    expect((await cli.run(["restore", "--check", file])).code).toBe(0);
+    expect(await pendingMigrations(owner.db)).toHaveLength(1);
+  });
+
   test("makes no tables in an empty database, and no database where there is none", async () => {
     await setBack(0);
     const { code, stderr } = await cli.run(["user", "list"]);
