@@ -127,7 +127,7 @@ function runList({ json }: { readonly json: boolean }): Command {
     const { adminRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listAdmins)).map(adminRecord);
     if (json) printJson(environment, { items });
-    else printTable(environment, COLUMNS, items);
+    else await printTable(environment, COLUMNS, items);
     return EXIT.done;
   };
 }

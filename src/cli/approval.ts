@@ -98,7 +98,7 @@ function runList(input: ListInput): Command {
     const records = items.map(applicationRecord);
     if (input.json) printJson(environment, { total, items: records });
     else {
-      printTable(environment, COLUMNS, records);
+      await printTable(environment, COLUMNS, records);
       noteRest(environment, input, total);
     }
     return EXIT.done;

@@ -75,7 +75,7 @@ function runList({ user, json }: { readonly user: string; readonly json: boolean
     );
     const items = keys.map(keyRecord);
     if (json) printJson(environment, { items });
-    else printTable(environment, COLUMNS, items);
+    else await printTable(environment, COLUMNS, items);
     return EXIT.done;
   };
 }

@@ -16,13 +16,15 @@ const GAP = "  ";
 const NARROWEST = 8;
 
 /** Prints rows under headers, aligned; cut to the width of a terminal, whole anywhere else. */
-export function printTable<T>(writer: Writer, columns: readonly Column<T>[], rows: readonly T[]): void {
+export async function printTable<T>(writer: Writer, columns: readonly Column<T>[], rows: readonly T[]): Promise<void> {
+  // Loaded with the first table: help and version answer without it.
+  const { default: widthOf } = await import("string-width");
   const cells = rows.map((row) => columns.map((column) => visible(String(column.value(row)))));
   const lines = [columns.map((column) => column.header), ...cells];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
   const fitted = fit(columns, widths, writer.columns);
   for (const line of lines) {
-    const padded = line.map((cell, index) => pad(cut(cell, fitted[index] ?? 0), fitted[index] ?? 0));
+    const padded = line.map((cell, index) => fill(cell, fitted[index] ?? 0, widthOf));
     writer.out(`${padded.join(GAP).trimEnd()}\n`);
   }
 }
@@ -62,16 +64,6 @@ export function shortTime(timestamp: string | null): string {
   return timestamp === null ? "-" : timestamp.replace(/\.\d+Z$/, "Z");
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-
-/** Columns that a terminal needs for the text: none for combining marks, two for East Asian wide characters and emoji. */
-export function widthOf(text: string): number {
-  let width = 0;
-  for (const character of text) width += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return width;
-}
-
 /** Takes from the widest column that may shrink until the line fits, or none can shrink any more. */
 function fit<T>(columns: readonly Column<T>[], widths: readonly number[], available: number | undefined): number[] {
   const fitted = [...widths];
@@ -90,18 +82,16 @@ function fit<T>(columns: readonly Column<T>[], widths: readonly number[], availa
   return fitted;
 }
 
-function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+/** The text at exactly that width: padded, or cut at a whole character, as people see characters. */
+function fill(text: string, width: number, widthOf: (text: string) => number): string {
+  const excess = widthOf(text) - width;
+  if (excess <= 0) return text + " ".repeat(-excess);
   let kept = "";
-  for (const character of text) {
-    if (widthOf(kept + character) > width - 1) break;
-    kept += character;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (widthOf(kept + segment) > width - 1) break;
+    kept += segment;
   }
-  return `${kept}…`;
-}
-
-function pad(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - widthOf(text)));
+  return `${kept}…${" ".repeat(width - 1 - widthOf(kept))}`;
 }
 
 function jsonEscape(character: string): string {

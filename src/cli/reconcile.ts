@@ -37,7 +37,7 @@ function runReconcile({ check, json }: { readonly check: boolean; readonly json:
       reconcileHost(context, config.dataDir, check ? "check" : "repair at once"),
     );
     if (json) printJson(environment, { items });
-    else if (items.length > 0) printTable(environment, COLUMNS, items);
+    else if (items.length > 0) await printTable(environment, COLUMNS, items);
     else environment.err("The host is as stored.\n");
     return items.every((drift) => drift.repaired) ? EXIT.done : EXIT.failed;
   };

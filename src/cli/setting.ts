@@ -71,7 +71,7 @@ function runList({ json }: { readonly json: boolean }): Command {
     const { settingRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listSettings)).map(settingRecord);
     if (json) printJson(environment, { items });
-    else printTable(environment, COLUMNS, items);
+    else await printTable(environment, COLUMNS, items);
     return EXIT.done;
   };
 }

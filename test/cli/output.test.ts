@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { printJson, printRecord, printTable, shortTime, visible, widthOf } from "../../src/cli/output.ts";
+import { counted, printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
 
-function capture(
-  work: (writer: { out: (text: string) => void; columns: number | undefined }) => void,
+async function capture(
+  work: (writer: { out: (text: string) => void; columns: number | undefined }) => void | Promise<void>,
   columns?: number,
 ) {
   let text = "";
   const out = (more: string) => {
     text += more;
   };
-  work({ out, columns });
+  await work({ out, columns });
   return text;
 }
 
@@ -25,12 +25,6 @@ describe("visible()", () => {
   });
 });
 
-describe("widthOf()", () => {
-  test("counts columns, not characters", () => {
-    expect(["abc", "漢字", "🙂", "e\u0301", "한글"].map(widthOf)).toEqual([3, 4, 2, 1, 4]);
-  });
-});
-
 describe("printTable()", () => {
   const columns = [
     { header: "ID", value: (row: readonly [number, string]) => row[0] },
@@ -38,35 +32,55 @@ describe("printTable()", () => {
     { header: "END", value: () => "." },
   ] as const;
 
-  test("aligns wide characters and leaves no blanks at the end", () => {
+  test("aligns wide characters and leaves no blanks at the end", async () => {
     const rows = [
       [1, "漢字"],
       [20, "abcde"],
     ] as const;
-    expect(capture((writer) => printTable(writer, columns, rows))).toBe("ID  NAME   END\n1   漢字   .\n20  abcde  .\n");
+    expect(await capture((writer) => printTable(writer, columns, rows))).toBe(
+      "ID  NAME   END\n1   漢字   .\n20  abcde  .\n",
+    );
   });
 
-  test("cuts to the terminal's width at whole characters", () => {
-    const text = capture((writer) => printTable(writer, columns, [[1, "漢".repeat(20)]]), 20);
+  test("cuts to the terminal's width at whole characters", async () => {
+    const text = await capture((writer) => printTable(writer, columns, [[1, "漢".repeat(20)]]), 20);
     expect(text.split("\n")[1]).toBe("1   漢漢漢漢漢…  .");
   });
 
-  test("escapes stored text", () => {
-    expect(capture((writer) => printTable(writer, columns, [[1, "\u001b[2J"]]))).toContain("\\x1b[2J");
+  test("counts columns, not characters, and cuts none in two", async () => {
+    const names = ["abc", "漢字", "🙂", "e\u0301", "한글", "👨", "ﾊﾝ", "🇩🇪", "❤\ufe0f"];
+    const lines = (
+      await capture((writer) =>
+        printTable(
+          writer,
+          columns,
+          names.map((name) => [1, name]),
+        ),
+      )
+    ).split("\n");
+    expect(lines.slice(1, -1).map((line) => line.slice(4))).toEqual([
+      ...["abc   .", "漢字  .", "🙂    .", "e\u0301     .", "한글  .", "👨    .", "ﾊﾝ    .", "🇩🇪    .", "❤\ufe0f    ."],
+    ]);
+    const cut = await capture((writer) => printTable(writer, columns, [[1, "e\u0301".repeat(20)]]), 20);
+    expect(cut.split("\n")[1]).toBe(`1   ${"e\u0301".repeat(10)}…  .`);
+  });
+
+  test("escapes stored text", async () => {
+    expect(await capture((writer) => printTable(writer, columns, [[1, "\u001b[2J"]]))).toContain("\\x1b[2J");
   });
 });
 
 describe("printRecord()", () => {
-  test("shows a dash for what is absent", () => {
-    const text = capture((writer) => printRecord(writer, { id: 1, purpose: "", disabled_at: null }));
+  test("shows a dash for what is absent", async () => {
+    const text = await capture((writer) => printRecord(writer, { id: 1, purpose: "", disabled_at: null }));
     expect(text).toBe("id           1\npurpose      -\ndisabled_at  -\n");
   });
 });
 
 describe("printJson()", () => {
-  test("is JSON that no terminal obeys", () => {
+  test("is JSON that no terminal obeys", async () => {
     const value = { text: "\u001b\u009b\u202e\u2028\u007f\u{e0001}" };
-    const text = capture((writer) => printJson(writer, value));
+    const text = await capture((writer) => printJson(writer, value));
     expect(JSON.parse(text)).toEqual(value);
     expect(text.replaceAll("\n", "")).toMatch(/^[ -~]*$/);
   });
@@ -76,5 +90,11 @@ describe("shortTime()", () => {
   test("drops milliseconds and nothing else", () => {
     expect(shortTime("2026-11-20T08:00:00.123Z")).toBe("2026-11-20T08:00:00Z");
     expect(shortTime(null)).toBe("-");
+  });
+});
+
+describe("counted()", () => {
+  test("puts one thing in the singular", () => {
+    expect([0, 1, 2].map((count) => counted(count, "user"))).toEqual(["0 users", "1 user", "2 users"]);
   });
 });
