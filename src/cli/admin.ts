@@ -116,9 +116,9 @@ interface AdminRecord {
 const COLUMNS: readonly Column<AdminRecord>[] = [
   { header: "ID", value: (admin) => admin.id },
   { header: "USERNAME", value: (admin) => admin.username },
-  { header: "EMAIL", value: (admin) => admin.email, shrinks: true },
+  { header: "EMAIL", value: (admin) => admin.email, narrow: "cut" },
   { header: "CREATED", value: (admin) => shortTime(admin.created_at) },
-  { header: "UPDATED", value: (admin) => shortTime(admin.updated_at) },
+  { header: "UPDATED", value: (admin) => shortTime(admin.updated_at), narrow: "drop" },
 ];
 
 function runList({ json }: { readonly json: boolean }): Command {

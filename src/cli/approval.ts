@@ -75,10 +75,10 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "USERNAME", value: (application) => application.username },
   { header: "STATUS", value: (application) => application.status },
   { header: "CREATED", value: (application) => shortTime(application.created_at) },
-  { header: "EMAIL", value: (application) => application.email, shrinks: true },
-  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", shrinks: true },
-  { header: "PURPOSE", value: (application) => application.purpose || "-", shrinks: true },
-  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-" },
+  { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (application) => application.purpose || "-", narrow: "either" },
+  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];
 
 interface ListInput {

@@ -53,15 +53,16 @@ type AuditRecord = ReturnType<typeof import("../server/records.ts").auditRecord>
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { header: "ID", value: (record) => record.id },
   { header: "TIME", value: (record) => shortTime(record.created_at) },
-  { header: "ACTOR", value: (record) => `${record.actor_type}:${record.actor}`, shrinks: true },
+  { header: "ACTOR", value: (record) => `${record.actor_type}:${record.actor}`, narrow: "cut" },
   { header: "ACTION", value: (record) => record.action },
   {
     header: "RESOURCE",
     value: (record) => [record.resource_type, record.resource_id].filter(Boolean).join(" ") || "-",
+    narrow: "cut",
   },
   { header: "RESULT", value: (record) => record.result },
-  { header: "IP", value: (record) => record.ip || "-" },
-  { header: "DETAIL", value: (record) => record.detail, shrinks: true },
+  { header: "IP", value: (record) => record.ip || "-", narrow: "drop" },
+  { header: "DETAIL", value: (record) => record.detail, narrow: "cut" },
 ];
 
 function runList(input: ListInput): Command {

@@ -59,11 +59,11 @@ type KeyRecord = ReturnType<typeof import("../server/records.ts").keyRecord>;
 
 const COLUMNS: readonly Column<KeyRecord>[] = [
   { header: "ID", value: (key) => key.id },
-  { header: "NAME", value: (key) => key.name, shrinks: true },
-  { header: "TYPE", value: (key) => key.type },
-  { header: "BITS", value: (key) => key.bits },
+  { header: "NAME", value: (key) => key.name, narrow: "cut" },
+  { header: "TYPE", value: (key) => key.type, narrow: "drop" },
+  { header: "BITS", value: (key) => key.bits, narrow: "drop" },
   { header: "FINGERPRINT", value: (key) => key.fingerprint },
-  { header: "CREATED", value: (key) => shortTime(key.created_at) },
+  { header: "CREATED", value: (key) => shortTime(key.created_at), narrow: "drop" },
 ];
 
 function runList({ user, json }: { readonly user: string; readonly json: boolean }): Command {

@@ -6,31 +6,80 @@ import type { CliEnvironment } from "./environment.ts";
 export interface Column<T> {
   readonly header: string;
   readonly value: (row: T) => string | number;
-  /** May be cut off, with an ellipsis, where the terminal is too narrow. */
-  readonly shrinks?: true;
+  /** What happens to it where the terminal is too narrow: it is cut, with an ellipsis, or left out; "either" is cut before. */
+  readonly narrow?: "cut" | "drop" | "either";
 }
 
-type Writer = Pick<CliEnvironment, "out" | "columns">;
+type Writer = Pick<CliEnvironment, "out" | "err" | "columns">;
 
 const GAP = "  ";
+/** Columns are dropped rather than that others are cut below the first width; the second is cut to where there are none to drop. */
+const LEGIBLE = 14;
 const NARROWEST = 8;
 
-/** Prints rows under headers, aligned; cut to the width of a terminal, whole anywhere else. */
+/** Prints rows under headers, aligned; fitted to the width of a terminal, whole anywhere else. */
 export async function printTable<T>(writer: Writer, columns: readonly Column<T>[], rows: readonly T[]): Promise<void> {
   // Loaded with the first table: help and version answer without it.
   const { default: widthOf } = await import("string-width");
-  const cells = rows.map((row) => columns.map((column) => visible(String(column.value(row)))));
-  const lines = [columns.map((column) => column.header), ...cells];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
-  const fitted = fit(columns, widths, writer.columns);
-  for (const line of lines) {
-    const padded = line.map((cell, index) => fill(cell, fitted[index] ?? 0, widthOf));
-    writer.out(`${padded.join(GAP).trimEnd()}\n`);
+  const measured = columns.map((column): Measured => {
+    const cells = [column.header, ...rows.map((row) => visible(String(column.value(row))))];
+    return {
+      header: column.header,
+      narrow: column.narrow,
+      cells,
+      width: Math.max(...cells.map((cell) => widthOf(cell))),
+    };
+  });
+  const { shown, dropped } =
+    writer.columns === undefined ? { shown: measured, dropped: [] } : fit(measured, writer.columns);
+  for (let line = 0; line <= rows.length; line++) {
+    const filled = shown.map(({ cells, width }) => fill(cells[line] ?? "", width, widthOf));
+    writer.out(`${filled.join(GAP).trimEnd()}\n`);
   }
+  if (dropped.length > 0) writer.err(`The terminal is too narrow for ${dropped.join(", ")}; --json has everything.\n`);
+}
+
+/** A column with its cells, the header first. */
+interface Measured {
+  readonly header: string;
+  readonly narrow: Column<never>["narrow"];
+  readonly cells: readonly string[];
+  readonly width: number;
+}
+
+/** Leaves columns out from the right, then takes from the widest that may be cut, until the line fits or nothing is left to do. */
+function fit(
+  columns: readonly Measured[],
+  available: number,
+): { readonly shown: readonly Measured[]; readonly dropped: readonly string[] } {
+  const shown = [...columns];
+  const dropped: string[] = [];
+  const leastOf = (column: Measured) => (isCut(column) ? Math.min(column.width, LEGIBLE) : column.width);
+  while (lineWidth(shown.map(leastOf)) > available) {
+    const index = shown.findLastIndex(({ narrow }) => narrow === "drop" || narrow === "either");
+    if (index === -1) break;
+    dropped.unshift(...shown.splice(index, 1).map(({ header }) => header));
+  }
+  const widths = shown.map(({ width }) => width);
+  for (let excess = lineWidth(widths) - available; excess > 0; excess--) {
+    const candidates = widths.map((width, index) => (isCut(shown[index]) && width > NARROWEST ? width : 0));
+    const widest = candidates.indexOf(Math.max(...candidates));
+    if ((candidates[widest] ?? 0) === 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return { shown: shown.map((column, index) => ({ ...column, width: widths[index] ?? 0 })), dropped };
+}
+
+function isCut(column: Measured | undefined): boolean {
+  return column?.narrow === "cut" || column?.narrow === "either";
+}
+
+function lineWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
 }
 
 /** Prints a record, one field a line. */
-export function printRecord(writer: Writer, record: Readonly<Record<string, unknown>>): void {
+export function printRecord(writer: Pick<Writer, "out">, record: Readonly<Record<string, unknown>>): void {
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   for (const [name, value] of Object.entries(record)) {
     const text =
@@ -40,7 +89,7 @@ export function printRecord(writer: Writer, record: Readonly<Record<string, unkn
 }
 
 /** Prints JSON, indented; what a terminal might obey in it is escaped. */
-export function printJson(writer: Writer, value: unknown): void {
+export function printJson(writer: Pick<Writer, "out">, value: unknown): void {
   const text = JSON.stringify(value, undefined, 2);
   writer.out(`${text.replace(/[\x7f-\x9f\p{Cf}\u2028\u2029]/gu, jsonEscape)}\n`);
 }
@@ -62,24 +111,6 @@ export function counted(count: number, noun: string): string {
 /** A record's timestamp without its milliseconds, still RFC 3339; "-" where there is none. */
 export function shortTime(timestamp: string | null): string {
   return timestamp === null ? "-" : timestamp.replace(/\.\d+Z$/, "Z");
-}
-
-/** Takes from the widest column that may shrink until the line fits, or none can shrink any more. */
-function fit<T>(columns: readonly Column<T>[], widths: readonly number[], available: number | undefined): number[] {
-  const fitted = [...widths];
-  if (available === undefined) return fitted;
-  let excess = fitted.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1) - available;
-  while (excess > 0) {
-    const widest = columns.reduce(
-      (best, column, index) =>
-        column.shrinks && (fitted[index] ?? 0) > Math.max(NARROWEST, fitted[best] ?? 0) ? index : best,
-      -1,
-    );
-    if (widest === -1) break;
-    fitted[widest] = (fitted[widest] ?? 0) - 1;
-    excess -= 1;
-  }
-  return fitted;
 }
 
 /** The text at exactly that width: padded, or cut at a whole character, as people see characters. */

@@ -196,9 +196,9 @@ const COLUMNS: readonly Column<UserRecord>[] = [
   { header: "USERNAME", value: (user) => user.username },
   { header: "STATUS", value: (user) => user.status },
   { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
-  { header: "EMAIL", value: (user) => user.email, shrinks: true },
-  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", shrinks: true },
-  { header: "PURPOSE", value: (user) => user.purpose || "-", shrinks: true },
+  { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
 ];
 
 /** Looks the user up, does the work, and prints the user as it then is. */

@@ -2,14 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { counted, printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
 
 async function capture(
-  work: (writer: { out: (text: string) => void; columns: number | undefined }) => void | Promise<void>,
+  work: (writer: {
+    out: (text: string) => void;
+    err: (text: string) => void;
+    columns: number | undefined;
+  }) => void | Promise<void>,
   columns?: number,
 ) {
   let text = "";
   const out = (more: string) => {
     text += more;
   };
-  await work({ out, columns });
+  await work({ out, err: out, columns });
   return text;
 }
 
@@ -28,7 +32,7 @@ describe("visible()", () => {
 describe("printTable()", () => {
   const columns = [
     { header: "ID", value: (row: readonly [number, string]) => row[0] },
-    { header: "NAME", value: (row: readonly [number, string]) => row[1], shrinks: true },
+    { header: "NAME", value: (row: readonly [number, string]) => row[1], narrow: "cut" },
     { header: "END", value: () => "." },
   ] as const;
 
@@ -63,6 +67,27 @@ describe("printTable()", () => {
     ]);
     const cut = await capture((writer) => printTable(writer, columns, [[1, "e\u0301".repeat(20)]]), 20);
     expect(cut.split("\n")[1]).toBe(`1   ${"e\u0301".repeat(10)}…  .`);
+  });
+
+  test("leaves out columns from the right before it cuts others too short to be read, and says which", async () => {
+    const wide = [
+      { header: "A", value: () => "a".repeat(20), narrow: "cut" },
+      { header: "B", value: () => "b".repeat(20), narrow: "either" },
+      { header: "C", value: () => "c".repeat(5), narrow: "drop" },
+      { header: "D", value: () => "d".repeat(5) },
+    ] as const;
+    const at = async (width: number) => (await capture((writer) => printTable(writer, wide, [0]), width)).split("\n");
+    expect((await at(56))[1]).toBe(`${"a".repeat(20)}  ${"b".repeat(20)}  ccccc  ddddd`);
+    expect((await at(44))[1]).toBe(`${"a".repeat(13)}…  ${"b".repeat(13)}…  ccccc  ddddd`);
+    expect(await at(43)).toEqual([
+      "A                  B                  D",
+      `${"a".repeat(16)}…  ${"b".repeat(16)}…  ddddd`,
+      "The terminal is too narrow for C; --json has everything.",
+      "",
+    ]);
+    expect((await at(30))[1]).toBe(`${"a".repeat(20)}  ddddd`);
+    expect((await at(30))[2]).toContain("narrow for B, C;");
+    expect((await at(10))[1]).toBe("aaaaaaa…  ddddd");
   });
 
   test("escapes stored text", async () => {
