@@ -7,10 +7,13 @@ import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
 import { jsonFlag } from "./arguments.ts";
+import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
 
 const name = argument(string({ metavar: "NAME" }), { description: message`The administrator's name.` });
+
+const known = argument(stored("NAME", "admins"), { description: message`The administrator's name.` });
 
 const passwordStdin = option("--password-stdin", {
   description: message`Read the password from standard input; without it one is made and printed once.`,
@@ -44,7 +47,7 @@ const list = command(
 
 const passwd = command(
   "passwd",
-  map(object({ name, passwordStdin }), (input) => runPasswd(input)),
+  map(object({ name: known, passwordStdin }), (input) => runPasswd(input)),
   {
     brief: message`Give an administrator another password.`,
     description: message`Sets another password, ends the administrator's sessions, voids a reset mail and clears the lock after wrong passwords.`,
@@ -54,7 +57,7 @@ const passwd = command(
 const remove = command(
   "remove",
   map(
-    object({ name, force: option("--force", { description: message`Remove even the last administrator.` }) }),
+    object({ name: known, force: option("--force", { description: message`Remove even the last administrator.` }) }),
     (input) => runRemove(input),
   ),
   { brief: message`Remove an administrator and end the sessions.` },

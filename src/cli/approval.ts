@@ -9,6 +9,7 @@ import type { Review } from "../domain/approvals/approvals.ts";
 import { APPROVAL_STATUSES } from "../shared/statuses.ts";
 import type { ApprovalRow } from "../store/schema.ts";
 import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
+import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
 
@@ -29,7 +30,7 @@ const list = command(
   { brief: message`List applications, newest first.` },
 );
 
-const id = argument(integer({ min: 1, metavar: "ID" }), {
+const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
   description: message`The application, from uam approval list.`,
 });
 

@@ -10,6 +10,7 @@ import { parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
+import { stored } from "./completion.ts";
 import type { CliEnvironment } from "./environment.ts";
 import { type DayEdge, parseMoment } from "./moment.ts";
 
@@ -25,7 +26,7 @@ export function jsonFlag() {
 
 /** `NAME`: a user by name or by id. */
 export function userArgument() {
-  return argument(string({ metavar: "NAME" }), { description: message`The user's name or id.` });
+  return argument(stored("NAME", "users"), { description: message`The user's name or id.` });
 }
 
 /** `--page` and `--page-size`. */

@@ -4,10 +4,10 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
 import { UamError } from "../shared/errors.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
+import { fileName } from "./completion.ts";
 import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "./environment.ts";
 import { counted } from "./output.ts";
 
@@ -20,7 +20,7 @@ export const backupCommand = command(
   "backup",
   map(
     object({
-      file: argument(string({ metavar: "FILE" }), { description: message`The new file, or - for standard output.` }),
+      file: argument(fileName(), { description: message`The new file, or - for standard output.` }),
       force: option("--force", { description: message`Replace the file if it exists.` }),
     }),
     (input) => runBackup(input),

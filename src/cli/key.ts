@@ -6,6 +6,7 @@ import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { integer, string } from "@optique/core/valueparser";
 import { jsonFlag, userArgument } from "./arguments.ts";
+import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
@@ -23,7 +24,9 @@ const revoke = command(
   map(
     object({
       user: userArgument(),
-      key: argument(integer({ min: 1, metavar: "KEYID" }), { description: message`The key's id, from uam key list.` }),
+      key: argument(offering(integer({ min: 1, metavar: "KEYID" }), "keys"), {
+        description: message`The key's id, from uam key list.`,
+      }),
       json: jsonFlag(),
     }),
     (input) => runRevoke(input),

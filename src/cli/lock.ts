@@ -6,19 +6,19 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
+import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
 import { requireUserReferred, withoutPrefix } from "./find-user.ts";
 
 export const lockCommand = command(
   "lock",
   map(
-    object({ username: argument(string({ metavar: "NAME" }), { description: message`The user's name.` }) }),
+    object({ username: argument(stored("NAME", "users"), { description: message`The user's name.` }) }),
     ({ username }) => runLock(withoutPrefix(username)),
   ),
   {

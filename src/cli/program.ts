@@ -4,6 +4,7 @@ import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
 import { loggable, UamError } from "../shared/errors.ts";
 import { commands, GROUPS } from "./commands.ts";
+import { type Asked, answer, askingShells } from "./completion.ts";
 import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 
 const MAX_WIDTH = 100;
@@ -23,13 +24,17 @@ export async function runProgram(given: readonly string[], environment: CliEnvir
 }
 
 /** What came of the arguments other than a command to run. */
-type Outcome = { readonly shown: "help" | "completion" } | { readonly wrong: string };
+type Outcome = { readonly shown: "help" } | { readonly asked: Asked | undefined } | { readonly wrong: string };
 
 function parse(args: readonly string[], environment: CliEnvironment, out: (text: string) => void): Command | Outcome {
+  let asked: Asked | undefined;
+  const shells = askingShells((more) => {
+    asked = more;
+  });
   const isRoot = args[0] === undefined || args[0].startsWith("-") || args.join(" ") === "help";
   return runParser<typeof commands, Outcome, Outcome>(commands, "uam", args, {
     help: { command: true, option: { names: ["-h", "--help"] }, onShow: () => ({ shown: "help" as const }) },
-    completion: { command: true, onShow: () => ({ shown: "completion" as const }) },
+    completion: { command: true, shells, onShow: () => ({ asked }) },
     brief: message`Time-limited SSH accounts for external users.`,
     ...(isRoot ? { footer: FOOTER } : {}),
     commandList: "top-level",
@@ -52,8 +57,13 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
     else environment.err(`uam: ${await explained(outcome.wrong, args)}\nTry uam --help, or uam COMMAND --help.\n`);
     return EXIT.usage;
   }
+  if ("asked" in outcome) {
+    // The words after the shell's name; without any it asked for the script, which is printed.
+    if (outcome.asked !== undefined) environment.out(await answer(environment, outcome.asked, args.slice(2)));
+    return EXIT.done;
+  }
   // Long to load, and printed by one command's help only.
-  if (outcome.shown === "help" && args.includes("serve")) environment.out(await variableHelp());
+  if (args.includes("serve")) environment.out(await variableHelp());
   return EXIT.done;
 }
 

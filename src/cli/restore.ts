@@ -4,12 +4,12 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
 import type { RestoreReport } from "../server/backup.ts";
 import { systemClock } from "../shared/clock.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
 import { amount, secondsSince } from "./backup.ts";
+import { fileName } from "./completion.ts";
 import {
   type CliEnvironment,
   type Command,
@@ -31,7 +31,7 @@ export const restoreCommand = command(
   "restore",
   map(
     object({
-      file: argument(string({ metavar: "FILE" }), { description: message`The backup.` }),
+      file: argument(fileName(), { description: message`The backup.` }),
       force: option("--force", {
         description: message`Replace what is in the database; a backup of it goes to the data directory first.`,
       }),

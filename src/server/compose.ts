@@ -13,7 +13,13 @@ import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
-import { type ConnectionOptions, connectionFailure, type Database, openDatabase } from "../store/client.ts";
+import {
+  type ConnectionOptions,
+  connectionFailure,
+  type Database,
+  type DatabaseHandle,
+  openDatabase,
+} from "../store/client.ts";
 import { pendingMigrations } from "../store/migrate.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
@@ -55,13 +61,34 @@ export async function openServices(config: Config, log: Log, use: Use): Promise<
  * yet, or one that has to be brought up to date first.
  */
 export async function openToLook(config: Config, log: Log, machine: Machine): Promise<ServicesHandle> {
-  if (config.databaseUrl === undefined && !hasEmbeddedData(config.dataDir)) {
-    throw new UamError("conflict", `There is no database in ${config.dataDir} yet. ${BRING_UP_TO_DATE}`);
-  }
+  requireData(config);
   return await openParts(config, log, { lifetime: "command", machine }, async (db) => {
     await requireUpToDate(db);
     return await findSeal(db, config);
   });
+}
+
+/** Opens the database alone for a look, of one connection. Throws as `openToLook` does. */
+export async function openDatabaseToLook(config: Config, log: Log): Promise<DatabaseHandle> {
+  requireData(config);
+  const { connection, stop } = await openServer(config, log, "command");
+  const { db, close } = openDatabase(connection, 1);
+  const closeAll = async () => {
+    await close();
+    await stop();
+  };
+  try {
+    await requireUpToDate(db);
+    return { db, close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function requireData({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || hasEmbeddedData(dataDir)) return;
+  throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
 }
 
 /** Throws `conflict` for a database that has to be brought up to date, saying how. */

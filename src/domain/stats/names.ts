@@ -1,0 +1,35 @@
+/** Names of what is stored, for completion at a shell. */
+
+import { sql } from "drizzle-orm";
+import type { Database } from "../../store/client.ts";
+
+/** What there are names of: users, a user's active keys, administrators, and applications that are pending. */
+export type Nameable = "users" | "keys" | "admins" | "applications";
+
+/** A name, and what tells it from the others; nothing in either was typed by a stranger. */
+export interface Name {
+  readonly name: string;
+  readonly hint: string;
+}
+
+const MOST = 200;
+
+/** At most 200 names that begin with `prefix`; `of` is the user whose keys are asked for. */
+export async function listNames(
+  db: Database,
+  kind: Nameable,
+  { prefix, of }: { readonly prefix: string; readonly of: string },
+): Promise<readonly Name[]> {
+  const source = {
+    users: sql`select username as name, status as hint from users`,
+    keys: sql`select k.id::text as name, k.type || ' of ' || to_char(k.created_at, 'YYYY-MM-DD') as hint from ssh_keys k
+      join users u on u.id = k.user_id where k.status = 'active' and ${of} in (u.username, 'ext_' || u.username, u.id::text)`,
+    admins: sql`select username as name, '' as hint from admins`,
+    applications: sql`select id::text as name, to_char(created_at, 'YYYY-MM-DD') as hint from approvals where status = 'pending'`,
+  }[kind];
+  const names = await db.execute<{ name: string; hint: string }>(
+    sql`select name, hint from (${source}) all_names where starts_with(name, ${prefix}) order by name limit ${MOST}`,
+  );
+  // What a shell would not take for a plain word is for people to type.
+  return names.filter(({ name }) => /^[\w.@-]+$/.test(name));
+}
