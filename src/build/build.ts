@@ -1,18 +1,14 @@
-/**
- * `bun run build`: dist/uam, one file that holds the program, its native addons and PostgreSQL. With `--arch arm64` or
- * `--arch x64` the binary for that architecture, whichever this machine has.
- */
+/** `bun run build`: one file that holds the program, its native addons and PostgreSQL. */
 
 import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
+import { RELEASE_OPTIONS, RELEASE_USAGE, type ReleaseArguments, readRelease, runWithArguments } from "./arguments.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 
-export interface BuildOptions {
-  readonly architecture: Architecture;
+export interface BuildOptions extends ReleaseArguments {
   readonly entry: string;
   readonly outfile: string;
   /** Where parts that take long to get are kept from build to build. */
@@ -40,6 +36,7 @@ export async function build(options: BuildOptions): Promise<number> {
     bytecode: true,
     define: {
       UAM_BUILD_COMMIT: JSON.stringify(commit()),
+      UAM_BUILD_VERSION: JSON.stringify(options.version),
     },
     plugins: [carryPostgres(archive), bindAddons(addons(architecture, modules))],
     compile: {
@@ -118,22 +115,23 @@ export function binaryPath(architecture: Architecture): string {
 }
 
 /** Builds what is shipped, and says on the terminal what came out. */
-export async function buildRelease(architecture: Architecture): Promise<void> {
+export async function buildRelease({ architecture, version }: ReleaseArguments): Promise<void> {
   const outfile = binaryPath(architecture);
   const began = performance.now();
   const entry = join(PROJECT, "src/main.ts");
-  const size = await build({ architecture, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
+  const size = await build({ architecture, version, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${outfile}: ${(size / 1e6).toFixed(1)} MB for linux-${architecture}, built in ${seconds} s`);
+  console.log(
+    `${outfile}: ${(size / 1e6).toFixed(1)} MB, uam ${version} for linux-${architecture}, built in ${seconds} s`,
+  );
 }
 
-/** The value of an option `--arch`. */
-export function parseArchitecture(text: string): Architecture {
-  if (text !== "x64" && text !== "arm64") throw new Error(`Unknown architecture "${text}"; known: x64, arm64.`);
-  return text;
-}
+const USAGE = `Usage: bun run build [--arch ARCH] [--version X]
+
+Builds dist/uam, or dist/uam-ARCH for another machine's architecture.
+
+${RELEASE_USAGE}`;
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { arch: { type: "string", default: ownArchitecture() } } });
-  await buildRelease(parseArchitecture(values.arch));
+  await runWithArguments({ usage: USAGE, options: RELEASE_OPTIONS }, (values) => buildRelease(readRelease(values)));
 }

@@ -1,20 +1,18 @@
 /**
- * `bun run deb`: builds the program and makes dist/uam_<version>_<arch>.deb of it, with completions and manual page. `--arch arm64`
- * or `--arch x64` makes it for that architecture. Two packages of one commit are byte-identical, if the same DEBFULLNAME and
- * DEBEMAIL (debchange(1)) name who maintains them. With `--uncompressed FILE`, for tests, the package goes there in a second, and
- * holds the binary that is in dist already.
+ * `bun run deb`: builds the program and makes a Debian package of it, with completions and manual page. Two packages of one commit
+ * are byte-identical, if the same DEBFULLNAME and DEBEMAIL (debchange(1)) name who maintains them.
  */
 
-import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describeVariables } from "../config/config.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { systemClock } from "../shared/clock.ts";
-import { VERSION } from "../shared/version.ts";
-import { binaryPath, buildRelease, parseArchitecture } from "./build.ts";
+import { RELEASE_OPTIONS, RELEASE_USAGE, readRelease, runWithArguments, UsageError } from "./arguments.ts";
+import { binaryPath, buildRelease } from "./build.ts";
+import { readChangelog, renderDebianEntry } from "./changelog.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 
@@ -29,6 +27,7 @@ const ADDRESS = "nobody@example.org";
 
 /** The package's files by path, all but the program, and its control files under DEBIAN. */
 export function packageFiles(program: {
+  readonly version: string;
   /** As Debian calls it. */
   readonly architecture: string;
   readonly help: string;
@@ -40,8 +39,12 @@ export function packageFiles(program: {
   /** "Name <address>". */
   readonly maintainer: string;
 }): ReadonlyMap<string, string | Uint8Array> {
-  const manual = renderManual({ version: VERSION, help: program.help, variables: describeVariables() });
-  const changelog = `uam (${VERSION}) stable; urgency=medium\n\n  * Built from source.\n\n -- ${program.maintainer}  ${program.date}\n`;
+  const manual = renderManual({ version: program.version, help: program.help, variables: describeVariables() });
+  const release = readChangelog().find(({ version }) => version === program.version);
+  const changelog = renderDebianEntry(
+    release ?? { version: program.version, items: ["Built from source."] },
+    `${program.maintainer}  ${program.date}`,
+  );
   return new Map<string, string | Uint8Array>([
     ["DEBIAN/control", control(program)],
     ["DEBIAN/postinst", POSTINST],
@@ -52,7 +55,7 @@ export function packageFiles(program: {
     ["usr/share/zsh/vendor-completions/_uam", program.completions.zsh],
     ["usr/share/man/man1/uam.1.gz", gzipSync(manual, { level: 9 })],
     ["usr/share/doc/uam/changelog.gz", gzipSync(changelog, { level: 9 })],
-    ["usr/share/doc/uam/copyright", COPYRIGHT],
+    ["usr/share/doc/uam/copyright", copyright(readFileSync(join(PROJECT, "LICENSE"), "utf8"))],
     ["usr/share/lintian/overrides/uam", OVERRIDES],
   ]);
 }
@@ -63,20 +66,21 @@ export function maintainerOf(variables: Readonly<Record<string, string | undefin
   const maintainer = email.includes("<") ? email : `${name} <${email}>`;
   // deb-control(5): one line; a comma would begin another person.
   if (!/^[^<>,\p{Cc}]*[^<>,\s\p{Cc}] <[^<>\s@,]+@[^<>\s@,]+>$/u.test(maintainer)) {
-    throw new Error(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
+    throw new UsageError(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
   }
   return maintainer;
 }
 
 interface Control {
+  readonly version: string;
   readonly architecture: string;
   readonly installedSize: number;
   readonly maintainer: string;
 }
 
-function control({ architecture, installedSize, maintainer }: Control): string {
+function control({ version, architecture, installedSize, maintainer }: Control): string {
   return `Package: uam
-Version: ${VERSION}
+Version: ${version}
 Architecture: ${architecture}
 Maintainer: ${maintainer}
 Installed-Size: ${installedSize}
@@ -126,32 +130,21 @@ if [ "$1" = purge ]; then
 fi
 `;
 
-const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+/** In the machine-readable form (Debian's copyright-format 1.0), in which MIT's licence is called Expat. */
+function copyright(licence: string): string {
+  const [, holder = "", ...text] = licence.trim().split(/\n\n/);
+  const lines = text.join("\n\n").split("\n");
+  return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: uam
 
 Files: *
-Copyright: 2026 The uam maintainers
+${holder.replace(/^Copyright \(c\)/, "Copyright:")}
 License: Expat
 
 License: Expat
- Permission is hereby granted, free of charge, to any person obtaining a copy
- of this software and associated documentation files (the "Software"), to deal
- in the Software without restriction, including without limitation the rights
- to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
- copies of the Software, and to permit persons to whom the Software is
- furnished to do so, subject to the following conditions:
- .
- The above copyright notice and this permission notice shall be included in all
- copies or substantial portions of the Software.
- .
- THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
- IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
- FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
- AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
- LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
- OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
- SOFTWARE.
+${lines.map((line) => ` ${line === "" ? "." : line}`).join("\n")}
 `;
+}
 
 const OVERRIDES = `# The program is at the end of this binary: strip(1) would cut it off.
 uam: unstripped-binary-or-object
@@ -161,33 +154,45 @@ uam: hardening-no-pie
 uam: hardening-no-relro
 `;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { arch: { type: "string", default: ownArchitecture() }, uncompressed: { type: "string" } },
-  });
-  const architecture = parseArchitecture(values.arch);
+const OPTIONS = { ...RELEASE_OPTIONS, uncompressed: { type: "string" } } as const;
+
+const USAGE = `Usage: bun run deb [--arch ARCH] [--version X] [--uncompressed FILE]
+
+Builds the program and makes dist/uam_VERSION_ARCH.deb of it. DEBFULLNAME and DEBEMAIL say who maintains the package.
+
+${RELEASE_USAGE}
+  --uncompressed FILE  for tests: make the package there in a second, of the binary that is in dist already`;
+
+async function main(values: {
+  readonly arch?: string;
+  readonly version?: string;
+  readonly uncompressed?: string;
+}): Promise<void> {
+  const { architecture, version } = readRelease(values);
+  const maintainer = maintainerOf(process.env);
   const debianName = DEBIAN_NAMES[architecture];
   // What the program says of itself is the same on both architectures: the one that runs here is asked.
   if (values.uncompressed === undefined) {
-    for (const each of new Set([ownArchitecture(), architecture])) await buildRelease(each);
+    for (const each of new Set([ownArchitecture(), architecture])) await buildRelease({ architecture: each, version });
   }
   const say = (...args: readonly string[]) => must([binaryPath(ownArchitecture()), ...args]);
   const binary = binaryPath(architecture);
   const date = changeDate();
   const files = packageFiles({
+    version,
     architecture: debianName,
     help: say("--help"),
     completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
     date: date.toUTCString().replace("GMT", "+0000"),
-    maintainer: maintainerOf(process.env),
+    maintainer,
   });
   const tree = join(PROJECT, `dist/deb-${debianName}`);
   rmSync(tree, { recursive: true, force: true });
   copyFileSync(binary, placeFor(tree, PROGRAM));
   for (const [path, content] of files) writeFileSync(placeFor(tree, path), content);
   for (const path of [PROGRAM, ...files.keys()]) chmodSync(join(tree, path), EXECUTABLE.has(path) ? 0o755 : 0o644);
-  const output = values.uncompressed ?? join(PROJECT, `dist/uam_${VERSION}_${debianName}.deb`);
+  const output = values.uncompressed ?? join(PROJECT, `dist/uam_${version}_${debianName}.deb`);
   const compression = values.uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
   // dpkg-deb(1): of when the package and the files in it are, at the latest.
   const time = { SOURCE_DATE_EPOCH: String(date.getTime() / 1000) };
@@ -220,4 +225,4 @@ function placeFor(tree: string, path: string): string {
   return join(tree, path);
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) await runWithArguments({ usage: USAGE, options: OPTIONS }, main);

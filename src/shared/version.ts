@@ -4,8 +4,10 @@ import manifest from "../../package.json" with { type: "json" };
 
 /** Put in place by the build. */
 declare const UAM_BUILD_COMMIT: string | undefined;
+declare const UAM_BUILD_VERSION: string | undefined;
 
-export const VERSION: string = manifest.version;
+/** What package.json says, unless the build was told otherwise. */
+export const VERSION: string = typeof UAM_BUILD_VERSION === "string" ? UAM_BUILD_VERSION : manifest.version;
 
 /** The commit the binary was built from, or "source" when it runs from source. */
 export const COMMIT: string = typeof UAM_BUILD_COMMIT === "string" ? UAM_BUILD_COMMIT : "source";

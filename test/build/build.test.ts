@@ -14,6 +14,7 @@ function buildProbe(name: string): Promise<number> {
   const entry = join(import.meta.dir, "../support/binary-probe.ts");
   return build({
     architecture: ownArchitecture(),
+    version: "9.8.7~test",
     entry,
     outfile: join(top, name),
     cache: join(top, "cache"),
@@ -34,6 +35,7 @@ describe("build", () => {
     const run = spawnSync(join(top, "probe"), [join(top, "data")], options);
     expect(run.stderr).toBe("");
     expect(JSON.parse(run.stdout)).toMatchObject({
+      version: "9.8.7~test",
       commit: expect.stringMatching(/^([0-9a-f]{12}|unknown)$/),
       postgres: expect.stringMatching(/^18\./),
       hash: expect.stringContaining("$argon2id$"),

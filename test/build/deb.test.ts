@@ -1,22 +1,48 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { gunzipSync } from "node:zlib";
+import manifest from "../../package.json" with { type: "json" };
 import { maintainerOf, packageFiles } from "../../src/build/deb.ts";
 import { renderManual } from "../../src/build/man.ts";
 
 const completions = { bash: "# bash", zsh: "#compdef uam" };
 const maintainer = "Ada <ada@example.org>";
-const program = { architecture: "amd64", help: "Usage: uam", completions, installedSize: 1, date: "today", maintainer };
+const program = {
+  version: "1.2.3",
+  architecture: "amd64",
+  help: "Usage: uam",
+  completions,
+  installedSize: 1,
+  date: "today",
+  maintainer,
+};
 const files = packageFiles(program);
 const textOf = (path: string) => String(files.get(path));
 
 describe("packageFiles", () => {
   test("packageFiles() names architecture and version, and ships completions and a manual page", () => {
     expect(textOf("DEBIAN/control")).toMatch(
-      /^Package: uam\nVersion: \d+\.\d+\.\d+\nArchitecture: amd64\nMaintainer: Ada <ada@example\.org>\n/,
+      /^Package: uam\nVersion: 1\.2\.3\nArchitecture: amd64\nMaintainer: Ada <ada@example\.org>\n/,
     );
     expect(textOf("usr/share/bash-completion/completions/uam")).toBe("# bash");
     expect(textOf("usr/share/zsh/vendor-completions/_uam")).toBe("#compdef uam");
     expect(files.has("usr/share/man/man1/uam.1.gz")).toBe(true);
+  });
+
+  test("packageFiles() carries the licence, and what the version brought", () => {
+    const copyright = textOf("usr/share/doc/uam/copyright");
+    expect(copyright).toMatch(/^Format: .*\nUpstream-Name: uam\n\nFiles: \*\nCopyright: 2026 .*\nLicense: Expat\n\n/);
+    expect(copyright).toContain("\n Permission is hereby granted, free of charge");
+    expect(copyright).toEndWith("\n SOFTWARE.\n");
+    const changelogOf = (version: string) => {
+      const gzipped = packageFiles({ ...program, version }).get("usr/share/doc/uam/changelog.gz");
+      return gunzipSync(gzipped as Uint8Array).toString();
+    };
+    expect(changelogOf("1.2.3")).toBe(
+      `uam (1.2.3) stable; urgency=medium\n\n  * Built from source.\n\n -- ${maintainer}  today\n`,
+    );
+    expect(changelogOf(manifest.version)).toStartWith(`uam (${manifest.version}) stable; urgency=medium\n\n  * `);
+    expect(changelogOf(manifest.version)).not.toContain("Built from source.");
   });
 
   test("packageFiles() has scripts that the shell takes, which never remove data or configuration", () => {

@@ -1,0 +1,83 @@
+/** The arguments of the programs that build: what they are told, and what they say of themselves. */
+
+import process from "node:process";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { VERSION } from "../shared/version.ts";
+import { type Architecture, ownArchitecture } from "./packages.ts";
+
+/** A mistake in the arguments, or in the variables that stand for some. */
+export class UsageError extends Error {}
+
+/** What both `bun run build` and `bun run deb` are told. */
+export interface ReleaseArguments {
+  readonly architecture: Architecture;
+  readonly version: string;
+}
+
+/** The lines of a usage text about `--arch` and `--version`. */
+export const RELEASE_USAGE = `  --arch ARCH      x64 or arm64; this machine's unless given
+  --version X      the version that the program says it is; that of package.json (${VERSION}) unless given
+  -h, --help       print this`;
+
+/** `--arch` and `--version`. */
+export const RELEASE_OPTIONS = { arch: { type: "string" }, version: { type: "string" } } as const;
+
+/** Checks what was given for RELEASE_OPTIONS. Throws UsageError. */
+export function readRelease({
+  arch,
+  version,
+}: {
+  readonly arch?: string;
+  readonly version?: string;
+}): ReleaseArguments {
+  return {
+    architecture: arch === undefined ? ownArchitecture() : parseArchitecture(arch),
+    version: version === undefined ? VERSION : parseVersion(version),
+  };
+}
+
+/**
+ * Runs a program on its arguments. `-h` and `--help` print the usage; a UsageError, in what it is given or in the program, is
+ * a sentence and the usage, with exit code 2.
+ */
+export async function runWithArguments<const Options extends NonNullable<ParseArgsConfig["options"]>>(
+  { usage, options }: { readonly usage: string; readonly options: Options },
+  main: (values: ReturnType<typeof parseArgs<{ options: Options }>>["values"]) => Promise<void>,
+): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes("--help") || args.includes("-h")) {
+    console.log(usage);
+    return;
+  }
+  try {
+    await main(parse({ options, args }));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${usage}`);
+    process.exitCode = 2;
+  }
+}
+
+function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>>["values"] {
+  try {
+    return parseArgs(config).values;
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function parseArchitecture(text: string): Architecture {
+  if (text !== "x64" && text !== "arm64")
+    throw new UsageError(`There are no binaries for "${text}", only for x64 and arm64.`);
+  return text;
+}
+
+/** As Debian's tools and this program's own messages can hold it; see deb-version(7). */
+function parseVersion(text: string): string {
+  if (!/^\d[A-Za-z0-9.+~]*$/.test(text)) {
+    throw new UsageError(
+      `"${text}" is not a version such as ${VERSION}: a digit, then letters, digits, ".", "+" and "~".`,
+    );
+  }
+  return text;
+}
