@@ -2,7 +2,8 @@
 
 import { sql } from "drizzle-orm";
 import { audited } from "../../src/domain/operation/audited.ts";
-import { type BenchOptions, describeRun, openFilled, percentile, timed } from "./bench.ts";
+import { describeRun, openFilled, percentile, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 const ENTRY = { action: "user.update", resourceType: "user", resourceId: "1", subjectId: 1 } as const;
 

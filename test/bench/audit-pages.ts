@@ -13,7 +13,8 @@ import { type Database, openDatabase } from "../../src/store/client.ts";
 import * as schema from "../../src/store/schema.ts";
 import type { TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";
-import { type BenchOptions, describeRun, openFilled, percentile, timed } from "./bench.ts";
+import { describeRun, openFilled, percentile, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 const PAGE_SIZE = 20;
 const USERS = 100_000;

@@ -2,7 +2,8 @@
 
 import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
-import { type BenchOptions, describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+import { describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 const BLOCK = 5000;
 

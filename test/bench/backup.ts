@@ -12,7 +12,8 @@ import { restoreBackup } from "../../src/store/backup/restore.ts";
 import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { type BenchOptions, describeMachine, residentMiB, timed } from "./bench.ts";
+import { describeMachine, residentMiB, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 /** Prints speed and peak memory of each step, and its time against that of the floor. */
 export async function benchBackup({ rows }: BenchOptions): Promise<void> {

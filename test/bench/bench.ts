@@ -1,41 +1,11 @@
 /** What the benchmarks share: databases of a size, percentiles, and the head of a report. */
 
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { argv, env, memoryUsage } from "node:process";
-import { parseArgs } from "node:util";
+import { memoryUsage } from "node:process";
 import { VERSION } from "../../src/shared/version.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
-
-export interface BenchOptions {
-  /** Records of the large log. */
-  readonly rows: number;
-  /** Records of the small log that it is compared with. */
-  readonly small: number;
-  /** Calls of each case. */
-  readonly calls: number;
-}
-
-/** `--rows N`, `--small N`, `--calls N`, or BENCH_ROWS and so on; whatever is left are names of benchmarks. */
-export function readOptions(): BenchOptions & { readonly names: readonly string[] } {
-  const { values, positionals } = parseArgs({
-    args: argv.slice(2),
-    options: { rows: { type: "string" }, small: { type: "string" }, calls: { type: "string" } },
-    allowPositionals: true,
-  });
-  const number = (given: string | undefined, variable: string, fallback: number): number => {
-    const value = Number(given ?? env[variable] ?? fallback);
-    if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${variable} is not a whole number above 0`);
-    return value;
-  };
-  return {
-    rows: number(values.rows, "BENCH_ROWS", 300_000),
-    small: number(values.small, "BENCH_SMALL", 5_000),
-    calls: number(values.calls, "BENCH_CALLS", 200),
-    names: positionals,
-  };
-}
 
 /** An application on a database with `rows` audit records of a year that ends now. */
 export async function openFilled(rows: number): Promise<TestApp> {

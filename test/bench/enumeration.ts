@@ -6,7 +6,8 @@ import { issueCaptcha } from "../../src/domain/auth/challenges.ts";
 import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
 import { HOUR, MINUTE } from "../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
-import { type BenchOptions, describeRun, percentile, timed } from "./bench.ts";
+import { describeRun, percentile, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 /** Rounds before the first that counts: connections, prepared statements and compiled code come first. */
 const WARM_UP = 20;

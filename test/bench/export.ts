@@ -5,7 +5,8 @@ import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
 import { createSlots } from "../../src/shared/slots.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
-import { type BenchOptions, describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+import { describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";
 const ROUNDS = 3;

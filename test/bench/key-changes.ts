@@ -11,7 +11,8 @@ import { silentLog } from "../../src/shared/log.ts";
 import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";
 import { freshKey } from "../support/keys.ts";
 import { startService } from "../support/service.ts";
-import { type BenchOptions, describeMachine, percentile, timed } from "./bench.ts";
+import { describeMachine, percentile, timed } from "./bench.ts";
+import type { BenchOptions } from "./options.ts";
 
 const NAME = "tbench";
 

@@ -1,42 +1,72 @@
-/** `bun run bench [NAME…] [--rows N] [--small N] [--calls N]`: all benchmarks, or those named. 5M: `--rows 5000000`. */
+/** `bun run bench`: all benchmarks, or those named. */
 
-import { stopTestServer } from "../support/database.ts";
-import { benchAppend } from "./append.ts";
-import { benchAuditPages } from "./audit-pages.ts";
-import { benchAuditVerify } from "./audit-verify.ts";
-import { benchBackup } from "./backup.ts";
-import { readOptions } from "./bench.ts";
-import { benchEnumeration } from "./enumeration.ts";
-import { benchExport } from "./export.ts";
-import { benchFlood } from "./flood.ts";
-import { benchKeyChanges } from "./key-changes.ts";
-import { benchReconcile } from "./reconcile.ts";
-import { benchRequests } from "./requests.ts";
-import { benchStart } from "./start.ts";
+import { missing, type Need } from "./needs.ts";
+import { type BenchOptions, BenchUsageError, readOptions } from "./options.ts";
 
-const BENCHMARKS = {
-  requests: benchRequests,
-  "key-changes": benchKeyChanges,
-  start: benchStart,
-  flood: benchFlood,
-  enumeration: benchEnumeration,
-  reconcile: benchReconcile,
-  append: benchAppend,
-  "audit-pages": benchAuditPages,
-  "audit-verify": benchAuditVerify,
-  export: benchExport,
-  backup: benchBackup,
-} as const;
-
-const options = readOptions();
-for (const name of options.names) {
-  if (!(name in BENCHMARKS))
-    throw new Error(`there is no benchmark ${name}; there are ${Object.keys(BENCHMARKS).join(", ")}`);
+interface Benchmark {
+  readonly run: (options: BenchOptions) => Promise<void>;
+  readonly needs: readonly Need[];
 }
-try {
-  for (const [name, run] of Object.entries(BENCHMARKS)) {
-    if (options.names.length === 0 || options.names.includes(name)) await run(options);
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  requests: {
+    run: async () => (await import("./requests.ts")).benchRequests(),
+    needs: ["dist/uam", "wrk", "node"],
+  },
+  "key-changes": {
+    run: async (options) => (await import("./key-changes.ts")).benchKeyChanges(options),
+    needs: ["dist/uam"],
+  },
+  start: { run: async () => (await import("./start.ts")).benchStart(), needs: ["dist/uam", "wrk"] },
+  flood: { run: async () => (await import("./flood.ts")).benchFlood(), needs: ["dist/uam", "wrk"] },
+  enumeration: { run: async (options) => (await import("./enumeration.ts")).benchEnumeration(options), needs: [] },
+  reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare"] },
+  append: { run: async (options) => (await import("./append.ts")).benchAppend(options), needs: [] },
+  "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
+  "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },
+  export: { run: async (options) => (await import("./export.ts")).benchExport(options), needs: ["psql"] },
+  backup: { run: async (options) => (await import("./backup.ts")).benchBackup(options), needs: [] },
+};
+
+const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N]
+
+Measures against a floor taken in the same run, and prints machine, versions and date. Without a NAME all of these:
+  ${Object.keys(BENCHMARKS).join(", ")}
+
+  --rows N    records of the large audit log; 300000 unless given, or BENCH_ROWS
+  --small N   records of the small one that it is compared with; 5000, or BENCH_SMALL
+  --calls N   calls of each case; 200, or BENCH_CALLS
+  -h, --help  print this`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    console.log(USAGE);
+    return 0;
   }
-} finally {
-  await stopTestServer();
+  let options: ReturnType<typeof readOptions>;
+  try {
+    options = readOptions(args);
+    const unknown = options.names.find((name) => !Object.hasOwn(BENCHMARKS, name));
+    if (unknown !== undefined) throw new BenchUsageError(`There is no benchmark ${JSON.stringify(unknown)}.`);
+  } catch (error) {
+    if (!(error instanceof BenchUsageError)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+  const { names } = options;
+  const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.length === 0 || names.includes(name));
+  // Before anything is measured: what is missing would be found after many minutes.
+  const lacks = missing(chosen.flatMap(([, { needs }]) => needs));
+  if (lacks.length > 0) {
+    console.error(lacks.join("\n"));
+    return 1;
+  }
+  try {
+    for (const [, { run }] of chosen) await run(options);
+    return 0;
+  } finally {
+    await (await import("../support/database.ts")).stopTestServer();
+  }
 }
