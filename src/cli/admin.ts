@@ -16,7 +16,7 @@ const name = argument(string({ metavar: "NAME" }), { description: message`The ad
 const known = argument(stored("NAME", "admins"), { description: message`The administrator's name.` });
 
 const passwordStdin = option("--password-stdin", {
-  description: message`Read the password from standard input; without it one is made and printed once.`,
+  description: message`Read the password from standard input. Without this, one is generated and printed once.`,
 });
 
 const add = command(
@@ -25,7 +25,7 @@ const add = command(
     object({
       name,
       email: option("--email", string({ metavar: "ADDRESS" }), {
-        description: message`Where password resets are mailed to.`,
+        description: message`Where password reset links are mailed.`,
       }),
       passwordStdin,
     }),
@@ -33,7 +33,7 @@ const add = command(
   ),
   {
     brief: message`Add an administrator.`,
-    description: message`Adds an administrator. Without --password-stdin a password is made and printed once.`,
+    description: message`Adds an administrator. Without --password-stdin, a password is generated and printed once.`,
   },
 );
 
@@ -49,8 +49,8 @@ const passwd = command(
   "passwd",
   map(object({ name: known, passwordStdin }), (input) => runPasswd(input)),
   {
-    brief: message`Give an administrator another password.`,
-    description: message`Sets another password, ends the administrator's sessions, voids a reset mail and clears the lock after wrong passwords.`,
+    brief: message`Set an administrator's password.`,
+    description: message`Sets a new password, ends the administrator's sessions, cancels any reset link and lifts the lock after wrong passwords. Without --password-stdin, a password is generated and printed once.`,
   },
 );
 
@@ -60,10 +60,10 @@ const remove = command(
     object({ name: known, force: option("--force", { description: message`Remove even the last administrator.` }) }),
     (input) => runRemove(input),
   ),
-  { brief: message`Remove an administrator and end the sessions.` },
+  { brief: message`Remove an administrator and end their sessions.` },
 );
 
-export const adminCommand = command("admin", or(add, list, passwd, remove), { brief: message`Administrators.` });
+export const adminCommand = command("admin", or(add, list, passwd, remove), { brief: message`Manage administrators.` });
 
 interface PasswordInput {
   readonly name: string;
@@ -85,7 +85,7 @@ function runPasswd({ name, passwordStdin }: PasswordInput): Command {
     withPassword(environment, passwordStdin, async (context, password) => {
       const { setAdminPassword } = await import("../domain/auth/admin-changes.ts");
       await setAdminPassword(context, name, password);
-      return `The administrator ${name} has another password; all sessions were ended.`;
+      return `The administrator ${name} has a new password; all their sessions were ended.`;
     });
 }
 
@@ -102,7 +102,7 @@ async function withPassword(
   const done = await withServices(environment, "store", (context) => work(context, password));
   environment.err(`${done}\n`);
   if (!fromStandardInput) {
-    environment.err("The password, printed this once:\n");
+    environment.err("The password, shown only this once:\n");
     environment.out(`${password}\n`);
   }
   return EXIT.done;
@@ -141,7 +141,7 @@ function runRemove({ name, force }: { readonly name: string; readonly force: boo
     await withServices(environment, "store", (context) =>
       removeAdmin(context, name, force ? "even-the-last" : undefined),
     );
-    environment.err(`The administrator ${name} was removed; all sessions were ended.\n`);
+    environment.err(`The administrator ${name} was removed; all their sessions were ended.\n`);
     return EXIT.done;
   };
 }

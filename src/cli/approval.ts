@@ -20,7 +20,7 @@ const list = command(
       ...pageOptions(),
       status: optional(
         option("--status", choice(APPROVAL_STATUSES, { metavar: "STATUS" }), {
-          description: message`Only applications in that state.`,
+          description: message`Only applications with this status.`,
         }),
       ),
       json: jsonFlag(),
@@ -31,7 +31,7 @@ const list = command(
 );
 
 const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
-  description: message`The application, from uam approval list.`,
+  description: message`The application's id, as uam approval list shows it.`,
 });
 
 const approve = command(
@@ -39,16 +39,16 @@ const approve = command(
   map(
     object({
       id,
-      reason: textOption("--reason", "TEXT", message`What is to be kept of the decision.`),
-      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
-      noUser: option("--no-user", { description: message`Approve only, without creating the user.` }),
+      reason: textOption("--reason", "TEXT", message`A note on the decision, kept with the application.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      noUser: option("--no-user", { description: message`Approve without creating the user.` }),
       json: jsonFlag(),
     }),
     ({ id, json, noUser, ...review }) => runReview(id, { ...review, approve: true, createUser: !noUser }, json),
   ),
   {
     brief: message`Approve an application and create the user.`,
-    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created the application stays pending.`,
+    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created, the application stays pending.`,
   },
 );
 
@@ -57,7 +57,9 @@ const reject = command(
   map(
     object({
       id,
-      reason: option("--reason", string({ metavar: "TEXT" }), { description: message`Why; mailed to the applicant.` }),
+      reason: option("--reason", string({ metavar: "TEXT" }), {
+        description: message`The reason; it is mailed to the applicant.`,
+      }),
       json: jsonFlag(),
     }),
     ({ id, reason, json }) => runReview(id, { approve: false, reason }, json),
@@ -66,7 +68,7 @@ const reject = command(
 );
 
 export const approvalCommand = command("approval", or(list, approve, reject), {
-  brief: message`Applications for access.`,
+  brief: message`Review applications for access.`,
 });
 
 type ApplicationRecord = ReturnType<typeof import("../server/records.ts").applicationRecord>;

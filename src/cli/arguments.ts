@@ -34,13 +34,13 @@ export function pageOptions() {
   return {
     page: withDefault(
       option("--page", integer({ min: 1, max: 999_999_999, metavar: "N" }), {
-        description: message`Which page; 1 is the newest.`,
+        description: message`Which page; page 1 has the newest.`,
       }),
       1,
     ),
     pageSize: withDefault(
       option("--page-size", integer({ min: 1, max: MAX_PAGE_SIZE, metavar: "N" }), {
-        description: message`How many a page, at most ${text(String(MAX_PAGE_SIZE))}; ${text(String(DEFAULT_PAGE_SIZE))} unless given.`,
+        description: message`Items on a page, at most ${text(String(MAX_PAGE_SIZE))}; the default is ${text(String(DEFAULT_PAGE_SIZE))}.`,
       }),
       DEFAULT_PAGE_SIZE,
     ),
@@ -62,7 +62,7 @@ function parseDays(input: string): number {
   if (days >= 1 && days <= MAX_DAYS) return days;
   throw new UamError(
     "invalid",
-    `The number of days must be a whole number from 1 to ${MAX_DAYS}; without the option policy.default_ttl holds`,
+    `The number of days must be a whole number from 1 to ${MAX_DAYS}; leave the option out for policy.default_ttl`,
   );
 }
 
@@ -71,12 +71,12 @@ export function periodOptions() {
   return {
     since: optional(
       option("--since", moment("start"), {
-        description: message`Not before that time: RFC 3339, a date (its start, UTC), or a duration ago such as 7d.`,
+        description: message`From this time on: RFC 3339, a date (its start, UTC), or how long ago, such as 7d.`,
       }),
     ),
     until: optional(
       option("--until", moment("end"), {
-        description: message`Not after that time: RFC 3339, a date (its end, UTC), or a duration ago such as 12h.`,
+        description: message`Up to this time: RFC 3339, a date (its end, UTC), or how long ago, such as 12h.`,
       }),
     ),
   };
@@ -91,7 +91,7 @@ export function duration(): ValueParser<"sync", number> {
 export function noteRest(environment: CliEnvironment, page: Page, total: number): void {
   const shown = page.page * page.pageSize;
   if (shown >= total) return;
-  environment.err(`${total} in all; --page ${page.page + 1} has the next.\n`);
+  environment.err(`${total} in all; --page ${page.page + 1} shows the next.\n`);
 }
 
 function moment(edge: DayEdge): ValueParser<"sync", Date> {

@@ -16,13 +16,13 @@ export const exportCommand = command(
   map(
     object({
       ...periodOptions(),
-      output: textOption("--output", "FILE", message`Write a new file of mode 0600 there.`),
+      output: textOption("--output", "FILE", message`Write to this new file, which only you can read.`),
     }),
     ({ output, ...range }) => runExport(range, output),
   ),
   {
     brief: message`Export the audit log as CSV, oldest first.`,
-    description: message`Writes what the API's export holds to standard output, or into a file, which must not exist yet.`,
+    description: message`Writes the same CSV as the API's export, to standard output or to a new file.`,
   },
 );
 

@@ -7,6 +7,7 @@ import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Verification } from "../domain/audit/verify.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
+import { counted } from "./output.ts";
 
 interface VerifyInput {
   readonly head: string | undefined;
@@ -20,7 +21,7 @@ export const auditVerifyCommand = command(
     object({
       head: optional(
         option("--head", string({ metavar: "NUMBER:SEAL" }), {
-          description: message`A head from the service's log or mail: finds records cut off at the end as well.`,
+          description: message`A head from the service's log or mail: shows whether records are missing at the end, too.`,
         }),
       ),
       json: option("--json", { description: message`Print one JSON object.` }),
@@ -28,8 +29,8 @@ export const auditVerifyCommand = command(
     (input) => runVerify(input),
   ),
   {
-    brief: message`Check every record of the audit log against its seal.`,
-    description: message`Checks that no record was altered, removed or inserted since the service wrote it, and names the first that was. Exit code 1 if there is one.`,
+    brief: message`Check that the audit log is as it was written.`,
+    description: message`Checks every record against its seal, and names the first that was altered, removed or inserted since the service wrote it. Exits 1 if there is one.`,
   },
 );
 
@@ -61,7 +62,7 @@ function toJson({ fault, verified, start }: Verification, head: string, seconds:
 
 function toText({ fault, verified, start }: Verification, head: string, seconds: number): string {
   const speed = Math.round(verified / Math.max(seconds, 0.001));
-  const lines = [`${verified} records are as they were written (${speed} a second).`];
+  const lines = [`${counted(verified, "record")} verified (${speed} a second).`];
   if (start > 0) lines.push(`Retention removed the records up to ${start}.`);
   if (fault === undefined) lines.push(`Head: ${head}`);
   else lines.push(`FAULT at record ${fault.id} (${fault.kind}): ${fault.message}`);

@@ -19,18 +19,18 @@ const list = command(
     object({
       ...pageOptions(),
       ...periodOptions(),
-      actor: textOption("--actor", "NAME", message`Only what that actor did.`),
+      actor: textOption("--actor", "NAME", message`Only what this actor did.`),
       action: optional(
         option("--action", choice(AUDIT_ACTIONS, { metavar: "ACTION" }), {
-          description: message`Only that action, such as user.create.`,
+          description: message`Only this action, such as user.create.`,
         }),
       ),
       resourceType: optional(
         option("--resource-type", choice(RESOURCE_TYPES, { metavar: "TYPE" }), {
-          description: message`Only that kind of resource.`,
+          description: message`Only this kind of resource.`,
         }),
       ),
-      resourceId: textOption("--resource-id", "ID", message`Only that resource.`),
+      resourceId: textOption("--resource-id", "ID", message`Only this resource.`),
       json: jsonFlag(),
     }),
     (input) => runList(input),
@@ -39,7 +39,7 @@ const list = command(
 );
 
 export const auditCommand = command("audit", or(list, exportCommand, auditVerifyCommand), {
-  brief: message`The audit log.`,
+  brief: message`Read, export and verify the audit log.`,
 });
 
 interface ListInput extends AuditFilter {

@@ -26,8 +26,8 @@ export const backupCommand = command(
     (input) => runBackup(input),
   ),
   {
-    brief: message`Write a consistent copy of all stored state.`,
-    description: message`Writes all stored state as it is at one moment, the key of the audit log included, to a file that only its owner can read, or to standard output if FILE is -. The service may go on meanwhile. Keep the file as secret as the data directory.`,
+    brief: message`Back up everything that is stored.`,
+    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. The service can keep running. Keep the file as secret as the data directory.`,
   },
 );
 

@@ -35,7 +35,7 @@ const serveCommand = command(
   map(object({}), (): Command => async (environment) => (await import("./serve.ts")).serve(environment)),
   {
     brief: message`Run the service.`,
-    description: message`Migrates the database, sets the host right, and serves until SIGTERM. Configured by environment variables.`,
+    description: message`Brings the database up to date, repairs what differs on the host, and serves until SIGTERM. It is configured by environment variables:`,
   },
 );
 

@@ -12,8 +12,8 @@ export const configCommand = command(
   "config",
   map(object({ json: jsonFlag() }), (input) => runConfig(input)),
   {
-    brief: message`Print the configuration in force, secrets hidden.`,
-    description: message`Prints each variable with the value in force, as it could be set; secrets are only said to be set. Exits 78 and names every fault if the configuration has any. uam serve --help says what each means.`,
+    brief: message`Print the configuration in force, without secrets.`,
+    description: message`Prints each variable with its value, as it could be set; of a secret, only that it is set. If the configuration has faults, names them all and exits 78. uam serve --help explains the variables.`,
   },
 );
 

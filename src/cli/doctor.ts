@@ -6,21 +6,22 @@ import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { areaOf, type Finding } from "../doctor/finding.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig } from "./environment.ts";
+import { counted } from "./output.ts";
 
 export const doctorCommand = command(
   "doctor",
   map(
     object({
       fix: option("--fix", {
-        description: message`Repair what needs no decision: accounts that differ, rights of files, a list of revoked keys that is missing.`,
+        description: message`Repair what needs no decision: accounts that differ, file permissions, a missing list of revoked keys.`,
       }),
       json: option("--json", { description: message`Print the findings as JSON.` }),
     }),
     (input) => runDoctor(input),
   ),
   {
-    brief: message`Say what is wrong with this installation, and what to do.`,
-    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock, administrators, and whether the service is alive. Without --fix nothing is changed. Exit code 1 if anything is wrong.`,
+    brief: message`Find what is wrong with this installation, and say what to do.`,
+    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock, administrators, and whether the service is running. Changes nothing without --fix. Exits 1 if anything is wrong.`,
   },
 );
 
@@ -30,8 +31,8 @@ function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolea
     environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
     const faults = findings.filter(({ state }) => state === "fault").length;
     const unseen = [...new Set(findings.filter(({ state }) => state === "skipped").map(({ area }) => area))];
-    if (!json && unseen.length > 0) environment.err(`Not looked at, or only in part: ${unseen.join(", ")}.\n`);
-    if (!json) environment.err(faults === 0 ? "Nothing is wrong.\n" : `Faults: ${faults}.\n`);
+    if (!json && unseen.length > 0) environment.err(`Not checked, or only in part: ${unseen.join(", ")}.\n`);
+    if (!json) environment.err(faults === 0 ? "Nothing is wrong.\n" : `${counted(faults, "fault")}.\n`);
     return faults === 0 ? EXIT.done : EXIT.failed;
   };
 }

@@ -18,7 +18,7 @@ export const healthcheckCommand = command(
   map(
     object({
       wait: withDefault(
-        option("--wait", duration(), { description: message`Keep asking for so long, such as 30s, until it answers.` }),
+        option("--wait", duration(), { description: message`Keep trying for this long, such as 30s.` }),
         0,
       ),
     }),
@@ -26,7 +26,7 @@ export const healthcheckCommand = command(
   ),
   {
     brief: message`Exit 0 if the service answers.`,
-    description: message`Asks the service where UAM_LISTEN says it listens, over https if UAM_TLS_CERT is set. For containers and units.`,
+    description: message`Asks the service at the address in UAM_LISTEN, over https if UAM_TLS_CERT is set. For containers and units.`,
   },
 );
 

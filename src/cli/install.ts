@@ -26,15 +26,15 @@ export const installCommand = command(
   map(
     object({
       mode: option("--mode", choice(["direct", "sudo"], { metavar: "MODE" }), {
-        description: message`Whether the service changes the host as root itself (direct), or as uam through sudo.`,
+        description: message`direct: the service runs as root. sudo: it runs as uam, and changes the host through sudo.`,
       }),
       dryRun,
     }),
     (input) => runInstall(input),
   ),
   {
-    brief: message`Put the service on this systemd host.`,
-    description: message`Makes system accounts, directories, the environment file, the sshd drop-in and the systemd unit, and enables it. Safe to repeat, for example after an update; an environment file that is there is left as it is.`,
+    brief: message`Install the service on this systemd host.`,
+    description: message`Creates system accounts, directories, the environment file, the sshd drop-in and the systemd unit, and enables the unit. Safe to repeat, for example after an update; an existing environment file is not changed.`,
   },
 );
 
@@ -42,8 +42,8 @@ export const uninstallCommand = command(
   "uninstall",
   map(object({ dryRun }), (input) => runUninstall(input)),
   {
-    brief: message`Take the service off this host.`,
-    description: message`Stops and removes what uam install made. Data, configuration and accounts stay, and it says where they are.`,
+    brief: message`Remove the service from this host.`,
+    description: message`Stops the service and removes what uam install created. Data, configuration and accounts stay; the output says where they are.`,
   },
 );
 

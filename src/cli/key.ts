@@ -25,7 +25,7 @@ const revoke = command(
     object({
       user: userArgument(),
       key: argument(offering(integer({ min: 1, metavar: "KEYID" }), "keys"), {
-        description: message`The key's id, from uam key list.`,
+        description: message`The key's id, as uam key list shows it.`,
       }),
       json: jsonFlag(),
     }),
@@ -33,7 +33,7 @@ const revoke = command(
   ),
   {
     brief: message`Revoke a user's key at once.`,
-    description: message`Revokes the key: it leaves the authorized-keys file at once, and the sessions it opened are ended.`,
+    description: message`Removes the key from the authorized-keys file at once, and ends the sessions that were opened with it.`,
   },
 );
 
@@ -50,12 +50,12 @@ const free = command(
   ),
   {
     brief: message`Revoke a key that somebody other than its owner uploaded.`,
-    description: message`Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. Make sure first who the owner is: have them sign something with the key.`,
+    description: message`Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. First make sure who the owner is, for example by having them sign something with the key (ssh-keygen -Y sign).`,
   },
 );
 
 export const keyCommand = command("key", or(list, revoke, free), {
-  brief: message`SSH public keys.`,
+  brief: message`List and revoke SSH public keys.`,
 });
 
 type KeyRecord = ReturnType<typeof import("../server/records.ts").keyRecord>;

@@ -23,7 +23,7 @@ export const lockCommand = command(
   ),
   {
     brief: message`Shut an account at once, even with the database down.`,
-    description: message`Shuts the account: expiry date, processes, empty authorized-keys file. Works without the database; the change is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
+    description: message`Shuts the account: sets its expiry date in the past, ends its processes and empties its authorized-keys file. Works without the database; the lock is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
   },
 );
 
@@ -114,7 +114,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
     try {
       const failures = await importLocks(handle.services, config.dataDir);
       for (const { problem } of failures) environment.err(`uam: ${problem}\n`);
-      if (failures.length === 0) environment.err("It is recorded, and the user is disabled.\n");
+      if (failures.length === 0) environment.err("The lock is recorded, and the user is disabled.\n");
       return failures.length === 0;
     } finally {
       await handle.close();
@@ -122,7 +122,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     environment.err(
-      `The database is not there now (${why}): it is recorded when the service or uam reconcile next runs.\n`,
+      `The database cannot be reached now (${why}): the lock is recorded when the service or uam reconcile next runs.\n`,
     );
     return true;
   }

@@ -14,7 +14,7 @@ export const otpCommand = command(
   map(object({ user: userArgument() }), ({ user }) => runOtp(user)),
   {
     brief: message`Print a one-time code for an external user.`,
-    description: message`Prints a one-time code instead of mailing it. Code, cooldown and limit of wrong answers are the same as the mail's.`,
+    description: message`Prints a one-time code instead of mailing it. The same cooldown and the same limit of wrong answers apply as for a mailed code.`,
   },
 );
 

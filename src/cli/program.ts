@@ -9,7 +9,7 @@ import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 
 const MAX_WIDTH = 100;
 
-const FOOTER = message`uam COMMAND --help says more of a command. Exit codes: 0 done, 1 failed, 2 usage, 78 configuration.`;
+const FOOTER = message`uam COMMAND --help explains a command. Exit codes: 0 done, 1 failed, 2 usage, 78 configuration.`;
 
 /** Runs the program with the given arguments and returns its exit code; failures are a sentence on standard error. */
 export async function runProgram(given: readonly string[], environment: CliEnvironment): Promise<number> {

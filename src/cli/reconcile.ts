@@ -13,14 +13,14 @@ export const reconcileCommand = command(
   "reconcile",
   map(
     object({
-      check: option("--check", { description: message`Only report; exit 1 if anything differs.` }),
+      check: option("--check", { description: message`Only report.` }),
       json: jsonFlag(),
     }),
     (input) => runReconcile(input),
   ),
   {
-    brief: message`Set the host right.`,
-    description: message`Compares accounts and authorized-keys files with what is stored, and repairs what differs. Exits 1 if something differs with --check, or could not be repaired without it. A missing account is reported, never made.`,
+    brief: message`Repair what differs on the host from what is stored.`,
+    description: message`Compares accounts and authorized-keys files with what is stored, and repairs what differs. Exits 1 if something could not be repaired or, with --check, if anything differs. A missing account is reported, not made: see uam user rebuild.`,
   },
 );
 
@@ -38,7 +38,7 @@ function runReconcile({ check, json }: { readonly check: boolean; readonly json:
     );
     if (json) printJson(environment, { items });
     else if (items.length > 0) await printTable(environment, COLUMNS, items);
-    else environment.err("The host is as stored.\n");
+    else environment.err("The host matches what is stored.\n");
     return items.every((drift) => drift.repaired) ? EXIT.done : EXIT.failed;
   };
 }

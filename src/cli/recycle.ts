@@ -20,15 +20,15 @@ export const recycleCommand = command(
   map(
     object({
       now: option("--now", {
-        description: message`End the wait after a gap in time, and recycle what is due. Check the clock first.`,
+        description: message`Recycle now, even during the wait after a gap in time. Check the clock first.`,
       }),
       json: jsonFlag(),
     }),
     (input) => runRecycle(input),
   ),
   {
-    brief: message`Recycle the users whose time is up, without waiting.`,
-    description: message`Says how many expired users are due to be recycled, and whether that waits: after a stop of over an hour, or when the clock was set, nothing is recycled or purged for a day. With --now the wait ends, and who is due is removed with account, home directory and keys. Exits 1 if somebody could not be.`,
+    brief: message`Show or recycle the users whose recycle period is over.`,
+    description: message`Says how many expired users are due, and whether the service waits: after it was stopped for over an hour, or the clock was set, nothing is recycled or purged for 24 hours. --now ends the wait and removes whoever is due, with account, home directory and keys. Exits 1 if somebody could not be removed.`,
   },
 );
 

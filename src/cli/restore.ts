@@ -19,12 +19,13 @@ import {
   operatorOf,
   stopSignal,
 } from "./environment.ts";
-import { counted } from "./output.ts";
+import { counted, printJson } from "./output.ts";
 
 interface RestoreInput {
   readonly file: string;
   readonly force: boolean;
   readonly check: boolean;
+  readonly json: boolean;
 }
 
 export const restoreCommand = command(
@@ -33,24 +34,29 @@ export const restoreCommand = command(
     object({
       file: argument(fileName(), { description: message`The backup.` }),
       force: option("--force", {
-        description: message`Replace what is in the database; a backup of it goes to the data directory first.`,
+        description: message`Replace what is in the database, after saving a backup of it in the data directory.`,
       }),
-      check: option("--check", { description: message`Only check that the backup is whole, and say what it holds.` }),
+      check: option("--check", {
+        description: message`Only check that the backup is complete, and show what is in it.`,
+      }),
+      json: option("--json", { description: message`Print what --check finds as JSON.` }),
     }),
     (input) => runRestore(input),
   ),
   {
-    brief: message`Bring back what a backup holds.`,
-    description: message`Loads a backup into an empty database, wholly or not at all. Stop the service first. Sessions, codes and reset links are not in a backup, and mail that was waiting is not sent. The host stays as it is: run uam reconcile afterwards.`,
+    brief: message`Restore everything from a backup.`,
+    description: message`Loads a backup into an empty database, completely or not at all. Stop the service first. A backup has no sessions, codes or reset links, and mail that was waiting is not sent. The host is not changed: run uam reconcile afterwards.`,
   },
 );
 
-function runRestore({ file, force, check: only }: RestoreInput): Command {
+function runRestore({ file, force, check: only, json }: RestoreInput): Command {
   return async (environment) => {
     const { check, restore } = await import("../server/backup.ts");
     const signal = stopSignal(environment);
     if (only) {
-      environment.out(contents(await check(file, signal)));
+      const summary = await check(file, signal);
+      if (json) printJson(environment, contentsAsJson(summary));
+      else environment.out(contents(summary));
       return EXIT.done;
     }
     const config = await loadConfig(environment);
@@ -67,11 +73,16 @@ function runRestore({ file, force, check: only }: RestoreInput): Command {
   };
 }
 
+function contentsAsJson({ header, rows, bytes }: BackupSummary) {
+  const { createdAt, program, auditKey } = header;
+  return { created_at: formatTimestamp(new Date(createdAt)), program, audit_key: auditKey !== null, bytes, rows };
+}
+
 function contents({ header, rows }: BackupSummary): string {
   const width = Math.max(...header.tables.map(({ name }) => name.length));
   const lines = [
-    `The backup is whole. Made ${formatTimestamp(new Date(header.createdAt))} by uam ${header.program}.`,
-    `The key of the audit log is ${header.auditKey === null ? "not in it: keep UAM_AUDIT_KEY" : "in it"}.`,
+    `The backup is complete. It was made ${formatTimestamp(new Date(header.createdAt))} by uam ${header.program}.`,
+    `${header.auditKey === null ? "The key of the audit log is not in it: keep UAM_AUDIT_KEY." : "It has the key of the audit log."}`,
     ...header.tables.map(({ name }) => `  ${name.padEnd(width)}  ${rows[name]}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -12,13 +12,13 @@ import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable } from "./output.ts";
 
-const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`Which setting.` });
+const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`The setting.` });
 
 const list = command(
   "list",
   map(object({ json: jsonFlag() }), (input) => runList(input)),
   {
-    brief: message`List the settings as they stand.`,
+    brief: message`List the settings.`,
   },
 );
 
@@ -37,7 +37,7 @@ const set = command(
       }),
   ),
   {
-    brief: message`Override what is configured.`,
+    brief: message`Override the configured value.`,
     description: message`Overrides what is configured, from the next use on. A shorter recycle period or audit retention also counts for what is there: users and records that are older are deleted within the hour, for good.`,
   },
 );
@@ -50,11 +50,11 @@ const unset = command(
       return await dropSetting(context, key);
     }),
   ),
-  { brief: message`Drop an override: what is configured holds again.` },
+  { brief: message`Drop an override and return to the configured value.` },
 );
 
 export const settingCommand = command("setting", or(list, set, unset), {
-  brief: message`Policy durations.`,
+  brief: message`List and change policy durations.`,
 });
 
 type SettingRecord = ReturnType<typeof import("../server/records.ts").settingRecord>;

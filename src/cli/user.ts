@@ -22,10 +22,10 @@ const list = command(
       ...pageOptions(),
       status: optional(
         option("--status", choice(USER_STATUSES, { metavar: "STATUS" }), {
-          description: message`Only users in that state.`,
+          description: message`Only users with this status.`,
         }),
       ),
-      supervisor: textOption("--supervisor", "NAME", message`Only users of that supervisor.`),
+      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
       json: jsonFlag(),
     }),
     (input) => runList(input),
@@ -45,11 +45,11 @@ const create = command(
   "create",
   map(
     object({
-      username: argument(string({ metavar: "NAME" }), { description: message`The name, without ext_.` }),
-      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where codes are mailed to.` }),
-      supervisor: textOption("--supervisor", "NAME", message`Who answers for the user.`),
+      username: argument(string({ metavar: "NAME" }), { description: message`The username, without ext_.` }),
+      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where login codes are mailed.` }),
+      supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
       purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
-      ttlDays: daysOption("--ttl-days", message`Days until the account expires; policy.default_ttl unless given.`),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
       json: jsonFlag(),
     }),
     ({ json, ...input }): Command =>
@@ -61,7 +61,7 @@ const create = command(
   ),
   {
     brief: message`Create a user and the host account.`,
-    description: message`Creates a user and the host account ext_NAME, both or neither.`,
+    description: message`Creates a user and the host account ext_NAME. If one of them fails, neither is created.`,
   },
 );
 
@@ -70,9 +70,9 @@ const update = command(
   map(
     object({
       user: userArgument(),
-      email: textOption("--email", "ADDRESS", message`Another e-mail address.`),
-      supervisor: textOption("--supervisor", "NAME", message`Another supervisor; "" for none.`),
-      purpose: textOption("--purpose", "TEXT", message`Another purpose; "" for none.`),
+      email: textOption("--email", "ADDRESS", message`The new e-mail address.`),
+      supervisor: textOption("--supervisor", "NAME", message`The new supervisor; "" for none.`),
+      purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
       json: jsonFlag(),
     }),
     ({ user, json, ...changes }): Command =>
@@ -117,7 +117,7 @@ const extend = command(
   map(
     object({
       user: userArgument(),
-      days: daysOption("--days", message`How many days; policy.default_ttl unless given.`),
+      days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
       json: jsonFlag(),
     }),
     ({ user, days, json }) =>
@@ -127,8 +127,8 @@ const extend = command(
       }),
   ),
   {
-    brief: message`Move a user's expiry.`,
-    description: message`Moves the expiry to DAYS after now or the current expiry, whichever is later.`,
+    brief: message`Extend a user's access.`,
+    description: message`Moves the expiry to DAYS after now or after the current expiry, whichever is later.`,
   },
 );
 
@@ -144,7 +144,7 @@ const remove = command(
   ),
   {
     brief: message`Delete a user, the host account and the home directory.`,
-    description: message`Deletes a user, the keys, the host account and its home directory. The audit records stay. Asks first, unless --yes is given.`,
+    description: message`Deletes a user with their keys, host account and home directory. The audit records stay. Asks first, unless --yes is given.`,
   },
 );
 
@@ -159,13 +159,13 @@ const rebuild = command(
     (input) => runRebuild(input),
   ),
   {
-    brief: message`Make a host account anew that was removed by hand.`,
-    description: message`Makes the host account of a user anew after it was removed by hand, for example with userdel: the same uid, an empty home directory, and keys and state as stored. A home directory that is still there is removed. Asks first, unless --yes is given.`,
+    brief: message`Recreate a host account that was removed by hand.`,
+    description: message`Recreates the host account of a user after somebody removed it, for example with userdel: with the same uid, an empty home directory, and keys and state as stored. A home directory that is still there is deleted. Asks first, unless --yes is given.`,
   },
 );
 
 export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove, rebuild), {
-  brief: message`External users.`,
+  brief: message`Manage external users.`,
 });
 
 interface ListInput extends UserFilter {
@@ -248,7 +248,7 @@ function runDelete({ json, ...given }: ConfirmedInput): Command {
 
 function runRebuild({ json, ...given }: ConfirmedInput): Command {
   const question = ({ username }: UserRow) =>
-    `Make the host account ext_${username} anew, and delete what is left of its home directory?`;
+    `Recreate the host account ext_${username}, and delete what is left of its home directory?`;
   return (environment) =>
     confirmed(
       environment,

@@ -8,7 +8,7 @@ import { COMMIT, VERSION } from "../shared/version.ts";
 import { type Command, EXIT } from "./environment.ts";
 
 export const versionCommand = command("version", map(object({}), runVersion), {
-  brief: message`Print version, runtime and commit.`,
+  brief: message`Print the version, runtime and commit.`,
 });
 
 function runVersion(): Command {

@@ -34,6 +34,11 @@ test("uam backup writes all that is stored to a file, and uam restore brings it 
     status: 0,
     text: expect.stringMatching(/admins +1\n/),
   });
+  expect(JSON.parse(uam("none", ["restore", "--check", "--json", file]).text)).toMatchObject({
+    audit_key: true,
+    bytes: statSync(file).size,
+    rows: { admins: 1 },
+  });
   expect(existsSync(join(directory, "none"))).toBe(false);
 
   const restored = uam("b", ["restore", file]);

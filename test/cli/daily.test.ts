@@ -96,7 +96,7 @@ describe("uam reconcile", () => {
     for (const args of [["reconcile"], ["reconcile", "--check"]]) {
       const { code, stdout, stderr } = await cli.run(args);
       expect([code, stdout]).toEqual([0, ""]);
-      expect(stderr).toContain("The host is as stored.\n");
+      expect(stderr).toContain("The host matches what is stored.\n");
     }
     expect(await cli.json(["reconcile", "--check"])).toEqual({ items: [] });
   });

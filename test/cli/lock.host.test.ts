@@ -35,7 +35,7 @@ describeOnHost("uam lock on a real host", () => {
     const ended = new Promise((resolve) => child.on("exit", (_, signal) => resolve(signal)));
     const { code, stderr } = await cli.run(["lock", NAME], withoutDatabase());
     expect(code).toBe(0);
-    expect(stderr).toStartWith(`The account ${ACCOUNT} is shut.\nThe database is not there now`);
+    expect(stderr).toStartWith(`The account ${ACCOUNT} is shut.\nThe database cannot be reached now`);
     expect(await ended).toBe("SIGKILL");
     expect(shadowOf(ACCOUNT)[7]).toBe("1");
   });

@@ -22,7 +22,7 @@ describe("uam lock", () => {
   test("with the database there it is an ordinary disabling", async () => {
     const { code, stderr } = await cli.run(["lock", "alice"]);
     expect(code).toBe(0);
-    expect(stderr).toEndWith("It is recorded, and the user is disabled.\n");
+    expect(stderr).toEndWith("The lock is recorded, and the user is disabled.\n");
     expect((await cli.json(["user", "show", "alice"])).status).toBe("disabled");
     expect(await disablings()).toMatchObject([
       { actor: "olga", resource_id: "1", detail: '{"username":"alice","status":"disabled"}' },
@@ -33,7 +33,7 @@ describe("uam lock", () => {
   test("without the database it is journalled, reported by --check, and recorded by reconcile", async () => {
     const { code, stderr } = await cli.run(["lock", "ext_bob"], withoutDatabase());
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^The database is not there now \(.*\): it is recorded when/m);
+    expect(stderr).toMatch(/^The database cannot be reached now \(.*\): the lock is recorded when/m);
     const [file] = journalled();
     expect(statSync(join(cli.dataDir, file ?? "")).mode & 0o777).toBe(0o600);
     const check = await cli.run(["reconcile", "--check"]);

@@ -94,7 +94,9 @@ describe("uam as a process", () => {
   });
 
   test("audit export streams to standard output", () => {
-    expect(uam("audit", "export").stdout).toMatch(/^\uFEFFid,[\s\S]*\r\n1,.*user\.create.*\r\n$/u);
+    expect(uam("audit", "export").stdout).toMatch(
+      /^\uFEFFid,.*\r\n1,.*user\.create.*\r\n2,.*service\.backup[\s\S]*\r\n$/u,
+    );
   });
 
   test("deleting asks at a terminal, and only there", () => {

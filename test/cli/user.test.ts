@@ -66,7 +66,7 @@ describe("uam user list", () => {
   test("list is paged, and says that there is more", async () => {
     const { stdout, stderr } = await cli.run(["user", "list", "--page-size", "2"]);
     expect(stdout.trim().split("\n")).toHaveLength(3);
-    expect(stderr).toBe("3 in all; --page 2 has the next.\n");
+    expect(stderr).toBe("3 in all; --page 2 shows the next.\n");
     expect(await cli.json(["user", "list", "--page-size", "2", "--page", "2"])).toMatchObject({
       total: 3,
       items: [{ username: "alice" }],
