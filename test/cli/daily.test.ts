@@ -50,6 +50,21 @@ describe("uam key", () => {
   });
 });
 
+describe("uam key free", () => {
+  test("revokes the key with that fingerprint, and says whose it was", async () => {
+    const [key] = (await cli.json(["key", "list", "alice"])).items;
+    const { code, stdout, stderr } = await cli.run(["key", "free", key.fingerprint]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^username +alice\nid +2\n/)]);
+    expect(stderr).toEndWith("alice no longer has this key; its owner can upload it now.\n");
+    expect((await cli.json(["key", "list", "alice"])).items).toEqual([]);
+    const again = await cli.run(["key", "free", key.fingerprint]);
+    expect([again.code, again.stderr]).toEqual([1, `uam: No active key has the fingerprint ${key.fingerprint}\n`]);
+    expect((await cli.run(["key", "free", "laptop"])).stderr).toContain("as ssh-keygen -l prints it");
+    const [record] = (await cli.json(["audit", "list", "--action", "key.revoke", "--resource-id", "2"])).items;
+    expect(record).toMatchObject({ actor_type: "cli", actor: "olga", result: "success" });
+  });
+});
+
 describe("uam audit list", () => {
   test("prints newest first", async () => {
     const { stdout } = await cli.run(["audit", "list", "--page-size", "1", "--action", "user.create"]);

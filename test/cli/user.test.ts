@@ -168,6 +168,27 @@ describe("uam user delete", () => {
     expect((await cli.run(["user", "show", "carol"])).code).toBe(1);
   });
 
+  test("rebuild asks as well, and refuses an account that is there", async () => {
+    const questions: string[] = [];
+    const ask = async (question: string) => {
+      questions.push(question);
+      return "no";
+    };
+    const refused = await cli.run(["user", "rebuild", "bob"], { ask });
+    expect([refused.code, refused.stderr]).toEqual([1, "Nothing was changed.\n"]);
+    expect(questions).toEqual([
+      "Recreate the host account ext_bob, and delete what is left of its home directory? [y/N] ",
+    ]);
+    expect(await cli.run(["user", "rebuild", "bob"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "uam: Rebuilding needs --yes where nobody can be asked.\n",
+    });
+    expect((await cli.run(["user", "rebuild", "bob", "--yes"])).stderr).toEndWith(
+      "uam: The host account ext_bob is there; uam reconcile repairs what is wrong with it\n",
+    );
+  });
+
   test("delete --yes does not ask", async () => {
     const { code, stderr } = await cli.run(["user", "delete", "dora", "--yes"]);
     expect(code).toBe(0);

@@ -295,8 +295,11 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/. */
-const ELSEWHERE: readonly AuditAction[] = ["lifecycle.expire", "lifecycle.recycle", "reconcile.repair"];
+/** Their operations, and their tests, are in lifecycle/ and at the command line. */
+const ELSEWHERE: readonly AuditAction[] = [
+  ...(["lifecycle.expire", "lifecycle.recycle", "reconcile.repair"] as const),
+  ...(["service.backup", "service.restore"] as const),
+];
 
 describe("the Events table", () => {
   test("names every action there is", () => {
