@@ -17,8 +17,6 @@ import { type DayEdge, parseMoment } from "./moment.ts";
 /** Longer than the API's: a shell has room. */
 const DEFAULT_PAGE_SIZE = 50;
 
-const MAX_DAYS = 3650;
-
 /** `--json`. */
 export function jsonFlag() {
   return option("--json", { description: message`Print JSON, in the shape of the API's records.` });

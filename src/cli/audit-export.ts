@@ -6,7 +6,6 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import type { ExportRange } from "../domain/audit/csv.ts";
-import { createSlots } from "../shared/bounded.ts";
 import { UamError } from "../shared/errors.ts";
 import { periodOptions, textOption } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
@@ -29,6 +28,7 @@ export const exportCommand = command(
 function runExport(range: ExportRange, output: string | undefined): Command {
   return async (environment) => {
     const { exportAudit } = await import("../domain/audit/csv.ts");
+    const { createSlots } = await import("../shared/bounded.ts");
     await withServices(environment, "read", async (context) => {
       const csv = await exportAudit(context, range, createSlots({ concurrency: 1, retryAfter: 1 }));
       await (output === undefined ? environment.outStream(csv) : writeNewFile(output, csv));

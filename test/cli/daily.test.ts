@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { describeConfig, readConfig } from "../../src/config/config.ts";
 import { uploadKey } from "../../src/domain/keys/keys.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
+import { sshKeys } from "../../src/store/schema.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 import { freshKey } from "../support/keys.ts";
 
@@ -12,7 +14,7 @@ beforeAll(async () => {
   cli = await createTestCli();
   await cli.run(["user", "create", "alice", "--email", "alice@example.org"]);
   await storeKey("laptop");
-  await storeKey("\u202ered");
+  await storeKey("red");
 });
 afterAll(() => cli.close());
 
@@ -21,7 +23,9 @@ async function storeKey(name: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
   const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "user", name: "alice", ip: "" }, requestId: "" } as const;
-  await uploadKey(context, 1, { name, publicKey: freshKey() });
+  const key = await uploadKey(context, 1, { name, publicKey: freshKey() });
+  // An older version took names that turn the direction of writing round.
+  if (name === "red") await services.db.update(sshKeys).set({ name: "\u202ered" }).where(eq(sshKeys.id, key.id));
   await close();
 }
 

@@ -297,7 +297,7 @@ const EVENTS: readonly Event[] = [
 
 /** Their operations, and their tests, are in lifecycle/ and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
-  ...(["lifecycle.expire", "lifecycle.recycle", "reconcile.repair"] as const),
+  ...(["lifecycle.expire", "lifecycle.recycle", "reconcile.repair", "service.backup", "service.restore"] as const),
   ...(["service.backup", "service.restore"] as const),
 ];
 
