@@ -1,6 +1,7 @@
 /** Retention: the oldest records go, and a sealed checkpoint says where the log begins now. */
 
 import { lt, sql } from "drizzle-orm";
+import { LOCKS } from "../../store/locks.ts";
 import { audit } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
@@ -23,7 +24,7 @@ export async function purgeAudit(services: Pick<Services, "db" | "seal" | "clock
 function purgeBatch({ db, seal, clock }: Pick<Services, "db" | "seal" | "clock">, before: Date): Promise<number> {
   return db.transaction(async (tx) => {
     // One at a time: two replicas would otherwise write a checkpoint each for the same records.
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('uam audit retention'))`);
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.auditRetention})`);
     const old = tx
       .select()
       .from(audit)

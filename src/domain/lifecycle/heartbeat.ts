@@ -4,6 +4,7 @@ import { asc, inArray, sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
+import { LOCKS } from "../../store/locks.ts";
 import { admins, counters } from "../../store/schema.ts";
 import { clockJump } from "../mail/messages.ts";
 import { queueMails } from "../mail/outbox.ts";
@@ -89,13 +90,10 @@ function isGap(last: Date, now: Date): boolean {
   return Math.abs(now.getTime() - last.getTime()) > LONGEST_GAP;
 }
 
-/** Any constant will do, as long as every version of the program uses the same. */
-const HEARTBEAT_LOCK = 8_246_003;
-
 /** Locked until the transaction ends: of several instances one sees a gap, and the others the hold that it stored. */
 async function readMoments(tx: Transaction): Promise<ReadonlyMap<string, Date>> {
   // Row locks alone would not do: who waits for one does not see a row that was inserted meanwhile.
-  await tx.execute(sql`select pg_advisory_xact_lock(${HEARTBEAT_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.heartbeat})`);
   const rows = await tx
     .select()
     .from(counters)

@@ -5,6 +5,7 @@ import type { AccountRef, Host } from "../../protocol/host.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
+import { LOCKS } from "../../store/locks.ts";
 import { counters } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -18,9 +19,6 @@ export interface LockFailure {
   readonly username: string;
   readonly problem: string;
 }
-
-/** Held while entries are recorded, so that each is recorded once whoever else tries. */
-const IMPORT_LOCK = 0x75616d_6c6b;
 
 /**
  * The account of that username on the host, if it is ours by name, marker group and uid range; undefined in dry-run mode
@@ -52,7 +50,8 @@ export async function importLocks(services: Services, dataDir: string): Promise<
   const { log, db } = services;
   if (readLocks(dataDir, log).length === 0) return [];
   return await db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${IMPORT_LOCK}::bigint)`);
+    // Each entry is recorded once, whoever else tries.
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.lockImport})`);
     const failures: LockFailure[] = [];
     // Read again: another process may have recorded them meanwhile.
     for (const entry of readLocks(dataDir, log)) {

@@ -4,7 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { UamError } from "../../shared/errors.ts";
 import type { ConnectionOptions, Executor } from "../client.ts";
-import { applyMigrations, MIGRATION_LOCK, migrationHash } from "../migrate.ts";
+import { LOCKS } from "../locks.ts";
+import { applyMigrations, migrationHash } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { protectWithin, withGuardsDown } from "../protect.ts";
 import type { BackupSummary } from "./backup.ts";
@@ -56,7 +57,7 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     await client.execute("set local maintenance_work_mem = '256MB'");
     await refuseCompany(client);
     // A service that starts now and would migrate waits for the end of this.
-    await client.execute(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await client.execute(`select pg_advisory_xact_lock(${LOCKS.migration})`);
     if (!target.force) await requireEmpty(client);
     const before = await readNumbers(client);
     await dropSchema(client);
