@@ -8,6 +8,8 @@ import auditSeries from "../../drizzle/0004_audit_series.sql" with { type: "text
 import closingsAndAccounts from "../../drizzle/0005_closings_and_accounts.sql" with { type: "text" };
 import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "text" };
 import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
+import state from "../../drizzle/0008_state.sql" with { type: "text" };
+import auditFloor from "../../drizzle/0009_audit_floor.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -23,4 +25,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_closings_and_accounts", sql: closingsAndAccounts },
   { name: "0006_carry_accounts", sql: carryAccounts },
   { name: "0007_accounts_have_uids", sql: accountsHaveUids },
+  { name: "0008_state", sql: state },
+  { name: "0009_audit_floor", sql: auditFloor },
 ];
