@@ -166,6 +166,12 @@ const VARIABLES = {
   defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(3650 * DAY), "how long a new or extended account lasts"),
   recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(3650 * DAY), "how long an expired account is kept"),
   auditRetention: variable("UAM_AUDIT_RETENTION", "365d", duration(), "how long audit records are kept"),
+  auditRetentionMin: variable(
+    "UAM_AUDIT_RETENTION_MIN",
+    "30d",
+    duration(),
+    "the shortest time that administrators may have audit records kept for",
+  ),
   smtpUrl: secret(
     "UAM_SMTP_URL",
     v.pipe(v.string(), v.regex(/^smtps?:\/\//, "must begin with smtp:// or smtps://")),
@@ -357,6 +363,7 @@ const DURATIONS: ReadonlySet<Key> = new Set<Key>([
   "defaultTtl",
   "recyclePeriod",
   "auditRetention",
+  "auditRetentionMin",
   "sessionTtl",
   "otpTtl",
   "lockoutPeriod",
@@ -409,6 +416,10 @@ function contradictions(config: Config): string[] {
     faults.push("UAM_SMTP_URL and UAM_RESEND_API_KEY are both set; keep one");
   if ((config.smtpUrl !== undefined || config.resendApiKey !== undefined) && config.mailFrom === undefined)
     faults.push("UAM_MAIL_FROM must be set for mail to be sent");
+  if (config.auditRetention < config.auditRetentionMin)
+    faults.push(
+      `UAM_AUDIT_RETENTION must not be shorter than UAM_AUDIT_RETENTION_MIN (${formatDuration(config.auditRetentionMin)})`,
+    );
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined)
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
   return faults;

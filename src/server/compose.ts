@@ -42,7 +42,7 @@ const SIDE_CONNECTIONS = 2;
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
   return await openParts(config, log, use, async (db, owner) => {
-    await prepareDatabase(db, owner, log);
+    await prepareDatabase(db, { owner, auditFloor: config.auditRetentionMin, log });
     return await openSeal(db, config);
   });
 }

@@ -12,6 +12,7 @@ import { type Database, type DatabaseHandle, openDatabase } from "../../src/stor
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
+import { importedLocks, serviceState } from "../../src/store/schema.ts";
 import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -95,6 +96,31 @@ describe("migrate()", () => {
     expect(head).toEqual({ id: 700, current: true });
     await old.close();
     await root.db.execute(sql.raw("drop database migrate_old with (force)"));
+    await root.close();
+  });
+
+  test("carries over what the table counters and the key's fingerprint said", async () => {
+    const root = openDatabase(database.superuser, 1);
+    await root.db.execute(sql.raw("create database migrate_counters"));
+    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+    const old = openDatabase({ ...database.superuser, database: "migrate_counters" }, 1);
+    await migrate(old.db, MIGRATIONS.slice(0, 5));
+    await old.db.execute(sql`insert into counters (name, value) values ('uid', 20041), ('heartbeat', 1700000000123),
+      ('recycle_hold_until', 1700086400000), ('lock:0b5e', 1690000000000)`);
+    await old.db.execute(
+      sql`insert into secrets (name, value) values ('captcha', 'c'), ('audit_key_fingerprint', sha256('k'))`,
+    );
+    await migrate(old.db);
+    const rows = async (table: string) => [...(await old.db.execute(`select * from ${table}`))];
+    expect(await rows("uid_counter")).toEqual([{ one: 1, last: 20_041 }]);
+    const [state] = await old.db.select().from(serviceState);
+    expect(state).toEqual({ one: 1, heartbeatAt: new Date(1_700_000_000_123), holdUntil: new Date(1_700_086_400_000) });
+    expect(await old.db.select().from(importedLocks)).toEqual([{ id: "0b5e", at: new Date(1_690_000_000_000) }]);
+    expect(await rows("secrets")).toMatchObject([{ name: "captcha" }]);
+    const [key] = await old.db.execute<{ same: boolean }>("select fingerprint = sha256('k') as same from audit_key");
+    expect(key?.same).toBe(true);
+    await old.close();
+    await root.db.execute(sql.raw("drop database migrate_counters with (force)"));
     await root.close();
   });
 

@@ -6,7 +6,7 @@ import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { counters } from "../../store/schema.ts";
+import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
@@ -59,7 +59,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
       if (problem !== undefined) failures.push({ username: entry.username, problem });
       removeLock(dataDir, entry.id);
       // The file is gone for certain, so nobody asks for the mark any more.
-      await services.side.delete(counters).where(eq(counters.name, markOf(entry)));
+      await services.side.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }
     return failures;
   });
@@ -82,10 +82,7 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
 }
 
 async function isImported({ side }: Services, entry: LockEntry): Promise<boolean> {
-  const rows = await side
-    .select()
-    .from(counters)
-    .where(eq(counters.name, markOf(entry)));
+  const rows = await side.select().from(importedLocks).where(eq(importedLocks.id, entry.id));
   return rows.length > 0;
 }
 
@@ -99,17 +96,11 @@ async function recordLock(context: Context, entry: LockEntry): Promise<void> {
     }
     const user = await lockUser(op.tx, known.id);
     // The mark commits with the change.
-    await op.tx.insert(counters).values({ name: markOf(entry), value: entry.at.getTime() });
+    await op.tx.insert(importedLocks).values({ id: entry.id, at: entry.at });
     // Between the lock and now the service may have opened the account again.
     const closed = await disableAccess(op, user, { at: entry.at });
     const late = context.clock.now().getTime() - entry.at.getTime() > MINUTE;
     op.learn({ detail: { status: closed.user.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${entry.username} is disabled`, closed));
   });
-}
-
-const MARK = "lock:";
-
-function markOf(entry: LockEntry): string {
-  return MARK + entry.id;
 }

@@ -13,6 +13,8 @@ export interface Policy {
   readonly defaultTtl: number;
   readonly recyclePeriod: number;
   readonly auditRetention: number;
+  /** No setting makes the retention shorter. */
+  readonly auditRetentionMin: number;
   readonly maxKeys: number;
   readonly keyTypes: readonly KeyType[];
   readonly uidRange: { readonly first: number; readonly last: number };

@@ -62,9 +62,9 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     const before = await readNumbers(client);
     await dropSchema(client);
     await load(client, path, summary);
+    await applyMigrations(client, MIGRATIONS, header.migrations.length);
     await raiseIdentities(client, [...header.identities, ...before.identities]);
     await ensureHeartbeat(client, header.createdAt);
-    await applyMigrations(client, MIGRATIONS, header.migrations.length);
     const nextUid = await raiseUid(client, before.uid, target.uids);
     if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
     for (const { name } of header.tables) await client.execute(`analyze public.${quote(name)}`);

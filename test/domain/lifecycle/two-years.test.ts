@@ -137,7 +137,7 @@ async function extend(operator: typeof app.system, person: Person, days: number)
 async function tick(day: number): Promise<void> {
   const now = app.clock.now();
   const slept = day % 180 === 104;
-  if (!slept) await app.db.execute(sql`update counters set value = ${now.getTime()} where name = 'heartbeat'`);
+  if (!slept) await app.db.execute(sql`update service_state set heartbeat_at = ${now.toISOString()}`);
   if (slept) hold = now.getTime() + HOLD;
   const system = systemContext(services);
   const instance = async () => {

@@ -131,7 +131,7 @@ describe("a backup of an installation in use", () => {
       ...{ recipient: "a@example.org", subject: "code", text: "12345678", html: "<b>12345678</b>", dedupeKey: "k" },
       ...{ createdAt: WHEN, dueAt: WHEN },
     });
-    await t.db.insert(schema.counters).values({ name: "heartbeat", value: 1_700_000_000_000 });
+    await t.db.insert(schema.serviceState).values({ one: 1, heartbeatAt: WHEN });
     await t.db
       .insert(schema.secrets)
       .values({ name: "captcha", value: Buffer.from("c") })
@@ -142,7 +142,7 @@ describe("a backup of an installation in use", () => {
   });
 
   test("restoreBackup() makes every table what it was", async () => {
-    const changed = ["outbox", "secrets", "counters"];
+    const changed = ["outbox", "secrets", "uid_counter"];
     for (const table of allTables.filter((name) => !FORGOTTEN.includes(name) && !changed.includes(name))) {
       const before = await rowsOf(t.superuser, table);
       expect({ table, rows: await rowsOf(copy.superuser, table) }).toEqual({ table, rows: before });
@@ -193,7 +193,7 @@ describe("a backup of an installation in use", () => {
   });
 
   test("restoreBackup() keeps the heartbeat and forgets the captchas' key", async () => {
-    expect(await rowsOf(copy.superuser, "counters")).toContain("(heartbeat,1700000000000)");
+    expect(await rowsOf(copy.superuser, "service_state")).toEqual(await rowsOf(t.superuser, "service_state"));
     expect((await rowsOf(copy.superuser, "secrets")).some((row) => row.startsWith("(captcha"))).toBe(false);
   });
 
@@ -243,7 +243,7 @@ describe("uids after a restore", () => {
   };
   beforeAll(async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 20_041 }));
+    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 20_041 }));
     await backUp(database.superuser, "uids");
   });
 
@@ -255,13 +255,15 @@ describe("uids after a restore", () => {
   });
   test("restoreBackup() goes on above the highest of the database that it replaces", async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 40_000 }));
+    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
   });
   test("restoreBackup() makes a backup without a heartbeat one as old as itself, so that deleting waits", async () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
-    expect(await rowsOf(database.superuser, "counters")).toContain(`(heartbeat,${WHEN.getTime()})`);
+    await withDatabase(database.superuser, async (db) => {
+      expect(await db.select().from(schema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
+    });
   });
   test("restoreBackup() never skips more than a tenth of what is left", async () => {
     expect(await nextAfter({ last: 20_141 })).toBe(20_041 + 10 + 1);
