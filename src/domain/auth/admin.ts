@@ -51,27 +51,40 @@ export async function loginAdmin(
 }
 
 /** Adds an administrator; throws `conflict` if the name is taken. */
-export async function addAdmin(context: Context, username: string, email: string, password: string): Promise<AdminRow> {
-  if (!ADMIN_NAME.test(username)) {
-    throw new UamError(
-      "invalid",
-      "An administrator's name must be 1 to 64 characters of a-z, 0-9, dot, _ and -, and must begin and end with a letter or digit",
-    );
-  }
-  parseEmail(email);
-  checkPassword(password, username);
-  const now = context.clock.now();
-  const passwordHash = await context.hasher.hash(password);
+export function addAdmin(context: Context, username: string, email: string, password: string): Promise<AdminRow> {
+  const entry = { action: "admin.create", detail: { username, email } } as const;
+  return audited(context, entry, {
+    prepare: async () => {
+      checkAdminName(username);
+      parseEmail(email);
+      checkPassword(password, username);
+      return await context.hasher.hash(password);
+    },
+    run: async (op, passwordHash) => {
+      const now = context.clock.now();
+      const row = await insertAdmin(op.tx, { username, email, passwordHash, createdAt: now, updatedAt: now });
+      op.learn({ resourceId: String(row.id) });
+      return row;
+    },
+  });
+}
+
+function checkAdminName(username: string): void {
+  if (ADMIN_NAME.test(username)) return;
+  throw new UamError(
+    "invalid",
+    "An administrator's name must be 1 to 64 characters of a-z, 0-9, dot, _ and -, and must begin and end with a letter or digit",
+  );
+}
+
+async function insertAdmin(tx: Transaction, admin: typeof admins.$inferInsert): Promise<AdminRow> {
   try {
-    const [row] = await context.db
-      .insert(admins)
-      .values({ username, email, passwordHash, createdAt: now, updatedAt: now })
-      .returning();
+    const [row] = await tx.insert(admins).values(admin).returning();
     if (row === undefined) throw new Error("insert returned no row");
     return row;
   } catch (error) {
     if (isDuplicate(error, "admins_username_unique"))
-      throw new UamError("conflict", `The administrator ${username} exists already`);
+      throw new UamError("conflict", `The administrator ${admin.username} exists already`);
     throw error;
   }
 }

@@ -283,7 +283,7 @@ const EVENTS: readonly Event[] = [
       await expectStatus(200, admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
       return { id: "policy.default_ttl" };
     },
-    success: () => ({ value: "60d", overridden: true }),
+    success: () => ({ value: "60d", overridden: true, old_value: "90d" }),
     fail: () =>
       expectStatus(
         400,
@@ -294,8 +294,11 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/. */
-const ELSEWHERE: readonly AuditAction[] = ["lifecycle.expire", "lifecycle.recycle", "reconcile.repair"];
+/** Their operations, and their tests, are in lifecycle/, in auth/admin-changes.ts, and at the command line. */
+const ELSEWHERE: readonly AuditAction[] = [
+  ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
+  ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
+];
 
 describe("the Events table", () => {
   test("names every action there is", () => {
