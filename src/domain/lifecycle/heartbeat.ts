@@ -1,13 +1,13 @@
 /** The service's stored heartbeat: a stop, or a clock that was set, is noticed by it, and then deleting waits for a day. */
 
-import { asc, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { admins, serviceState } from "../../store/schema.ts";
+import { serviceState } from "../../store/schema.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 
 /** A longer gap in the heartbeat, forwards or backwards, makes the clock doubtful. */
@@ -35,7 +35,8 @@ export async function beat(services: Services): Promise<Heartbeat> {
     const hold = isGap(seen.last, now) ? shift(now, HOLD) : (stored?.holdUntil ?? undefined);
     await storeState(tx, { heartbeatAt: now, holdUntil: hold ?? null });
     if (isGap(seen.last, now) && hold !== undefined) {
-      await tellAdministrators(services, tx, { from: seen.last, to: seen.now, resumesAt: hold });
+      const message = clockJump(services.policy.site, { from: seen.last, to: now, resumesAt: hold });
+      await tellAdministrators({ tx, context: services }, message, `clock-jump:${formatTimestamp(now).slice(0, 10)}`);
     }
     return { ...seen, hold };
   });
@@ -95,20 +96,4 @@ async function storeState(tx: Transaction, state: State): Promise<void> {
     .insert(serviceState)
     .values({ one: 1, ...state })
     .onConflictDoUpdate({ target: serviceState.one, set: state });
-}
-
-async function tellAdministrators(
-  services: Services,
-  tx: Transaction,
-  gap: Parameters<typeof clockJump>[1],
-): Promise<void> {
-  const message = clockJump(services.policy.site, gap);
-  const recipients = await tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
-  const day = formatTimestamp(gap.to).slice(0, 10);
-  const mails = recipients.map(({ id, email }) => ({
-    recipient: email,
-    message,
-    dedupeKey: `clock-jump:${day}:${id}`,
-  }));
-  await queueMails({ tx, context: services }, mails);
 }

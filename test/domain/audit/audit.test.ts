@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AuditFilter, auditRange, listAudit, listOwnAudit } from "../../../src/domain/audit/audit.ts";
-import { purgeAudit } from "../../../src/domain/audit/retention.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import type { AuditRow } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
-import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 
 const ROWS = 4000;
 const START = new Date("2026-01-01T00:00:00.000Z");

@@ -55,7 +55,8 @@ describe("two years", () => {
     const operator = { ...app.system, host };
     for (let day = 0; day < DAYS; day++) {
       app.clock.advance(DAY);
-      if (day === 300) await updateSetting(operator, "policy.recycle_period", "10d");
+      // A shorter period takes effect a day after it was set.
+      if (day === 299) await updateSetting(operator, "policy.recycle_period", "10d");
       if (day === 500) await dropSetting(operator, "policy.recycle_period");
       period = day >= 300 && day < 500 ? 10 * DAY : 30 * DAY;
       await inLanes(daysWork(operator));
