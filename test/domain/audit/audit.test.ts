@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { type AuditFilter, auditRange, listAudit, listOwnAudit } from "../../../src/domain/audit/audit.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
@@ -51,6 +52,15 @@ describe("listAudit()", () => {
     { resourceType: "user", resourceId: "5" },
     { actor: "admin0", resourceId: "5" },
     { action: "user.extend", resourceType: "user", resourceId: "5" },
+    { userId: 1 },
+    { userId: 424242 },
+    { userId: 1, action: "user.update" },
+    { userId: 1, actor: "user1" },
+    { userId: 1, actor: "admin0", resourceType: "user" },
+    { userId: 1, resourceType: "ssh_key" },
+    { userId: 1, resourceId: "1", action: "user.create" },
+    { userId: 1, resourceId: "2" },
+    { userId: 7, actor: "admin0", action: "user.create", resourceType: "user", resourceId: "7" },
   ];
   const spans: readonly Pick<AuditFilter, "since" | "until">[] = [
     {},
@@ -101,6 +111,26 @@ describe("listAudit()", () => {
     expect(await auditRange(t.db, time(3999 + 3))).toEqual({ first: ROWS + 1, last: ROWS });
   });
 
+  test("listAudit() of a user and another filter looks at that user's records only, and in the index alone", async () => {
+    await t.alter("vacuum analyze audit");
+    const root = openDatabase(t.superuser, 1);
+    const buffers = async (call: string) => {
+      const [row] = await root.db.execute<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
+        sql.raw(`explain (analyze, buffers, format json) select * from ${call}`),
+      );
+      const plan = row?.["QUERY PLAN"][0]?.Plan ?? {};
+      return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+    };
+    const call = (user: number) =>
+      `audit_subject_page(${user}, 'admin0', null, '{user.create,user.update}', 1, ${ROWS}, 0, 20)`;
+    await buffers(call(7));
+    const [size] = await root.db.execute<{ pages: number }>("select (pg_relation_size('audit') / 8192)::int as pages");
+    expect(size?.pages).toBeGreaterThan(100);
+    expect(await buffers(call(7))).toBeLessThan(10);
+    expect(await buffers(call(1))).toBeLessThan(30);
+    await root.close();
+  });
+
   test("listAudit() is exact after retention, and after records were added by many writers at once", async () => {
     await purgeAudit(t.system, time(1234));
     await Promise.all(
@@ -128,6 +158,7 @@ describe("listAudit()", () => {
 
 function matches(row: AuditRow, filter: AuditFilter): boolean {
   return (
+    (filter.userId === undefined || row.subjectId === filter.userId) &&
     (filter.actor === undefined || row.actor === filter.actor) &&
     (filter.action === undefined || row.action === filter.action) &&
     (filter.resourceType === undefined || row.resourceType === filter.resourceType) &&
