@@ -6,7 +6,7 @@ import { listAudit, listOwnAudit } from "../../src/domain/audit/audit.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../src/domain/operation/append.ts";
-import type { Context, Seal } from "../../src/domain/operation/context.ts";
+import { type Context, type Seal, type Services, systemContext } from "../../src/domain/operation/context.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { type Database, type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -83,7 +83,7 @@ describe("migrate()", () => {
         'success', '', n % 5 from generate_series(1, 700) n`);
     await old.db.execute(sql`insert into audit_head (one, id) values (1, 700)`);
     expect(await migrate(old.db)).toEqual(MIGRATIONS.slice(1).map((migration) => migration.name));
-    const context = { db: old.db } as unknown as Context;
+    const context = systemContext({ db: old.db } as unknown as Services);
     for (const page of [1, 2, 12, 24]) {
       const { total, items } = await listAudit(context, { actor: "admin1" }, { page, pageSize: 10 });
       expect(total).toBe(234);

@@ -53,9 +53,15 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
   );
 }
 
-/** One page of the records in which an external user is the actor or the object, newest first. */
-export function listOwnAudit(context: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
-  return readPage(context.db, pageOfSeries({ name: "subject", subjectId: userId, actions: [] }, {}, page));
+/**
+ * One page of the records in which the caller, an external user, is the actor or the object, newest first. Addresses are
+ * told of the caller's own doings only.
+ */
+export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
+  const series = { name: "subject", subjectId: userId, actions: [] } as const;
+  const { total, items } = await readPage(db, pageOfSeries(series, {}, page));
+  const isOwn = (row: AuditRow) => row.actorType === actor.type && row.actor === actor.name;
+  return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
 
 /** The records of a span of time, which is one range of numbers: no record is older than the one before it. */

@@ -26,10 +26,10 @@ export async function loginAdmin(
 ): Promise<NewSession> {
   const known = await findAdmin(context.side, username);
   // A name that is nobody's may be a password in the wrong field, so it is not recorded.
-  const actor = { ...context.actor, ...(known === undefined ? {} : ({ type: "admin", name: username } as const)) };
+  const about = known === undefined ? {} : { detail: { username } };
   return await audited(
-    { ...context, actor },
-    { action: "auth.admin_login" },
+    context,
+    { action: "auth.admin_login", ...about },
     {
       prepare: async () => {
         await claimAttempt(context, username);
@@ -43,6 +43,8 @@ export async function loginAdmin(
         const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
         // Removed, or given another password, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
+        // Only now it is known who asked.
+        op.learn({ actor: { ...context.actor, type: "admin", name: admin.username } });
         const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
         return await openSession(op.tx, context, principal, replaces);
       },

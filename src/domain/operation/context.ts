@@ -77,6 +77,8 @@ export interface Services {
 export interface Context extends Services {
   readonly actor: Actor;
   readonly requestId: string;
+  /** The id that the request names, where it is too large for the database to have it: digits. */
+  readonly sentId?: string;
   /** The operation that this one is part of, if any; see `audited`. */
   readonly operation?: Operation;
 }
