@@ -16,6 +16,7 @@ import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from "./openapi.ts";
+import { acceptContent, recordRefusal } from "./refusals.ts";
 import { infoOf, noteRequest } from "./request.ts";
 import { checkTarget, preflight, type RouteName, routeOf, trimPath, unknownRoute } from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
@@ -97,7 +98,7 @@ function withoutTls(request: Request): Request {
 function buildRoutes(web: Web) {
   // Without standardHostname: false, a Host header without a port is a 404 on every route.
   const elysia = new Elysia({ handler: { standardHostname: false } });
-  elysia.onError(({ code, error, request }) => {
+  elysia.onError(async ({ code, error, request }) => {
     const thrown = code === "NOT_FOUND" ? unknownRoute(elysia.routes, request) : error;
     if (isFault(thrown)) {
       const { id } = infoOf(request);
@@ -108,10 +109,13 @@ function buildRoutes(web: Web) {
         error: thrown,
       });
     }
-    return errorResponse(thrown);
+    return await answerRefusal(web, request, errorResponse(thrown));
   });
   // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
-  elysia.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
+  elysia.onBeforeHandle(({ request }) => {
+    acceptContent(request);
+    return refuseLargeBody(request, web.options.maxBody);
+  });
   elysia.group(API_ROOT, (api) =>
     api
       .use(healthRoutes(web))
@@ -125,6 +129,16 @@ function buildRoutes(web: Web) {
       .use(documentRoutes(() => documentOf(web, elysia.routes))),
   );
   return elysia;
+}
+
+/** The refusal, once it is on record where it has to be; else the failure to record it. */
+async function answerRefusal(web: Web, request: Request, response: Response): Promise<Response> {
+  try {
+    await recordRefusal(web.services, request, response);
+    return response;
+  } catch (error) {
+    return errorResponse(error);
+  }
 }
 
 type Routes = Pick<Elysia, "handle" | "routes">;
