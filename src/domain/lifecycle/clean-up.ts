@@ -1,9 +1,9 @@
 /** Getting rid of what is of no more use: old audit records, and what logging in and mail leave behind. */
 
 import { and, desc, eq, isNull, lte, notInArray, or } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
+import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { admins, audit, loginLocks } from "../../store/schema.ts";
+import { admins, audit, auditFloor, loginLocks } from "../../store/schema.ts";
 import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
 import { purgeCaptchas } from "../auth/challenges.ts";
@@ -22,6 +22,8 @@ const LOCK_MEMORY = DAY;
 
 /** Who shortened the retention can be read for so long, whatever the retention is then. */
 const CHANGE_KEPT = 30 * DAY;
+/** The database goes by its own clock, which may be behind ours. */
+const SKEW = HOUR;
 
 /**
  * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many; on
@@ -31,7 +33,11 @@ const CHANGE_KEPT = 30 * DAY;
 export async function purgeDue(context: Context, time: Heartbeat): Promise<number> {
   if (time.holdUntil !== undefined) return 0;
   const retention = await readSetting(context, context.db, "policy.audit_retention");
-  const before = await keepChange(context, shift(time.now, -retention));
+  const before = earliest(
+    shift(time.now, -retention),
+    await lastChange(context),
+    shift(time.now, -((await readFloor(context)) + SKEW)),
+  );
   let removed = 0;
   for (;;) {
     const batch = await purge(context, before);
@@ -56,8 +62,8 @@ function purge(context: Context, before: Date): Promise<number> {
   });
 }
 
-/** `before`, or the time of the last change of the retention, whose record outlives what it removes. */
-async function keepChange({ db, clock }: Context, before: Date): Promise<Date> {
+/** The time of the last change of the retention, as long as its record is to outlive what it removes. */
+async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
   const [change] = await db
     .select({ at: audit.createdAt })
     .from(audit)
@@ -70,8 +76,18 @@ async function keepChange({ db, clock }: Context, before: Date): Promise<Date> {
     )
     .orderBy(desc(audit.id))
     .limit(1);
-  if (change === undefined || change.at > before || change.at <= shift(clock.now(), -CHANGE_KEPT)) return before;
-  return change.at;
+  return change !== undefined && change.at > shift(clock.now(), -CHANGE_KEPT) ? change.at : undefined;
+}
+
+/** Milliseconds for which the database itself keeps every record: it would refuse a whole batch for the youngest in it. */
+async function readFloor({ db, policy }: Context): Promise<number> {
+  const [row] = await db.select().from(auditFloor);
+  return row?.milliseconds ?? policy.auditRetentionMin;
+}
+
+function earliest(...times: readonly (Date | undefined)[]): Date {
+  const known = times.filter((time) => time !== undefined);
+  return new Date(Math.min(...known.map((time) => time.getTime())));
 }
 
 /** Removes sessions, codes, reset tokens, used captchas, locks and finished mail that nobody can use or ask about any more. */

@@ -3,7 +3,7 @@ import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { cleanUp, purgeDue } from "../../../src/domain/lifecycle/clean-up.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, readSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
-import { DAY, HOUR, shift } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, shift, systemClock } from "../../../src/shared/clock.ts";
 import { loginLocks, otpCodes, outbox, sessions, settings, usedCaptchas } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
@@ -66,15 +66,19 @@ describe("purgeDue()", () => {
     await own.alter(`update audit_floor set milliseconds = ${30 * DAY}`);
     await own.db.insert(settings).values({ key: "policy.audit_retention", value: HOUR, updatedAt: own.clock.now() });
     expect(await readSetting(own.services, own.db, "policy.audit_retention")).toBe(30 * DAY);
-    // Not even where the service itself is made to go lower.
-    const policy = { ...own.services.policy, auditRetentionMin: 1 };
-    await updateSetting(own.system, "policy.default_ttl", "1d");
-    own.clock.advance(DAY);
+    // Where the service is told to go lower than the database, it removes what the database lets go.
+    const policy = { ...own.services.policy, auditRetentionMin: HOUR };
     const context = systemContext({ ...own.services, policy });
-    await expect(purgeDue(context, { now: own.clock.now(), holdUntil: undefined })).rejects.toThrow();
-    expect((await own.auditRows()).map(({ action, result }) => `${action} ${result}`)).toEqual([
-      "settings.update success",
-      "audit.purge failed",
+    const now = systemClock.now();
+    for (const days of [31, 29]) {
+      own.clock.set(shift(now, -days * DAY));
+      await updateSetting(own.system, "policy.default_ttl", "1d");
+    }
+    own.clock.set(now);
+    expect(await purgeDue(context, { now, holdUntil: undefined })).toBe(1);
+    expect((await own.auditRows()).map(({ id, action }) => `${id} ${action}`)).toEqual([
+      "2 settings.update",
+      "3 audit.purge",
     ]);
     await own.close();
   });

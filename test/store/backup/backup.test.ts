@@ -258,6 +258,38 @@ describe("uids after a restore", () => {
     await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
   });
+  describe("of a version that kept them in counters", () => {
+    const older = async () => {
+      const database = await emptyDatabase();
+      await withDatabase(database.superuser, async (db) => {
+        await db.execute("drop schema public cascade");
+        await db.execute("create schema public");
+        await migrate(db, MIGRATIONS.slice(0, 5));
+        await db.execute(sql`insert into counters (name, value) values ('uid', 30041), ('heartbeat', ${WHEN.getTime()}::bigint),
+          ('lock:0b5e', ${WHEN.getTime()}::bigint)`);
+        await db.execute(sql`insert into secrets (name, value) values ('audit_key_fingerprint', sha256('k'))`);
+      });
+      return database;
+    };
+
+    test("restoreBackup() of an older backup brings them where they belong", async () => {
+      await backUp((await older()).superuser, "older");
+      const database = await emptyDatabase();
+      const { nextUid, migrated } = await load("older", database, { force: true });
+      expect([nextUid, migrated]).toEqual([31_042, MIGRATIONS.slice(5).map(({ name }) => name)]);
+      await withDatabase(database.connection, async (db) => {
+        expect(await db.select().from(schema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
+        expect(await db.select().from(schema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
+        expect(await db.select().from(schema.auditKey)).toMatchObject([{ one: 1 }]);
+        expect(await auditProtectionFaults(db)).toEqual([]);
+      });
+    });
+
+    test("restoreBackup() over an older database goes on above its highest", async () => {
+      expect(await nextAfter({}, await older())).toBe(31_042);
+    });
+  });
+
   test("restoreBackup() makes a backup without a heartbeat one as old as itself, so that deleting waits", async () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
