@@ -10,6 +10,7 @@ import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "
 import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
 import state from "../../drizzle/0008_state.sql" with { type: "text" };
 import auditFloor from "../../drizzle/0009_audit_floor.sql" with { type: "text" };
+import dropCounters from "../../drizzle/0010_drop_counters.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_accounts_have_uids", sql: accountsHaveUids },
   { name: "0008_state", sql: state },
   { name: "0009_audit_floor", sql: auditFloor },
+  { name: "0010_drop_counters", sql: dropCounters },
 ];

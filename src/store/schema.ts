@@ -254,12 +254,6 @@ export const serviceState = pgTable("service_state", {
 /** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts). */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
-/** Holds nothing any more: the migrations read from it what older versions stored. */
-export const counters = pgTable("counters", {
-  name: text().primaryKey(),
-  value: bigint({ mode: "number" }).notNull(),
-});
-
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
 

@@ -328,7 +328,7 @@ describe("prepareDatabase()", () => {
       1,
     );
     expect(await auditProtectionFaults(handle.db)).toEqual([]);
-    await handle.db.execute(sql`insert into counters (name, value) values ('x', 1)`);
+    await handle.db.execute(sql`insert into settings (key, value, updated_at) values ('x', 1, now())`);
     expect(await attempt(handle.db, ["delete from audit_head"])).toBeInstanceOf(Error);
     await handle.close();
     await root.close();

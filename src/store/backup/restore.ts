@@ -67,7 +67,10 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     await ensureHeartbeat(client, header.createdAt);
     const nextUid = await raiseUid(client, before.uid, target.uids);
     if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
-    for (const { name } of header.tables) await client.execute(`analyze public.${quote(name)}`);
+    // A migration may have removed one of the backup's tables, and made others.
+    for (const name of await existing(client, [...tableNames()])) {
+      await client.execute(`analyze public.${quote(name)}`);
+    }
     await target.beforeCommit(header, client);
     // Whoever connected meanwhile waits for tables that are about to be others.
     await refuseCompany(client);

@@ -308,7 +308,7 @@ describe("writeBackup()", () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, async (db) => {
       await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
-      await db.insert(schema.counters).values({ name: "written", value: 0 });
+      await db.insert(schema.settings).values({ key: "written", value: 0, updatedAt: WHEN });
     });
     const writers = openDatabase(database.connection, 3);
     let written = 0;
@@ -316,7 +316,7 @@ describe("writeBackup()", () => {
     const write = async () => {
       while (writing) {
         await writers.db.transaction(async (tx) => {
-          await tx.execute(sql`update counters set value = value + 1 where name = 'written'`);
+          await tx.execute(sql`update settings set value = value + 1 where key = 'written'`);
           await tx.execute(
             sql`insert into approvals (username, email, created_at) values (${`u${written++}`}, '', now())`,
           );
@@ -332,7 +332,7 @@ describe("writeBackup()", () => {
       await load("busy", copy);
       const state = await withDatabase(copy.superuser, (db) =>
         db.execute<{ rows: number; counted: number }>(
-          sql`select (select count(*)::int from approvals) as rows, (select value::int from counters where name = 'written') as counted`,
+          sql`select (select count(*)::int from approvals) as rows, (select value::int from settings where key = 'written') as counted`,
         ),
       );
       expect(state[0]?.rows).toBe(Number(state[0]?.counted));
