@@ -23,7 +23,7 @@ export function periodShortened(site: Site, { key, from, to, at, by }: Shortenin
     paragraph(`A setting of ${site.host} was made shorter:`),
     fact("Setting", key),
     fact("Now", formatDuration(from)),
-    fact("From then on", formatDuration(to)),
+    fact("Then", formatDuration(to)),
     fact("When", date(at)),
     fact("Set by", by),
     paragraph(`${deleted} that are older than that will then be deleted for good.`),
