@@ -16,7 +16,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: ["shared"],
   config: ["protocol", "shared"],
   // What the service decides knows its tables, and no host but by the interface.
-  domain: ["store/schema.ts", "store/client.ts", "store/notify.ts", "protocol", "shared"],
+  domain: ["store/schema.ts", "store/client.ts", "store/locks.ts", "store/notify.ts", "protocol", "shared"],
   store: ["shared", "drizzle"],
   // What happens on an SSH host knows no database.
   host: ["protocol", "shared"],

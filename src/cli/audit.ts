@@ -7,9 +7,12 @@ import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
 import type { AuditFilter } from "../domain/audit/audit.ts";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../domain/operation/audit-actions.ts";
+import type { Context } from "../domain/operation/context.ts";
+import { UamError } from "../shared/errors.ts";
 import { jsonFlag, noteRest, pageOptions, periodOptions, textOption } from "./arguments.ts";
 import { exportCommand } from "./audit-export.ts";
 import { auditVerifyCommand } from "./audit-verify.ts";
+import { stored } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
 
@@ -19,6 +22,11 @@ const list = command(
     object({
       ...pageOptions(),
       ...periodOptions(),
+      user: optional(
+        option("--user", stored("NAME", "users"), {
+          description: message`Only what concerns this user; for one who was deleted, the id.`,
+        }),
+      ),
       actor: textOption("--actor", "NAME", message`Only what this actor did.`),
       action: optional(
         option("--action", choice(AUDIT_ACTIONS, { metavar: "ACTION" }), {
@@ -42,7 +50,8 @@ export const auditCommand = command("audit", or(list, exportCommand, auditVerify
   brief: message`Read, export and verify the audit log.`,
 });
 
-interface ListInput extends AuditFilter {
+interface ListInput extends Omit<AuditFilter, "userId"> {
+  readonly user: string | undefined;
   readonly page: number;
   readonly pageSize: number;
   readonly json: boolean;
@@ -69,7 +78,10 @@ function runList(input: ListInput): Command {
   return async (environment) => {
     const { listAudit } = await import("../domain/audit/audit.ts");
     const { auditRecord } = await import("../server/records.ts");
-    const { total, items } = await withServices(environment, "read", (context) => listAudit(context, input, input));
+    const { total, items } = await withServices(environment, "read", async (context) => {
+      const userId = input.user === undefined ? undefined : await userIdOf(context, input.user);
+      return await listAudit(context, { ...input, userId }, input);
+    });
     const records = items.map(auditRecord);
     if (input.json) printJson(environment, { total, items: records });
     else {
@@ -78,4 +90,16 @@ function runList(input: ListInput): Command {
     }
     return EXIT.done;
   };
+}
+
+/** The id of the user with that name or id; an id that no stored user has is a deleted user's. */
+async function userIdOf(context: Context, reference: string): Promise<number> {
+  const { findUserReferred } = await import("./find-user.ts");
+  const user = await findUserReferred(context, reference);
+  if (user !== undefined) return user.id;
+  if (/^\d{1,15}$/.test(reference)) return Number(reference);
+  throw new UamError(
+    "not_found",
+    `There is no user named ${JSON.stringify(reference)}; give the id of a user who was deleted`,
+  );
 }

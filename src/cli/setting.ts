@@ -10,7 +10,7 @@ import { SETTING_KEYS } from "../domain/settings/setting-keys.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
-import { type Column, printJson, printRecord, printTable } from "./output.ts";
+import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
 
 const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`The setting.` });
 
@@ -38,7 +38,7 @@ const set = command(
   ),
   {
     brief: message`Override the configured value.`,
-    description: message`Overrides what is configured, from the next use on. A shorter recycle period or audit retention also counts for what is there: users and records that are older are deleted within the hour, for good.`,
+    description: message`Overrides what is configured, from the next use on. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once; then users and records that are older are deleted for good. The retention cannot be shorter than UAM_AUDIT_RETENTION_MIN.`,
   },
 );
 
@@ -65,13 +65,17 @@ const COLUMNS: readonly Column<SettingRecord>[] = [
   { header: "OVERRIDDEN", value: (setting) => (setting.overridden ? "yes" : "no") },
 ];
 
+/** Only where something is: most of the time nothing is. */
+const PENDING: Column<SettingRecord> = { header: "PENDING", value: pendingOf };
+
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
     const { listSettings } = await import("../domain/settings/settings.ts");
     const { settingRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listSettings)).map(settingRecord);
     if (json) printJson(environment, { items });
-    else await printTable(environment, COLUMNS, items);
+    const columns = items.some((item) => "pending" in item) ? [...COLUMNS, PENDING] : COLUMNS;
+    if (!json) await printTable(environment, columns, items);
     return EXIT.done;
   };
 }
@@ -81,7 +85,12 @@ function changing(json: boolean, work: (context: Context) => Promise<Setting>): 
     const { settingRecord } = await import("../server/records.ts");
     const setting = settingRecord(await withServices(environment, "store", work));
     if (json) printJson(environment, setting);
-    else printRecord(environment, setting);
+    else printRecord(environment, { ...setting, ...("pending" in setting ? { pending: pendingOf(setting) } : {}) });
     return EXIT.done;
   };
+}
+
+/** What comes, and when. */
+function pendingOf(setting: SettingRecord): string {
+  return "pending" in setting ? `${setting.pending.value} from ${shortTime(setting.pending.at)}` : "-";
 }

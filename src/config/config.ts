@@ -186,6 +186,12 @@ const VARIABLES = {
   defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(MAX_DAYS * DAY), "how long a new or extended account lasts"),
   recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(MAX_DAYS * DAY), "how long an expired account is kept"),
   auditRetention: variable("UAM_AUDIT_RETENTION", "365d", duration(), "how long audit records are kept"),
+  auditRetentionMin: variable(
+    "UAM_AUDIT_RETENTION_MIN",
+    "30d",
+    duration(),
+    "the shortest time that administrators may have audit records kept for",
+  ),
   smtpUrl: secret(
     "UAM_SMTP_URL",
     v.pipe(v.string(), v.regex(/^smtps?:\/\//, "must begin with smtp:// or smtps://")),
@@ -350,7 +356,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given));
+  faults.push(...contradictions(given), ...tooShort(values));
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -383,6 +389,7 @@ const DURATIONS: ReadonlySet<Key> = new Set<Key>([
   "defaultTtl",
   "recyclePeriod",
   "auditRetention",
+  "auditRetentionMin",
   "sessionTtl",
   "otpTtl",
   "lockoutPeriod",
@@ -450,6 +457,13 @@ function contradictions(given: ReadonlySet<Key>): string[] {
   if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
   return faults;
+}
+
+function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {
+  if (typeof auditRetention !== "number" || typeof auditRetentionMin !== "number") return [];
+  if (auditRetention >= auditRetentionMin) return [];
+  const floor = formatDuration(auditRetentionMin);
+  return [`UAM_AUDIT_RETENTION must not be shorter than UAM_AUDIT_RETENTION_MIN (${floor})`];
 }
 
 function defaultDataDir(environment: Environment, surroundings: Surroundings): string {

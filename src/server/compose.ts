@@ -50,7 +50,7 @@ const BRING_UP_TO_DATE = 'Run "uam migrate", or start the service; a command tha
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
   return await openParts(config, log, use, async (db, owner) => {
-    await prepareDatabase(db, owner, log);
+    await prepareDatabase(db, { owner, auditFloor: config.auditRetentionMin, log });
     return await openSeal(db, config);
   });
 }
@@ -142,6 +142,7 @@ export function policyOf(config: Config): Policy {
     defaultTtl: config.defaultTtl,
     recyclePeriod: config.recyclePeriod,
     auditRetention: config.auditRetention,
+    auditRetentionMin: config.auditRetentionMin,
     maxKeys: config.maxKeys,
     keyTypes: config.keyTypes,
     uidRange: config.uidRange,

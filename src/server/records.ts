@@ -57,8 +57,10 @@ export function applicationRecord(application: ApprovalRow) {
   };
 }
 
-export function settingRecord({ key, value, overridden }: Setting) {
-  return { key, value: formatDuration(value), overridden };
+export function settingRecord({ key, value, overridden, pending }: Setting) {
+  const record = { key, value: formatDuration(value), overridden };
+  if (pending === undefined) return record;
+  return { ...record, pending: { value: formatDuration(pending.value), at: formatTimestamp(pending.at) } };
 }
 
 export function statsRecord(stats: Stats) {

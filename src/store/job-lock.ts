@@ -2,9 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import type { Database } from "./client.ts";
-
-/** Any constant will do, as long as every version of the program uses the same. */
-const NAMESPACE = 8_246_002;
+import { LOCKS } from "./locks.ts";
 
 /**
  * Runs `work` unless another instance is at the job of that name; returns whether it ran. The lock is a transaction's, so
@@ -13,7 +11,7 @@ const NAMESPACE = 8_246_002;
 export async function withJobLock(db: Database, job: string, work: () => Promise<void>): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const [row] = await tx.execute<{ taken: boolean }>(
-      sql`select pg_try_advisory_xact_lock(${NAMESPACE}, hashtext(${job})) as taken`,
+      sql`select pg_try_advisory_xact_lock(${LOCKS.job}, hashtext(${job})) as taken`,
     );
     if (row?.taken !== true) return false;
     await work();

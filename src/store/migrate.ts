@@ -4,10 +4,8 @@ import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { UamError } from "../shared/errors.ts";
 import { type Database, type Executor, isLockTimeout, type Transaction } from "./client.ts";
+import { LOCKS } from "./locks.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
-
-/** Any constant will do, as long as every version of the program uses the same. */
-export const MIGRATION_LOCK = 8_246_001;
 
 /**
  * Applies the migrations that the database lacks and returns their names; on return the schema is the program's.
@@ -20,7 +18,7 @@ export async function migrate(
   finish: (tx: Transaction) => Promise<void> = async () => {},
 ): Promise<readonly string[]> {
   return await db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.migration})`);
     const pending = await pendingMigrations(tx, migrations);
     if (pending.length > 0) await lockTables(tx);
     await applyMigrations(tx, migrations, migrations.length - pending.length);

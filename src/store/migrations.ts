@@ -10,6 +10,9 @@ import carryAccounts from "../../drizzle/0006_carry_accounts.sql" with { type: "
 import accountsHaveUids from "../../drizzle/0007_accounts_have_uids.sql" with { type: "text" };
 import userMailTimes from "../../drizzle/0008_user_mail_times.sql" with { type: "text" };
 import limitsAndApplications from "../../drizzle/0009_limits_and_applications.sql" with { type: "text" };
+import state from "../../drizzle/0010_state.sql" with { type: "text" };
+import auditFloor from "../../drizzle/0011_audit_floor.sql" with { type: "text" };
+import dropCounters from "../../drizzle/0012_drop_counters.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -27,4 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_accounts_have_uids", sql: accountsHaveUids },
   { name: "0008_user_mail_times", sql: userMailTimes },
   { name: "0009_limits_and_applications", sql: limitsAndApplications },
+  { name: "0010_state", sql: state },
+  { name: "0011_audit_floor", sql: auditFloor },
+  { name: "0012_drop_counters", sql: dropCounters },
 ];

@@ -1,20 +1,27 @@
 /** Brings the database to where the service may work in it: up to date, and the audit log out of its reach. */
 
+import { DAY } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
+import { readAuditFloor, storeAuditFloor } from "./audit-floor.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "./client.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { auditProtectionFaults, protectAudit } from "./protect.ts";
 
+/** What the database is made for. */
+export interface Preparation {
+  /** A connection of the role that owns the tables, where that is not the service's; see protectAudit. */
+  readonly owner: ConnectionOptions | undefined;
+  /** Milliseconds for which every audit record is kept. */
+  readonly auditFloor: number;
+  readonly log: Log;
+}
+
 /**
- * On return the schema is this program's. With a connection as `owner` (see protectAudit) the role of `service` can then not
- * change the audit log, nor switch that off; without one, `service` migrates, and the log says what only guards hold back.
+ * On return the schema is this program's. With a connection as `owner` the role of `service` can then not change the audit
+ * log, nor switch that off; without one, `service` migrates, and the log says what only guards hold back.
  */
-export async function prepareDatabase(
-  service: Database,
-  owner: ConnectionOptions | undefined,
-  log: Log,
-): Promise<void> {
+export async function prepareDatabase(service: Database, { owner, auditFloor, log }: Preparation): Promise<void> {
   const pending = await pendingMigrations(service);
   // Said beforehand: it cannot be taken back, and an older program no longer works with the database.
   if (pending.length > 0 && pending.length < MIGRATIONS.length) {
@@ -22,12 +29,17 @@ export async function prepareDatabase(
   }
   if (owner === undefined) {
     report(log, await migrate(service));
-  } else if (pending.length > 0 || (await auditProtectionFaults(service)).length > 0) {
+    await setFloor(service, auditFloor, log);
+  } else if (pending.length > 0 || (await needsOwner(service, auditFloor))) {
     const handle = openDatabase(owner, 1);
     try {
       const role = await roleOf(service);
       // In one transaction: a service that is left without rights could not even see that they are missing.
-      report(log, await migrate(handle.db, MIGRATIONS, (tx) => protectAudit(tx, role)));
+      const applied = await migrate(handle.db, MIGRATIONS, async (tx) => {
+        await protectAudit(tx, role);
+        await storeAuditFloor(tx, auditFloor);
+      });
+      report(log, applied);
     } finally {
       await handle.close();
     }
@@ -39,6 +51,25 @@ export async function prepareDatabase(
       remedy: "set UAM_DATABASE_OWNER_URL to a role that owns the database, and UAM_DATABASE_URL to one that does not",
     });
   }
+}
+
+async function needsOwner(service: Database, floor: number): Promise<boolean> {
+  return (await auditProtectionFaults(service)).length > 0 || (await readAuditFloor(service)) !== floor;
+}
+
+/** Without the owner's connection only a role that owns the table itself can keep the floor up to date. */
+async function setFloor(service: Database, floor: number, log: Log): Promise<void> {
+  const stored = await readAuditFloor(service);
+  if (stored === floor) return;
+  const [right] = await service.execute<{ may: boolean }>(
+    "select has_table_privilege('public.audit_floor', 'INSERT, UPDATE') as may",
+  );
+  if (right?.may === true) return await storeAuditFloor(service, floor);
+  if (stored === undefined || stored < floor) return;
+  log.warn("the database keeps audit records for longer than UAM_AUDIT_RETENTION_MIN says", {
+    days: stored / DAY,
+    remedy: "set UAM_DATABASE_OWNER_URL once: only the owner of the tables may lower the shortest retention",
+  });
 }
 
 function report(log: Log, applied: readonly string[]): void {

@@ -6,8 +6,9 @@ import type { Database, Executor, Transaction } from "./client.ts";
 /** The role that owns everything where a superuser runs the migrations; it cannot log in. */
 export const OWNER_ROLE = "uam_owner";
 
-const GUARDED = ["audit", "audit_head", "audit_checkpoint"] as const;
-const ENTRANCES = ["audit_next", "audit_append", "audit_purge"] as const;
+const GUARDED = ["audit", "audit_head", "audit_checkpoint", "audit_key", "audit_floor"] as const;
+const ENTRANCES = ["audit_begin", "audit_next", "audit_append", "audit_purge"] as const;
+const GUARDED_SQL = sql.raw(`(${GUARDED.map((name) => `'${name}'`).join(", ")})`);
 
 /**
  * Gives `service` the rights it needs and no more: data of every table but those of the audit log, which it can read and
@@ -51,11 +52,11 @@ export async function auditProtectionFaults(db: Database): Promise<readonly stri
     select 'it may create roles and so join the owner''s' from self where rolcreaterole and not rolsuper
     union all
     select 'it owns the table ' || c.relname from pg_class c, self
-    where c.relnamespace = 'public'::regnamespace and c.relname in ('audit', 'audit_head', 'audit_checkpoint')
+    where c.relnamespace = 'public'::regnamespace and c.relname in ${GUARDED_SQL}
       and pg_has_role(self.oid, c.relowner, 'MEMBER')
     union all
     select 'it may write to the table ' || c.relname from pg_class c, self
-    where c.relnamespace = 'public'::regnamespace and c.relname in ('audit', 'audit_head', 'audit_checkpoint')
+    where c.relnamespace = 'public'::regnamespace and c.relname in ${GUARDED_SQL}
       and has_table_privilege(self.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
     union all
     select 'it owns the function ' || p.proname from pg_proc p, self

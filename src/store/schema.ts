@@ -238,13 +238,28 @@ export const settings = pgTable("settings", {
 });
 
 /**
- * Single numbers by name, whatever the table is called: `uid`, the last uid given out, which only rises; the moments
- * `heartbeat` and `recycle_hold_until` (domain/lifecycle/heartbeat.ts). Moments are milliseconds since 1970.
+ * What the policy durations are to be compared with, in milliseconds: `configured` is the default that the service started
+ * with last; until `heldUntil` no shorter value than `heldValue` is in force (settings/settings.ts).
  */
-export const counters = pgTable("counters", {
-  name: text().primaryKey(),
-  value: bigint({ mode: "number" }).notNull(),
+export const policyState = pgTable("policy_state", {
+  key: text().primaryKey(),
+  configured: bigint({ mode: "number" }).notNull(),
+  heldValue: bigint({ mode: "number" }),
+  heldUntil: time(),
 });
+
+/** One row: the last uid given out, which only rises. */
+export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), last: integer().notNull() });
+
+/** One row: when the service last said that it runs, and until when nothing is deleted (lifecycle/heartbeat.ts). */
+export const serviceState = pgTable("service_state", {
+  one: integer().primaryKey(),
+  heartbeatAt: time().notNull(),
+  holdUntil: time(),
+});
+
+/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts). */
+export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
@@ -294,7 +309,10 @@ export const audit = pgTable(
     index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
     index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
     index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
-    index("audit_by_subject").on(t.subjectId, t.id, t.nSubject).where(sql`${t.subjectId} is not null`),
+    // With the columns that one user's records are filtered by, so that the index alone answers.
+    index("audit_by_subject")
+      .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
+      .where(sql`${t.subjectId} is not null`),
   ],
 );
 
@@ -305,6 +323,15 @@ export const auditCheckpoints = pgTable("audit_checkpoint", {
   mac: bytea().notNull(),
   purgedAt: time().notNull(),
   seal: bytea().notNull(),
+});
+
+/** One row: what tells whether a key is the one that seals the log. Only audit_begin() writes it, once ever. */
+export const auditKey = pgTable("audit_key", { one: integer().primaryKey(), fingerprint: bytea().notNull() });
+
+/** One row: milliseconds for which audit_purge() keeps every record, whoever calls it. Only the owner of the table writes it. */
+export const auditFloor = pgTable("audit_floor", {
+  one: integer().primaryKey(),
+  milliseconds: bigint({ mode: "number" }).notNull(),
 });
 
 /** Mail to be sent, written in the transaction of the change that it tells of. */

@@ -12,7 +12,7 @@ export async function benchAppend({ small, calls }: BenchOptions): Promise<void>
   const app = await openFilled(small);
   console.log(`\n## Appending to a log of ${small} records, ${calls} changes\n`);
   console.log(await describeRun(app));
-  const change = sql`insert into counters (name, value) values ('bench', 1) on conflict (name) do nothing`;
+  const change = sql`insert into settings (key, value, updated_at) values ('bench', 1, now()) on conflict (key) do nothing`;
   const plain = () => app.db.transaction(async (tx) => void (await tx.execute(change)));
   const recorded = () => audited(app.system, ENTRY, async (op) => void (await op.tx.execute(change)));
   const times: { plain: number[]; recorded: number[] } = { plain: [], recorded: [] };

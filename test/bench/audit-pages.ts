@@ -49,6 +49,7 @@ const CASES: readonly Case[] = [
   ["action", () => ({ action: "key.create" })],
   ["resource_type", () => ({ resourceType: "user" })],
   ["resource_id", (random) => ({ resourceId: user(random) })],
+  ["user_id", (random) => ({ userId: Number(user(random)) })],
   ["since, until", span],
   ["actor, action", (random) => ({ actor: admin(random), action: "user.update" })],
   ["actor, resource_type", (random) => ({ actor: admin(random), resourceType: "user" })],

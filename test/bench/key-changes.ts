@@ -70,7 +70,7 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
 }
 
 async function bareWork(sql: postgres.Sql, directory: string, text: string): Promise<void> {
-  await sql`insert into counters (name, value) values ('bench', 1) on conflict (name) do update set value = counters.value + 1`;
+  await sql`insert into settings (key, value, updated_at) values ('bench', 1, now()) on conflict (key) do update set value = settings.value + 1`;
   const temporary = join(directory, "temporary");
   const file = openSync(temporary, "w", 0o600);
   writeSync(file, text);

@@ -90,6 +90,11 @@ describe("uam audit list", () => {
       expect((await cli.json(["audit", "list", "--since", since, "--until", "2020-01-01"])).total).toBe(0);
     }
     expect((await cli.json(["audit", "list", "--until", "1h"])).total).toBe(0);
+    const bob = ["audit", "list", "--action", "user.create", "--user"];
+    expect((await cli.json([...bob, "bob"])).items).toMatchObject([{ resource_id: "2" }]);
+    expect(await cli.json([...bob, "ext_bob"])).toEqual(await cli.json([...bob, "2"]));
+    expect((await cli.json([...bob, "4711"])).total).toBe(0);
+    expect((await cli.run([...bob, "nobody"])).stderr).toContain("give the id of a user who was deleted");
     expect((await cli.json(["audit", "list", "--until", "2020-01-01t00:00:00+01:00"])).total).toBe(0);
   });
 });

@@ -17,7 +17,7 @@ import { DAY, MINUTE } from "../../src/shared/clock.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
-import { counters, outbox } from "../../src/store/schema.ts";
+import { outbox, serviceState } from "../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { freePort } from "../support/service.ts";
@@ -165,7 +165,7 @@ describe("doctor", () => {
 
   test("examine() tells when the service last lived, and until when nothing is deleted", async () => {
     const service = async () => (await examineApp()).filter(({ area }) => area === "service");
-    await app.db.delete(counters);
+    await app.db.delete(serviceState);
     expect(await service()).toMatchObject([{ state: "skipped" }]);
     await beat(app.services);
     expect(await service()).toMatchObject([{ state: "ok", finding: "The service lives" }]);

@@ -89,8 +89,14 @@ describe("uam setting", () => {
       value: "90d",
       overridden: false,
     });
+    const { pending } = await cli.json(["setting", "set", "policy.recycle_period", "10d"]);
+    expect(pending).toMatchObject({ value: "10d" });
+    expect((await cli.run(["setting", "list"])).stdout).toMatch(
+      /^policy\.recycle_period {3}30d {4}yes {9}10d from 20\d\d-/m,
+    );
+    expect((await cli.run(["setting", "unset", "policy.recycle_period"])).stdout).not.toContain("pending");
     const { items } = await cli.json(["audit", "list", "--action", "settings.update"]);
-    expect(items.map((row: { actor: string }) => row.actor)).toEqual(["olga", "olga"]);
+    expect(items.map((row: { actor: string }) => row.actor)).toEqual(["olga", "olga", "olga", "olga"]);
   });
 
   test("set refuses what is no duration, and keys that are none", async () => {

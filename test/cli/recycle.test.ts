@@ -8,7 +8,6 @@ import { expireDue } from "../../src/domain/lifecycle/lifecycle.ts";
 import { type Services, systemContext } from "../../src/domain/operation/context.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
-import { DAY } from "../../src/shared/clock.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
@@ -36,7 +35,7 @@ describe("uam recycle", () => {
   test("says who is due and what that waits for, and changes nothing", async () => {
     expect(await cli.run(["recycle"])).toEqual({ code: 0, stdout: "Due to be recycled: 1\n", stderr: "" });
     await withService(async ({ db }) => {
-      await db.execute(sql`update counters set value = value - ${3 * DAY} where name = 'heartbeat'`);
+      await db.execute(sql`update service_state set heartbeat_at = heartbeat_at - interval '3 days'`);
     });
     const { code, stdout, stderr } = await cli.run(["recycle"]);
     expect(code).toBe(0);

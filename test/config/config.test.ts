@@ -52,6 +52,16 @@ describe("readConfig()", () => {
     }
   });
 
+  test("takes no retention of audit records below the shortest one", () => {
+    expect(faultsOf({ UAM_AUDIT_RETENTION: "29d" })).toEqual([
+      "UAM_AUDIT_RETENTION must not be shorter than UAM_AUDIT_RETENTION_MIN (30d)",
+    ]);
+    expect(readConfig({ UAM_AUDIT_RETENTION: "7d", UAM_AUDIT_RETENTION_MIN: "7d" }, here)).toMatchObject({
+      auditRetention: 7 * DAY,
+      auditRetentionMin: 7 * DAY,
+    });
+  });
+
   test("puts the data where systemd says, else where root keeps such things", () => {
     expect(readConfig({}, { ...here, isRoot: true }).dataDir).toBe("/var/lib/uam");
     expect(readConfig({ STATE_DIRECTORY: "/var/lib/x:/var/lib/y" }, { ...here, isRoot: true }).dataDir).toBe(

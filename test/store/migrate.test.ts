@@ -6,12 +6,13 @@ import { listAudit, listOwnAudit } from "../../src/domain/audit/audit.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../src/domain/operation/append.ts";
-import type { Context, Seal } from "../../src/domain/operation/context.ts";
+import { type Context, type Seal, type Services, systemContext } from "../../src/domain/operation/context.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { type Database, type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
+import { importedLocks, serviceState } from "../../src/store/schema.ts";
 import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -82,7 +83,7 @@ describe("migrate()", () => {
         'success', '', n % 5 from generate_series(1, 700) n`);
     await old.db.execute(sql`insert into audit_head (one, id) values (1, 700)`);
     expect(await migrate(old.db)).toEqual(MIGRATIONS.slice(1).map((migration) => migration.name));
-    const context = { db: old.db } as unknown as Context;
+    const context = systemContext({ db: old.db } as unknown as Services);
     for (const page of [1, 2, 12, 24]) {
       const { total, items } = await listAudit(context, { actor: "admin1" }, { page, pageSize: 10 });
       expect(total).toBe(234);
@@ -95,6 +96,31 @@ describe("migrate()", () => {
     expect(head).toEqual({ id: 700, current: true });
     await old.close();
     await root.db.execute(sql.raw("drop database migrate_old with (force)"));
+    await root.close();
+  });
+
+  test("carries over what the table counters and the key's fingerprint said", async () => {
+    const root = openDatabase(database.superuser, 1);
+    await root.db.execute(sql.raw("create database migrate_counters"));
+    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+    const old = openDatabase({ ...database.superuser, database: "migrate_counters" }, 1);
+    await migrate(old.db, MIGRATIONS.slice(0, 5));
+    await old.db.execute(sql`insert into counters (name, value) values ('uid', 20041), ('heartbeat', 1700000000123),
+      ('recycle_hold_until', 1700086400000), ('lock:0b5e', 1690000000000)`);
+    await old.db.execute(
+      sql`insert into secrets (name, value) values ('captcha', 'c'), ('audit_key_fingerprint', sha256('k'))`,
+    );
+    await migrate(old.db);
+    const rows = async (table: string) => [...(await old.db.execute(`select * from ${table}`))];
+    expect(await rows("uid_counter")).toEqual([{ one: 1, last: 20_041 }]);
+    const [state] = await old.db.select().from(serviceState);
+    expect(state).toEqual({ one: 1, heartbeatAt: new Date(1_700_000_000_123), holdUntil: new Date(1_700_086_400_000) });
+    expect(await old.db.select().from(importedLocks)).toEqual([{ id: "0b5e", at: new Date(1_690_000_000_000) }]);
+    expect(await rows("secrets")).toMatchObject([{ name: "captcha" }]);
+    const [key] = await old.db.execute<{ same: boolean }>("select fingerprint = sha256('k') as same from audit_key");
+    expect(key?.same).toBe(true);
+    await old.close();
+    await root.db.execute(sql.raw("drop database migrate_counters with (force)"));
     await root.close();
   });
 

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
+import { DAY, systemClock } from "../../src/shared/clock.ts";
 import { type Log, silentLog } from "../../src/shared/log.ts";
+import { readAuditFloor, storeAuditFloor } from "../../src/store/audit-floor.ts";
 import { type ConnectionOptions, type Database, type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { prepareDatabase } from "../../src/store/prepare.ts";
 import { auditProtectionFaults, protectAudit } from "../../src/store/protect.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
+
+const FLOOR = 30 * DAY;
 
 const FORGED = `(id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip, mac)
   values ((select id + 1 from audit_head), now() + interval '9 years', 'admin', 'mallory', 'user.create', 'user', '1', '{}', 'success', '', sha256('x'))`;
@@ -60,6 +64,12 @@ const ATTACKS: readonly (readonly [string, readonly string[]])[] = [
     ["do $$ begin grant all on audit to current_user; end $$", "update audit set actor = 'x'"],
   ],
   ["a new table where functions look", ["create table public.sha256 (x int)"]],
+  ["overwriting the key's fingerprint", ["update audit_key set fingerprint = sha256('x')"]],
+  ["removing the key's fingerprint", ["delete from audit_key"]],
+  ["another key's fingerprint", ["insert into audit_key values (2, sha256('x'))"]],
+  ["lowering the shortest retention", ["update audit_floor set milliseconds = 0"]],
+  ["removing the shortest retention", ["delete from audit_floor"]],
+  ["a second shortest retention", ["insert into audit_floor values (0, 0)"]],
   ["changing the migrations that were made", ["delete from uam_migrations"]],
 ];
 
@@ -154,6 +164,37 @@ describe("the role of the service", () => {
       .catch((error: Error) => expect(error.message).toBe("Rollback"));
   });
 
+  test("audit_begin() keeps the fingerprint that is stored, and nothing else replaces it", async () => {
+    const fingerprint = (call: string) =>
+      t.db.execute<{ key: string }>(sql.raw(`select encode(audit_begin(${call}), 'hex') as key`));
+    const [first] = await fingerprint("sha256('first')");
+    const [second] = await fingerprint("sha256('second')");
+    expect(second).toEqual({ key: String(first?.key) });
+    expect(await attempt(t.db, ["select audit_begin('short')"])).toBeInstanceOf(Error);
+    for (const statement of ["update audit_key set one = 2", "delete from audit_key", "truncate audit_key"]) {
+      expect(String(((await attempt(superuser.db, [statement])) as Error | undefined)?.cause)).toContain("stays");
+    }
+  });
+
+  test("audit_purge() removes nothing younger than the shortest retention, whatever date it is given", async () => {
+    const copy = await createTestApp();
+    const root = openDatabase(copy.superuser, 1);
+    const start = new Date(systemClock.now().getTime() - 31 * DAY);
+    await fillAuditLog(root.db, 40, busyDraft(seededRandom(3), start, DAY));
+    await storeAuditFloor(root.db, FLOOR);
+    const before = await snapshot(root.db);
+    for (const date of ["now()", "now() + interval '90 years'", "'infinity'"]) {
+      const error = await attempt(copy.db, [`select audit_purge(3, ${date}, sha256('x'))`]);
+      expect(error).toMatchObject({ cause: { code: INSUFFICIENT_PRIVILEGE } });
+    }
+    await root.db.execute("delete from audit_floor");
+    expect(await attempt(copy.db, ["select audit_purge(3, now(), sha256('x'))"])).toBeInstanceOf(Error);
+    expect(await snapshot(root.db)).toEqual(before);
+    expect(await attempt(copy.db, ["select audit_purge(1, now(), sha256('x'))"])).toBeUndefined();
+    await root.close();
+    await copy.close();
+  });
+
   test("audit_purge() called without the key is found by verifyAudit()", async () => {
     const copy = await createTestApp();
     const root = openDatabase(copy.superuser, 1);
@@ -230,7 +271,7 @@ describe("prepareDatabase()", () => {
 
   test("prepareDatabase() with one role that owns everything keeps the guards and says what they do not stop", async () => {
     const handle = openDatabase({ ...(await emptyDatabase("prepare_one", "uam")), username: "uam" }, 1);
-    await prepareDatabase(handle.db, undefined, log);
+    await prepareDatabase(handle.db, { owner: undefined, auditFloor: FLOOR, log });
     expect(messages.pop()).toContain("it owns the table audit");
     for (const statement of ["update audit_head set id = 7", "truncate audit", `insert into audit ${FORGED}`]) {
       expect(String(((await attempt(handle.db, [statement])) as Error | undefined)?.cause)).toContain("append-only");
@@ -242,7 +283,7 @@ describe("prepareDatabase()", () => {
   test("prepareDatabase() with an owner that is a superuser hands everything to a role without a login", async () => {
     const root = await emptyDatabase("prepare_two", "uam");
     const handle = openDatabase({ ...root, username: "uam" }, 1);
-    await prepareDatabase(handle.db, root, log);
+    await prepareDatabase(handle.db, { owner: root, auditFloor: FLOOR, log });
     expect(messages).toEqual([]);
     expect(await auditProtectionFaults(handle.db)).toEqual([]);
     const [owner] = await handle.db.execute(
@@ -250,17 +291,33 @@ describe("prepareDatabase()", () => {
     );
     expect(owner).toEqual({ rolname: "uam_owner", rolcanlogin: false, rolsuper: false });
     // Up to date, so no owner is needed: the service's unit need not know that connection.
-    await prepareDatabase(handle.db, undefined, log);
+    await prepareDatabase(handle.db, { owner: undefined, auditFloor: FLOOR, log });
     expect(messages).toEqual([]);
     await handle.close();
     await superuser.db.execute(sql.raw("drop database prepare_two with (force)"));
+  });
+
+  test("prepareDatabase() has the owner keep the shortest retention as configured, and the service cannot", async () => {
+    const root = await emptyDatabase("prepare_floor", "uam");
+    const handle = openDatabase({ ...root, username: "uam" }, 1);
+    for (const auditFloor of [FLOOR, 7 * DAY, 60 * DAY]) {
+      await prepareDatabase(handle.db, { owner: root, auditFloor, log });
+      expect(await readAuditFloor(handle.db)).toBe(auditFloor);
+    }
+    const said: string[] = [];
+    const noted: Log = { ...silentLog, warn: (message) => void said.push(message) };
+    await prepareDatabase(handle.db, { owner: undefined, auditFloor: DAY, log: noted });
+    expect(await readAuditFloor(handle.db)).toBe(60 * DAY);
+    expect(said).toEqual(["the database keeps audit records for longer than UAM_AUDIT_RETENTION_MIN says"]);
+    await handle.close();
+    await superuser.db.execute(sql.raw("drop database prepare_floor with (force)"));
   });
 
   test("protectAudit() called by an owner that is no superuser gives the service its rights and no more", async () => {
     await superuser.db.execute(sql.raw("create role prepare_owner login createdb"));
     const root = openDatabase(await emptyDatabase("prepare_three", "prepare_owner"), 1);
     await root.db.execute(sql.raw("set session authorization prepare_owner"));
-    await prepareDatabase(root.db, undefined, silentLog);
+    await prepareDatabase(root.db, { owner: undefined, auditFloor: FLOOR, log: silentLog });
     await protectAudit(root.db, "uam");
     const handle = openDatabase(
       {
@@ -271,7 +328,7 @@ describe("prepareDatabase()", () => {
       1,
     );
     expect(await auditProtectionFaults(handle.db)).toEqual([]);
-    await handle.db.execute(sql`insert into counters (name, value) values ('x', 1)`);
+    await handle.db.execute(sql`insert into settings (key, value, updated_at) values ('x', 1, now())`);
     expect(await attempt(handle.db, ["delete from audit_head"])).toBeInstanceOf(Error);
     await handle.close();
     await root.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
+import { DAY } from "../../src/shared/clock.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -9,6 +10,8 @@ import { auditProtectionFaults } from "../../src/store/protect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 setDefaultTimeout(30_000);
+
+const FLOOR = 30 * DAY;
 
 let database: TestDatabase;
 let owner: DatabaseHandle;
@@ -52,7 +55,9 @@ test("prepareDatabase() brings an older database forward while an instance of th
   while (written < 5 && failures.length === 0) await Bun.sleep(5);
   const fresh = [openDatabase(database.connection, 1), openDatabase(database.connection, 1)] as const;
   // Two instances of the new version start at once.
-  await Promise.all(fresh.map((handle) => prepareDatabase(handle.db, database.superuser, silentLog)));
+  await Promise.all(
+    fresh.map((handle) => prepareDatabase(handle.db, { owner: database.superuser, auditFloor: FLOOR, log: silentLog })),
+  );
   const at = written;
   while (written < at + 5 && failures.length === 0) await Bun.sleep(5);
   serving = false;
@@ -68,7 +73,9 @@ test("prepareDatabase() brings an older database forward while an instance of th
 test("prepareDatabase() refuses a database made by a newer version, and leaves it alone", async () => {
   await migrate(owner.db, [...MIGRATIONS, { name: "9999_future", sql: "create table future (n integer)" }]);
   const fresh = openDatabase(database.connection, 1);
-  await expect(prepareDatabase(fresh.db, database.superuser, silentLog)).rejects.toMatchObject({
+  await expect(
+    prepareDatabase(fresh.db, { owner: database.superuser, auditFloor: FLOOR, log: silentLog }),
+  ).rejects.toMatchObject({
     message: expect.stringContaining("newer version"),
   });
   await fresh.close();

@@ -1,9 +1,10 @@
 /** Audit records in bulk, sealed like real ones, put into the tables by a superuser. */
 
 import { sql } from "drizzle-orm";
+import { purgeBatch } from "../../src/domain/audit/retention.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/domain/operation/audit-actions.ts";
-import type { AuditContent } from "../../src/domain/operation/context.ts";
+import type { AuditContent, Services } from "../../src/domain/operation/context.ts";
 import type { Database } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 
@@ -98,6 +99,12 @@ export function busyDraft(random: () => number, start: Date, milliseconds: numbe
       subjectId: resourceType === "" && random() < 0.5 ? null : user,
     };
   };
+}
+
+/** Removes the records from before `before` as the service does, without a record of it; returns how many. */
+export async function purgeAudit(services: Pick<Services, "db" | "seal" | "clock">, before: Date): Promise<number> {
+  const purged = await services.db.transaction((tx) => purgeBatch(tx, services, before));
+  return purged === undefined ? 0 : purged.removed + (await purgeAudit(services, before));
 }
 
 /** A generator of the same numbers between 0 and 1 in every run (mulberry32). */

@@ -14,8 +14,8 @@ describe("createTestDatabase", async () => {
   });
 
   test("createTestDatabase() gives each caller a migrated database of its own", async () => {
-    await one.db.execute(sql`insert into counters (name, value) values ('fruit', 1)`);
-    expect(await two.db.execute(sql`select 1 from counters`)).toHaveLength(0);
+    await one.db.execute(sql`insert into settings (key, value, updated_at) values ('fruit', 1, now())`);
+    expect(await two.db.execute(sql`select 1 from settings`)).toHaveLength(0);
     expect(await two.db.execute(sql`select to_regclass('uam_migrations')::text as name`)).toMatchObject([
       { name: "uam_migrations" },
     ]);

@@ -6,9 +6,9 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
-import { admins, type ClosingRow, closings, type UserRow } from "../../store/schema.ts";
+import { type ClosingRow, closings, type UserRow } from "../../store/schema.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed } from "../mail/host-messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
@@ -76,14 +76,8 @@ export async function oweClosing(
     .where(eq(closings.id, id))
     .returning();
   if (row === undefined) return;
-  const recipients = await op.tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
   const message = accessOwed(policy.site, { username: user.username, owed });
-  const mails = recipients.map((admin) => ({
-    recipient: admin.email,
-    message,
-    dedupeKey: `owed:${id}:${row.begunAt.getTime()}:${admin.id}`,
-  }));
-  await queueMails(op, mails);
+  await tellAdministrators(op, message, `owed:${id}:${row.begunAt.getTime()}`);
 }
 
 const selectClosings = builtOnce((db) =>

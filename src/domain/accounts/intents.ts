@@ -4,15 +4,13 @@ import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
+import { LOCKS } from "../../store/locks.ts";
 import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
 import type { Operation, Services } from "../operation/context.ts";
 
-/** First half of the advisory lock that whoever makes the account holds; the uid is the other. */
-const INTENT_LOCK = 8_246_002;
-
 /** Notes, committed at once, that the account is about to be made; until the operation ends nobody takes it for left over. */
 export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${INTENT_LOCK}, ${account.uid})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.accountIntent}, ${account.uid})`);
   await context.side.insert(accountIntents).values({ uid: account.uid, name: account.name });
 }
 
@@ -30,7 +28,7 @@ export async function removeUnfinishedAccounts({ db, host, log }: Services): Pro
     try {
       await db.transaction(async (tx) => {
         const [lock] = await tx.execute<{ free: boolean }>(
-          sql`select pg_try_advisory_xact_lock(${INTENT_LOCK}, ${uid}) as free`,
+          sql`select pg_try_advisory_xact_lock(${LOCKS.accountIntent}, ${uid}) as free`,
         );
         if (lock?.free !== true) return;
         const [noted] = await tx.select().from(accountIntents).where(eq(accountIntents.uid, uid));

@@ -2,6 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
 /**
@@ -10,11 +11,16 @@ import type { Context } from "../operation/context.ts";
  */
 export async function allocateUid({ side, host, policy }: Context): Promise<number> {
   for (;;) {
-    const [row] = await side.execute<{ value: string }>(sql`
-      insert into counters (name, value) values ('uid', ${policy.uidRange.first})
-      on conflict (name) do update set value = greatest(counters.value + 1, excluded.value)
-      returning value`);
-    const uid = Number(row?.value);
+    const [row] = await side
+      .insert(uidCounter)
+      .values({ one: 1, last: policy.uidRange.first })
+      .onConflictDoUpdate({
+        target: uidCounter.one,
+        set: { last: sql`greatest(${uidCounter.last} + 1, excluded.last)` },
+      })
+      .returning({ uid: uidCounter.last });
+    if (row === undefined) throw new Error("insert returned no row");
+    const { uid } = row;
     if (uid > policy.uidRange.last) {
       throw new UamError(
         "internal",

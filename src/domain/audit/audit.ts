@@ -4,11 +4,13 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type AuditRow, audit } from "../../store/schema.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
+import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
 
 /** What of the log is wanted; `since` and `until` are both inclusive. */
 export interface AuditFilter {
+  /** All that concerns this user, stored or deleted, whoever did it. */
+  readonly userId?: number | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly resourceType?: string | undefined;
@@ -37,16 +39,29 @@ interface Series {
 
 /** One page of the log, newest first. Total and page are of one snapshot. */
 export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<AuditRow>> {
-  const { actor, action, resourceType, resourceId } = filter;
+  const { userId, actor, action, resourceType, resourceId } = filter;
   // No text in PostgreSQL has a NUL; asking for one would be an error.
   if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
   const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
-  return await readPage(context.db, isWhole ? pageOfAll(filter, page) : pageOfSeries(seriesOf(filter), filter, page));
+  if (userId === undefined) {
+    return await readPage(context.db, isWhole ? pageOfAll(filter, page) : pageOfSeries(seriesOf(filter), filter, page));
+  }
+  const subject = { name: "subject", subjectId: userId, actions: [] } as const;
+  return await readPage(
+    context.db,
+    isWhole ? pageOfSeries(subject, filter, page) : pageOfSubject(userId, filter, page),
+  );
 }
 
-/** One page of the records in which an external user is the actor or the object, newest first. */
-export function listOwnAudit(context: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
-  return readPage(context.db, pageOfSeries({ name: "subject", subjectId: userId, actions: [] }, {}, page));
+/**
+ * One page of the records in which the caller, an external user, is the actor or the object, newest first. Addresses are
+ * told of the caller's own doings only.
+ */
+export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
+  const series = { name: "subject", subjectId: userId, actions: [] } as const;
+  const { total, items } = await readPage(db, pageOfSeries(series, {}, page));
+  const isOwn = (row: AuditRow) => row.actorType === actor.type && row.actor === actor.name;
+  return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
 
 /** The records of a span of time, which is one range of numbers: no record is older than the one before it. */
@@ -60,16 +75,22 @@ export async function auditRange(db: Database | Transaction, since?: Date, until
   return range;
 }
 
-function seriesOf({ actor, action, resourceType, resourceId }: AuditFilter): Series {
-  const actions = AUDIT_ACTIONS.filter(
-    (one) =>
-      (action === undefined || one === action) &&
-      (resourceType === undefined || RESOURCE_TYPE_OF[one] === resourceType),
-  );
+function seriesOf(filter: AuditFilter): Series {
+  const { actor, resourceId } = filter;
+  const actions = actionsOf(filter);
   if (resourceId !== undefined) {
     return { name: actor === undefined ? "resource_action" : "resource_actor_action", actor, resourceId, actions };
   }
   return { name: actor === undefined ? "action" : "actor_action", actor, actions };
+}
+
+/** The actions that a filter lets through; each has records of one resource type only. */
+function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[] {
+  return AUDIT_ACTIONS.filter(
+    (one) =>
+      (action === undefined || one === action) &&
+      (resourceType === undefined || RESOURCE_TYPE_OF[one] === resourceType),
+  );
 }
 
 /** `(first, last)` of the filter's span of time. */
@@ -102,6 +123,13 @@ function pageOfSeries(series: Series, filter: AuditFilter, page: Page): SQL {
   return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.actor ?? null},
     ${series.resourceId ?? null}, ${series.subjectId ?? null}, ${textArray(series.actions)}, range.first, range.last,
     ${offsetOf(page)}, ${page.pageSize}) page`;
+}
+
+/** The same of those records about one user that match the other filters: one user's are few enough to be counted one by one. */
+function pageOfSubject(userId: number, filter: AuditFilter, page: Page): SQL {
+  return sql`${rangeOf(filter)} cross join lateral public.audit_subject_page(${userId}, ${filter.actor ?? null},
+    ${filter.resourceId ?? null}, ${textArray(actionsOf(filter))}, range.first, range.last, ${offsetOf(page)},
+    ${page.pageSize}) page`;
 }
 
 /** One parameter whatever the number of actions, so that there is one statement to prepare; no action has a comma. */

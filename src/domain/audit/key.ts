@@ -15,18 +15,15 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Executor } from "../../store/client.ts";
-import { secrets } from "../../store/schema.ts";
+import { auditKey } from "../../store/schema.ts";
 import type { Seal } from "../operation/context.ts";
 import { createSeal, SEAL_KEY_BYTES, sameSeal } from "./seal.ts";
 
 /** Name of the file under the data directory; backups need it as much as they need the records. */
 export const AUDIT_KEY_FILE = "audit.key";
-
-/** Name of the stored secret that tells whether a key is the log's. */
-const FINGERPRINT = "audit_key_fingerprint";
 
 /** Where the key comes from: the configuration, or else a file in the data directory. */
 export interface KeySource {
@@ -80,9 +77,7 @@ export interface KeyChange {
  * one. A key in the data directory that is not the log's is moved aside, never lost. Throws `conflict` if the key is not here.
  */
 export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Array | undefined): Promise<KeyChange> {
-  const [row] = await db.execute<{ value: Uint8Array }>(
-    sql`select value from public.secrets where name = ${FINGERPRINT}`,
-  );
+  const [row] = await db.execute<{ value: Uint8Array }>(sql`select fingerprint as value from public.audit_key`);
   const fits = (key: Uint8Array | undefined) =>
     key !== undefined && (row === undefined || sameSeal(row.value, createSeal(key).fingerprint()));
   const path = join(source.dataDir, AUDIT_KEY_FILE);
@@ -112,14 +107,14 @@ export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Ar
 }
 
 async function readFingerprint(db: Database): Promise<Uint8Array | undefined> {
-  const [row] = await db.select().from(secrets).where(eq(secrets.name, FINGERPRINT));
-  return row?.value;
+  const [row] = await db.select().from(auditKey);
+  return row?.fingerprint;
 }
 
 /** Of several instances that begin at once the first decides; returns what is stored now. */
 async function storeFingerprint(db: Database, value: Uint8Array): Promise<Uint8Array | undefined> {
-  await db.insert(secrets).values({ name: FINGERPRINT, value }).onConflictDoNothing();
-  return await readFingerprint(db);
+  const [row] = await db.execute<{ stored: Uint8Array }>(sql`select public.audit_begin(${value}) as stored`);
+  return row?.stored;
 }
 
 function readKeyFile(dataDir: string, create: boolean): Uint8Array | undefined {

@@ -1,9 +1,10 @@
-/** What the operator of the host changes about administrators. No audit action stands for it, so the log tells of it. */
+/** What the operator of the host changes about administrators; the service's log tells of it too, for whoever watches that. */
 
 import { asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type AdminRow, admins, resetTokens } from "../../store/schema.ts";
+import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { unlock } from "./admin.ts";
 import { checkPassword } from "./passwords.ts";
@@ -23,16 +24,22 @@ export async function listAdmins(context: Context): Promise<readonly AdminEntry[
  * name. Throws `not_found`, and `invalid` for a password that may not be one.
  */
 export async function setAdminPassword(context: Context, username: string, password: string): Promise<AdminEntry> {
-  checkPassword(password, username);
-  const passwordHash = await context.hasher.hash(password);
-  const changed = await context.db.transaction(async (tx) => {
-    await unlock(tx, username);
-    const admin = await lockAdmin(tx, username);
-    const updatedAt = context.clock.now();
-    await tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
-    await tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
-    await endSessionsOf(tx, "admin", admin.id);
-    return { ...admin, updatedAt };
+  const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
+  const changed = await audited(context, entry, {
+    prepare: async () => {
+      checkPassword(password, username);
+      return await context.hasher.hash(password);
+    },
+    run: async (op, passwordHash) => {
+      await unlock(op.tx, username);
+      const admin = await lockAdmin(op.tx, username);
+      const updatedAt = context.clock.now();
+      await op.tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
+      await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
+      await endSessionsOf(op.tx, "admin", admin.id);
+      op.learn({ resourceId: String(admin.id) });
+      return { ...admin, updatedAt };
+    },
   });
   report(context, "an administrator was given another password, and every session of it ended", username);
   return changed;
@@ -43,7 +50,8 @@ export async function setAdminPassword(context: Context, username: string, passw
  * any more. Throws `not_found` and `conflict`.
  */
 export async function removeAdmin(context: Context, username: string, which?: "even-the-last"): Promise<AdminEntry> {
-  const removed = await context.db.transaction(async (tx) => {
+  const removed = await audited(context, { action: "admin.remove", detail: { username } }, async (op) => {
+    const { tx } = op;
     await unlock(tx, username);
     // All rows, always in the same order: two removals at the same time must not both find another one left.
     const all = await tx.select({ id: admins.id }).from(admins).orderBy(asc(admins.id)).for("update");
@@ -53,6 +61,7 @@ export async function removeAdmin(context: Context, username: string, which?: "e
     }
     await tx.delete(admins).where(eq(admins.id, admin.id));
     await endSessionsOf(tx, "admin", admin.id);
+    op.learn({ resourceId: String(admin.id), detail: { email: admin.email } });
     return admin;
   });
   report(context, "an administrator was removed, and every session of it ended", username);

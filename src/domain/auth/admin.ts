@@ -27,10 +27,10 @@ export async function loginAdmin(
   const username = parseTypedAdminName(typedName);
   const known = await findAdmin(context.side, username);
   // A name that is nobody's may be a password in the wrong field, so it is not recorded.
-  const actor = { ...context.actor, ...(known === undefined ? {} : ({ type: "admin", name: username } as const)) };
+  const about = known === undefined ? {} : { detail: { username } };
   return await audited(
-    { ...context, actor },
-    { action: "auth.admin_login" },
+    context,
+    { action: "auth.admin_login", ...about },
     {
       prepare: async () => {
         await claimAttempt(context.side, limitOf(context), { username, now: context.clock.now() });
@@ -44,6 +44,8 @@ export async function loginAdmin(
         const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
         // Removed, or given another password, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
+        // Only now it is known who asked.
+        op.learn({ actor: { ...context.actor, type: "admin", name: admin.username } });
         const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
         return await openSession(op.tx, context, principal, replaces);
       },
@@ -52,32 +54,40 @@ export async function loginAdmin(
 }
 
 /** Adds an administrator; throws `conflict` if the name is taken. */
-export async function addAdmin(
-  context: Context,
-  username: string,
-  typedEmail: string,
-  password: string,
-): Promise<AdminRow> {
-  if (!ADMIN_NAME.test(username)) {
-    throw new UamError(
-      "invalid",
-      "An administrator's name must be 1 to 64 characters of a-z, 0-9, dot, _ and -, and must begin and end with a letter or digit",
-    );
-  }
-  const email = parseEmail(typedEmail);
-  checkPassword(password, username);
-  const now = context.clock.now();
-  const passwordHash = await context.hasher.hash(password);
+export function addAdmin(context: Context, username: string, typedEmail: string, password: string): Promise<AdminRow> {
+  const entry = { action: "admin.create", detail: { username, email: typedEmail } } as const;
+  return audited(context, entry, {
+    prepare: async () => {
+      checkAdminName(username);
+      const email = parseEmail(typedEmail);
+      checkPassword(password, username);
+      return { email, passwordHash: await context.hasher.hash(password) };
+    },
+    run: async (op, made) => {
+      const now = context.clock.now();
+      const row = await insertAdmin(op.tx, { username, ...made, createdAt: now, updatedAt: now });
+      op.learn({ resourceId: String(row.id), detail: { email: row.email } });
+      return row;
+    },
+  });
+}
+
+function checkAdminName(username: string): void {
+  if (ADMIN_NAME.test(username)) return;
+  throw new UamError(
+    "invalid",
+    "An administrator's name must be 1 to 64 characters of a-z, 0-9, dot, _ and -, and must begin and end with a letter or digit",
+  );
+}
+
+async function insertAdmin(tx: Transaction, admin: typeof admins.$inferInsert): Promise<AdminRow> {
   try {
-    const [row] = await context.db
-      .insert(admins)
-      .values({ username, email, passwordHash, createdAt: now, updatedAt: now })
-      .returning();
+    const [row] = await tx.insert(admins).values(admin).returning();
     if (row === undefined) throw new Error("insert returned no row");
     return row;
   } catch (error) {
     if (isDuplicate(error, "admins_username_unique"))
-      throw new UamError("conflict", `The administrator ${username} exists already`);
+      throw new UamError("conflict", `The administrator ${admin.username} exists already`);
     throw error;
   }
 }

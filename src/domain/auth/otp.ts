@@ -14,6 +14,7 @@ import { oneTimeCode } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import type { AuditDetail, AuditEntry } from "../operation/entry.ts";
 import { findUserByName, isExpired } from "../users/find.ts";
 import { parseTypedName } from "../users/username.ts";
 import {
@@ -45,7 +46,7 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
   const username = parseTypedName(typedName);
   return await audited(
     context,
-    { action: "auth.otp_send", detail: { username, channel: "mail" } },
+    { action: "auth.otp_send", ...(await entryAbout(context, username, { channel: "mail" })) },
     {
       prepare: async () => {
         await consumeCaptcha(context, captcha);
@@ -61,8 +62,7 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
           // A decoy row costs what a real one costs, so that time tells nothing either.
           decoy: user === undefined,
         });
-        if (user === undefined) op.learn({ refused: noSuchUser(username) });
-        else op.learn({ subjectId: user.id });
+        if (user === undefined) op.learn({ refused: "There is no active user of that name" });
       },
     },
   );
@@ -101,11 +101,8 @@ export async function loginWithCode(
 ): Promise<NewSession> {
   const username = parseTypedName(typedName);
   const code = parseTypedCode(typedCode);
-  const known = await findUserByName(context.side, username);
-  const subject = known === undefined ? {} : { subjectId: known.id };
-  const actor = { ...context.actor, ...(known === undefined ? {} : ({ type: "user", name: username } as const)) };
-  const entry = { action: "auth.otp_login", detail: { username }, ...subject } as const;
-  return await audited({ ...context, actor }, entry, {
+  const entry = { action: "auth.otp_login", ...(await entryAbout(context, username, {})) } as const;
+  return await audited(context, entry, {
     prepare: async () => {
       const codeHash = await claimCode(context, username);
       if ((await isRight(context, { username, code, codeHash })) && codeHash !== undefined) return codeHash;
@@ -114,10 +111,22 @@ export async function loginWithCode(
     run: async (op, codeHash) => {
       const user = await useCode(op, username, codeHash);
       await noteLogin(op, user.id);
+      // Only now it is known who asked.
+      op.learn({ actor: { ...context.actor, type: "user", name: user.username } });
       const principal = { userType: "user", id: user.id, username: user.username, email: user.email } as const;
       return await openSession(op.tx, context, principal, replaces);
     },
   });
+}
+
+/** A name that is nobody's may be a password or a code in the wrong field, so it is not recorded. */
+async function entryAbout(
+  { side }: Context,
+  username: string,
+  detail: AuditDetail,
+): Promise<Pick<AuditEntry, "detail" | "subjectId">> {
+  const known = await findUserByName(side, username);
+  return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
 /** Takes the code that is out, if there is one, out of use: the address it went to is no longer the user's. */

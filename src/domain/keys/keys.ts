@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { requireText } from "../../shared/text.ts";
-import { inOneGo, isDuplicate } from "../../store/client.ts";
+import { type Database, inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
@@ -61,7 +61,7 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
   const entry = keyEntry("key.rename", userId, keyId);
   return audited(context, entry, async (op) => {
     const { keys } = await lockUserAndKeys(op, userId);
-    const key = requireKey(keys, keyId);
+    const key = await requireKey(op, keys, keyId);
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
     op.learn({ detail: { name } });
@@ -77,7 +77,7 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
 export function revokeKey(context: Context, userId: number, keyId: number): Promise<KeyRow> {
   return auditedClosing(context, keyEntry("key.revoke", userId, keyId), async (op) => {
     const { user, keys, owed } = await lockUserAndKeys(op, userId);
-    const key = requireKey(keys, keyId);
+    const key = await requireKey(op, keys, keyId);
     const note = await noteClosing(context, { userId, kind: "revoke", keyId, action: "key.revoke" });
     return await takeKey(op, { user, keys, owed, key, note });
   });
@@ -197,10 +197,19 @@ async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
   }
 }
 
-function requireKey(keys: readonly KeyRow[], keyId: number): KeyRow {
+/** One of the user's keys. An attempt on somebody else's becomes part of that one's trail. */
+async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: number): Promise<KeyRow> {
   const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined) throw new UamError("not_found", "There is no such key, or it is revoked already");
-  return key;
+  if (key !== undefined) return key;
+  const owner = await findKeyOwner(op.tx, keyId);
+  if (owner !== undefined) op.about({ subjectId: owner });
+  throw new UamError("not_found", "There is no such key, or it is revoked already");
+}
+
+/** The id of the user whose key it is or was; undefined if there is no such key. */
+export async function findKeyOwner(db: Transaction | Database, keyId: number): Promise<number | undefined> {
+  const [row] = await db.select({ owner: sshKeys.userId }).from(sshKeys).where(eq(sshKeys.id, keyId));
+  return row?.owner;
 }
 
 function requireRoom(keys: readonly KeyRow[], maximum: number): void {

@@ -1,11 +1,11 @@
 /** Telling the administrators the head of the audit log, out of reach of whoever might rewrite the log. */
 
-import { asc, min } from "drizzle-orm";
+import { min } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { admins, audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema.ts";
 import { auditHead, describeHead } from "../audit/head.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { auditHead as letterOf } from "../mail/messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 
 /** Mails the head to each administrator, once a day however often it is called; nothing while the log is empty. */
@@ -17,13 +17,5 @@ export async function mailAuditHead(services: Services): Promise<void> {
   const at = clock.now();
   const message = letterOf(policy.site, { at, count: head.id - (oldest?.id ?? head.id) + 1, head: describeHead(head) });
   const day = formatTimestamp(at).slice(0, 10);
-  await db.transaction(async (tx) => {
-    const recipients = await tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
-    const mails = recipients.map(({ id, email }) => ({
-      recipient: email,
-      message,
-      dedupeKey: `audit-head:${day}:${id}`,
-    }));
-    await queueMails({ tx, context: services }, mails);
-  });
+  await db.transaction((tx) => tellAdministrators({ tx, context: services }, message, `audit-head:${day}`));
 }

@@ -1,29 +1,91 @@
 /** Getting rid of what is of no more use: old audit records, and what logging in and mail leave behind. */
 
-import { shift } from "../../shared/clock.ts";
+import { and, desc, eq } from "drizzle-orm";
+import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { purgeAudit } from "../audit/retention.ts";
+import { audit, auditFloor } from "../../store/schema.ts";
+import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
 import { purgeAttempts } from "../auth/attempts.ts";
 import { purgeCaptchas } from "../auth/challenges.ts";
 import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
+import { auditPurged } from "../mail/audit-messages.ts";
 import { purgeOutbox } from "../mail/outbox.ts";
-import type { Services } from "../operation/context.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context, Services } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
+/** Who shortened the retention can be read for so long, whatever the retention is then. */
+const CHANGE_KEPT = 30 * DAY;
+/** The database goes by its own clock, which may be behind ours. */
+const SKEW = HOUR;
+
 /**
- * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many. Does
- * nothing while deleting has to wait; see `beat`.
+ * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many; on
+ * record, with a mail to the administrators. Does nothing while deleting has to wait; see `beat`. Interrupted, it has
+ * removed a part, on record too, and the next call removes the rest.
  */
-export async function purgeDue(services: Services, time: Heartbeat): Promise<number> {
+export async function purgeDue(context: Context, time: Heartbeat): Promise<number> {
   if (time.holdUntil !== undefined) return 0;
-  const before = shift(time.now, -(await readSetting(services, services.db, "policy.audit_retention")));
-  const removed = await purgeAudit(services, before);
-  if (removed > 0)
-    services.log.info("audit records past their retention were removed", { removed, before: formatTimestamp(before) });
+  const retention = await readSetting(context, context.db, "policy.audit_retention");
+  const before = earliest(
+    shift(time.now, -retention),
+    await lastChange(context),
+    shift(time.now, -((await readFloor(context)) + SKEW)),
+  );
+  let removed = 0;
+  for (;;) {
+    const batch = await purge(context, before);
+    if (batch === 0) break;
+    removed += batch;
+  }
+  if (removed === 0) return 0;
+  context.log.info("audit records past their retention were removed", { removed, before: formatTimestamp(before) });
+  const message = auditPurged(context.policy.site, { removed, before, retention });
+  const occasion = `audit-purge:${formatTimestamp(time.now).slice(0, 10)}`;
+  await context.db.transaction((tx) => tellAdministrators({ tx, context }, message, occasion));
   return removed;
+}
+
+/** One batch, and its record. */
+function purge(context: Context, before: Date): Promise<number> {
+  return audited(context, { action: "audit.purge" }, async (op) => {
+    const purged = await purgeBatch(op.tx, context, before);
+    if (purged === undefined) op.learn({ unneeded: true });
+    else op.learn({ detail: { removed: purged.removed, before: formatTimestamp(before), up_to: purged.last } });
+    return purged?.removed ?? 0;
+  });
+}
+
+/** The time of the last change of the retention, as long as its record is to outlive what it removes. */
+async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
+  const [change] = await db
+    .select({ at: audit.createdAt })
+    .from(audit)
+    .where(
+      and(
+        eq(audit.resourceId, "policy.audit_retention"),
+        eq(audit.action, "settings.update"),
+        eq(audit.result, "success"),
+      ),
+    )
+    .orderBy(desc(audit.id))
+    .limit(1);
+  return change !== undefined && change.at > shift(clock.now(), -CHANGE_KEPT) ? change.at : undefined;
+}
+
+/** Milliseconds for which the database itself keeps every record: it would refuse a whole batch for the youngest in it. */
+async function readFloor({ db, policy }: Context): Promise<number> {
+  const [row] = await db.select().from(auditFloor);
+  return row?.milliseconds ?? policy.auditRetentionMin;
+}
+
+function earliest(...times: readonly (Date | undefined)[]): Date {
+  const known = times.filter((time) => time !== undefined);
+  return new Date(Math.min(...known.map((time) => time.getTime())));
 }
 
 /** Removes sessions, codes, reset tokens, used captchas, locks and finished mail that nobody can use or ask about any more. */

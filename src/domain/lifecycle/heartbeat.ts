@@ -1,21 +1,19 @@
 /** The service's stored heartbeat: a stop, or a clock that was set, is noticed by it, and then deleting waits for a day. */
 
-import { asc, inArray, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
-import { admins, counters } from "../../store/schema.ts";
+import { LOCKS } from "../../store/locks.ts";
+import { serviceState } from "../../store/schema.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 
 /** A longer gap in the heartbeat, forwards or backwards, makes the clock doubtful. */
 export const LONGEST_GAP = HOUR;
 /** For so long nothing is deleted then. */
 export const HOLD = DAY;
-
-const HEARTBEAT = "heartbeat";
-const HOLD_UNTIL = "recycle_hold_until";
 
 /** The time that a job goes by from its beginning to its end, whatever happens to the clock meanwhile. */
 export interface Heartbeat {
@@ -31,15 +29,15 @@ export interface Heartbeat {
 export async function beat(services: Services): Promise<Heartbeat> {
   const { db, clock, log } = services;
   const { now, last, hold } = await db.transaction(async (tx) => {
-    // Whoever is first makes the row, so that there is one to lock.
-    await tx.insert(counters).values({ name: HEARTBEAT, value: clock.now().getTime() }).onConflictDoNothing();
-    const stored = await readMoments(tx);
-    const seen = { now: clock.now(), last: stored.get(HEARTBEAT) ?? clock.now() };
-    await storeMoment(tx, HEARTBEAT, seen.now);
-    if (!isGap(seen.last, seen.now)) return { ...seen, hold: stored.get(HOLD_UNTIL) };
-    const hold = shift(seen.now, HOLD);
-    await storeMoment(tx, HOLD_UNTIL, hold);
-    await tellAdministrators(services, tx, { from: seen.last, to: seen.now, resumesAt: hold });
+    const stored = await lockState(tx);
+    const now = clock.now();
+    const seen = { now, last: stored?.heartbeatAt ?? now };
+    const hold = isGap(seen.last, now) ? shift(now, HOLD) : (stored?.holdUntil ?? undefined);
+    await storeState(tx, { heartbeatAt: now, holdUntil: hold ?? null });
+    if (isGap(seen.last, now) && hold !== undefined) {
+      const message = clockJump(services.policy.site, { from: seen.last, to: now, resumesAt: hold });
+      await tellAdministrators({ tx, context: services }, message, `clock-jump:${formatTimestamp(now).slice(0, 10)}`);
+    }
     return { ...seen, hold };
   });
   const holdUntil = hold !== undefined && hold > now ? hold : undefined;
@@ -57,9 +55,10 @@ export async function beat(services: Services): Promise<Heartbeat> {
 /** Ends the wait, if there is one, on the word of somebody who looked at the clock. */
 export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Promise<Heartbeat> {
   return await db.transaction(async (tx) => {
-    await storeMoment(tx, HEARTBEAT, clock.now());
-    await storeMoment(tx, HOLD_UNTIL, new Date(0));
-    return { now: clock.now(), holdUntil: undefined };
+    const now = clock.now();
+    await lockState(tx);
+    await storeState(tx, { heartbeatAt: now, holdUntil: null });
+    return { now, holdUntil: undefined };
   });
 }
 
@@ -72,16 +71,9 @@ export interface StoredHeartbeat extends Heartbeat {
 /** The time, and whether deleting waits, without a heartbeat: for who only looks. A gap that nobody noticed yet counts. */
 export async function readHeartbeat({ db, clock }: Pick<Services, "db" | "clock">): Promise<StoredHeartbeat> {
   const now = clock.now();
-  const rows = await db
-    .select()
-    .from(counters)
-    .where(inArray(counters.name, [HEARTBEAT, HOLD_UNTIL]));
-  const moment = (name: string): Date | undefined => {
-    const row = rows.find((candidate) => candidate.name === name);
-    return row === undefined ? undefined : new Date(row.value);
-  };
-  const last = moment(HEARTBEAT);
-  const hold = isGap(last ?? now, now) ? shift(now, HOLD) : (moment(HOLD_UNTIL) ?? now);
+  const [stored] = await db.select().from(serviceState);
+  const last = stored?.heartbeatAt;
+  const hold = isGap(last ?? now, now) ? shift(now, HOLD) : (stored?.holdUntil ?? now);
   return { now, last, holdUntil: hold > now ? hold : undefined };
 }
 
@@ -89,40 +81,19 @@ function isGap(last: Date, now: Date): boolean {
   return Math.abs(now.getTime() - last.getTime()) > LONGEST_GAP;
 }
 
-/** Any constant will do, as long as every version of the program uses the same. */
-const HEARTBEAT_LOCK = 8_246_003;
+type State = Omit<typeof serviceState.$inferSelect, "one">;
 
 /** Locked until the transaction ends: of several instances one sees a gap, and the others the hold that it stored. */
-async function readMoments(tx: Transaction): Promise<ReadonlyMap<string, Date>> {
-  // Row locks alone would not do: who waits for one does not see a row that was inserted meanwhile.
-  await tx.execute(sql`select pg_advisory_xact_lock(${HEARTBEAT_LOCK})`);
-  const rows = await tx
-    .select()
-    .from(counters)
-    .where(inArray(counters.name, [HEARTBEAT, HOLD_UNTIL]))
-    .orderBy(asc(counters.name));
-  return new Map(rows.map((row) => [row.name, new Date(row.value)]));
+async function lockState(tx: Transaction): Promise<State | undefined> {
+  // A row lock alone would not do: there may be no row yet.
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.heartbeat})`);
+  const [stored] = await tx.select().from(serviceState);
+  return stored;
 }
 
-async function storeMoment(tx: Transaction, name: string, at: Date): Promise<void> {
+async function storeState(tx: Transaction, state: State): Promise<void> {
   await tx
-    .insert(counters)
-    .values({ name, value: at.getTime() })
-    .onConflictDoUpdate({ target: counters.name, set: { value: sql`excluded.value` } });
-}
-
-async function tellAdministrators(
-  services: Services,
-  tx: Transaction,
-  gap: Parameters<typeof clockJump>[1],
-): Promise<void> {
-  const message = clockJump(services.policy.site, gap);
-  const recipients = await tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
-  const day = formatTimestamp(gap.to).slice(0, 10);
-  const mails = recipients.map(({ id, email }) => ({
-    recipient: email,
-    message,
-    dedupeKey: `clock-jump:${day}:${id}`,
-  }));
-  await queueMails({ tx, context: services }, mails);
+    .insert(serviceState)
+    .values({ one: 1, ...state })
+    .onConflictDoUpdate({ target: serviceState.one, set: state });
 }

@@ -5,7 +5,8 @@ import type { AccountRef, Host } from "../../protocol/host.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { counters } from "../../store/schema.ts";
+import { LOCKS } from "../../store/locks.ts";
+import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
@@ -18,9 +19,6 @@ export interface LockFailure {
   readonly username: string;
   readonly problem: string;
 }
-
-/** Held while entries are recorded, so that each is recorded once whoever else tries. */
-const IMPORT_LOCK = 0x75616d_6c6b;
 
 /**
  * The account of that username on the host, if it is ours by name, marker group and uid range; undefined in dry-run mode
@@ -52,7 +50,8 @@ export async function importLocks(services: Services, dataDir: string): Promise<
   const { log, db } = services;
   if (readLocks(dataDir, log).length === 0) return [];
   return await db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${IMPORT_LOCK}::bigint)`);
+    // Each entry is recorded once, whoever else tries.
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.lockImport})`);
     const failures: LockFailure[] = [];
     // Read again: another process may have recorded them meanwhile.
     for (const entry of readLocks(dataDir, log)) {
@@ -60,7 +59,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
       if (problem !== undefined) failures.push({ username: entry.username, problem });
       removeLock(dataDir, entry.id);
       // The file is gone for certain, so nobody asks for the mark any more.
-      await services.side.delete(counters).where(eq(counters.name, markOf(entry)));
+      await services.side.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }
     return failures;
   });
@@ -83,10 +82,7 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
 }
 
 async function isImported({ side }: Services, entry: LockEntry): Promise<boolean> {
-  const rows = await side
-    .select()
-    .from(counters)
-    .where(eq(counters.name, markOf(entry)));
+  const rows = await side.select().from(importedLocks).where(eq(importedLocks.id, entry.id));
   return rows.length > 0;
 }
 
@@ -100,17 +96,11 @@ async function recordLock(context: Context, entry: LockEntry): Promise<void> {
     }
     const user = await lockUser(op.tx, known.id);
     // The mark commits with the change.
-    await op.tx.insert(counters).values({ name: markOf(entry), value: entry.at.getTime() });
+    await op.tx.insert(importedLocks).values({ id: entry.id, at: entry.at });
     // Between the lock and now the service may have opened the account again.
     const closed = await disableAccess(op, user, { at: entry.at });
     const late = context.clock.now().getTime() - entry.at.getTime() > MINUTE;
     op.learn({ detail: { status: closed.user.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${entry.username} is disabled`, closed));
   });
-}
-
-const MARK = "lock:";
-
-function markOf(entry: LockEntry): string {
-  return MARK + entry.id;
 }

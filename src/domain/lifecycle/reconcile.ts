@@ -1,15 +1,15 @@
 /** Reconcile: what the host has is compared with what is stored, and set right; every repair is on record. */
 
-import { and, asc, count, eq, gte, like } from "drizzle-orm";
+import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
-import { admins, audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
 import { listClosings } from "../accounts/closings.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { keyCameBack } from "../mail/host-messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
 import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
@@ -100,7 +100,8 @@ async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
     op.alsoRecord({ actor, entry: { action: "user.disable", ...subject, detail }, result: "success" });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
   }
-  await tellAdministrators(op, user, disabled);
+  const message = keyCameBack(op.context.policy.site, { username: user.username, disabled });
+  await tellAdministrators(op, message, `key-came-back:${user.id}:${op.context.clock.now().getTime()}`);
 }
 
 /** How often it was recorded in the last hour. */
@@ -117,15 +118,6 @@ async function countReturns({ tx, context }: Operation, user: User): Promise<num
       ),
     );
   return row?.returns ?? 0;
-}
-
-async function tellAdministrators(op: Operation, user: User, disabled: boolean): Promise<void> {
-  const recipients = await op.tx.select({ email: admins.email }).from(admins).orderBy(asc(admins.id));
-  const message = keyCameBack(op.context.policy.site, { username: user.username, disabled });
-  await queueMails(
-    op,
-    recipients.map(({ email }) => ({ recipient: email, message })),
-  );
 }
 
 /** What is still to be taken away differs from what is stored, too. */

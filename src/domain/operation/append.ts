@@ -20,17 +20,18 @@ const CLOCK_TOLERANCE = SECOND;
  */
 export async function appendAudit(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
   const { entry, result, actor = context.actor } = recorded;
+  const { resourceId = "", detail: said = {} } = withSentId(entry, context.sentId);
   const names = {
     actor: clip(actor.name, MAX_NAME),
     action: entry.action,
     resourceType: RESOURCE_TYPE_OF[entry.action],
-    resourceId: clip(entry.resourceId ?? "", MAX_NAME),
+    resourceId: clip(resourceId, MAX_NAME),
     subjectId: entry.subjectId ?? null,
   };
   const next = await lockHead(tx, names);
   const now = context.clock.now();
   const behind = next.floor - now.getTime();
-  const detail = { ...clipAll(entry.detail ?? {}), ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}) };
+  const detail = { ...clipAll(said), ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}) };
   const content: AuditContent = {
     id: next.id,
     createdAt: behind > 0 ? new Date(next.floor) : now,
@@ -61,6 +62,13 @@ export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<b
     const rows = await tx.execute(sql`select 1 from audit where id = ${id} and mac = ${mac}`);
     return rows.length > 0;
   });
+}
+
+/** An id that was too large for the database was looked for as 0, which nothing has; the record has it as it was sent. */
+function withSentId(entry: AuditEntry, sentId: string | undefined): AuditEntry {
+  if (sentId === undefined) return entry;
+  if (entry.resourceId === "0") return { ...entry, resourceId: sentId };
+  return entry.detail?.application === 0 ? { ...entry, detail: { ...entry.detail, application: sentId } } : entry;
 }
 
 type Names = Pick<AuditContent, "actor" | "action" | "resourceType" | "resourceId" | "subjectId">;

@@ -1,6 +1,6 @@
 /** What is recorded: every audit action, and the kinds of resources the records name. */
 
-export const RESOURCE_TYPES = ["user", "ssh_key", "setting"] as const;
+export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin"] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -29,7 +29,11 @@ export const RESOURCE_TYPE_OF = {
   "settings.update": "setting",
   "lifecycle.expire": "user",
   "lifecycle.recycle": "user",
+  "admin.create": "admin",
+  "admin.update": "admin",
+  "admin.remove": "admin",
   "reconcile.repair": "user",
+  "audit.purge": "",
   "service.backup": "",
   "service.restore": "",
 } as const satisfies Readonly<Record<string, ResourceType | "">>;

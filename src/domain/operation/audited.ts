@@ -186,12 +186,13 @@ async function runSteps<T>(
   };
   journals.set(operation, journal);
   const result = await run(operation);
-  const { refused, unneeded, ...rest } = learned;
+  const { refused, unneeded, actor, ...rest } = learned;
   if (unneeded) return result;
   const detail = { ...known.entry.detail, ...rest.detail, ...(refused === undefined ? {} : { err: refused }) };
   journal.records.push({
     entry: { ...known.entry, ...rest, detail },
     result: refused === undefined ? "success" : "failed",
+    ...(actor === undefined ? {} : { actor }),
   });
   return result;
 }

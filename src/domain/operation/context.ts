@@ -13,6 +13,8 @@ export interface Policy {
   readonly defaultTtl: number;
   readonly recyclePeriod: number;
   readonly auditRetention: number;
+  /** No setting makes the retention shorter. */
+  readonly auditRetentionMin: number;
   readonly maxKeys: number;
   readonly keyTypes: readonly KeyType[];
   readonly uidRange: { readonly first: number; readonly last: number };
@@ -85,6 +87,8 @@ export interface Services {
 export interface Context extends Services {
   readonly actor: Actor;
   readonly requestId: string;
+  /** The id that the request names, where it is too large for the database to have it: digits. */
+  readonly sentId?: string;
   /** The operation that this one is part of, if any; see `audited`. */
   readonly operation?: Operation;
 }

@@ -33,6 +33,8 @@ export interface Learned {
   readonly resourceId?: string;
   readonly detail?: AuditDetail;
   readonly subjectId?: number;
+  /** Who it turned out to be that acted, as at a login; a failure is nobody's but the asker's. */
+  readonly actor?: Actor;
   /** The sentence of a failure that is to be committed all the same: the record says `failed`, with it as `err`. */
   readonly refused?: string;
   /** Somebody else did it first: nothing was changed, and nothing is recorded. */

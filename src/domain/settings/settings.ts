@@ -1,20 +1,29 @@
-/** The policy durations: configuration defaults, which administrators override. */
+/**
+ * The policy durations: configuration defaults, which administrators override. A shorter period that would delete what is
+ * there takes effect a day after it was set, whoever set it and however; until then the longer one holds.
+ */
 
 import { eq } from "drizzle-orm";
 import { DAY } from "../../shared/clock.ts";
 import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/duration.ts";
+import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { settings } from "../../store/schema.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
+import { periodShortened } from "../mail/audit-messages.ts";
 import { audited } from "../operation/audited.ts";
-import type { Context, Policy, Services } from "../operation/context.ts";
+import type { Context, Operation, Policy, Services } from "../operation/context.ts";
+import { type Hold, holdFor, lockSettings, readState, storeHold } from "./hold.ts";
 import { SETTING_KEYS, type SettingKey } from "./setting-keys.ts";
 
 export interface Setting {
   readonly key: SettingKey;
-  /** Milliseconds. */
+  /** Milliseconds; what is in force. */
   readonly value: number;
-  /** Whether a stored value replaces the configured default. */
+  /** Whether a stored value replaces the configured default, now or from `pending.at` on. */
   readonly overridden: boolean;
+  /** The shorter value that was set, and when it takes effect. */
+  readonly pending?: { readonly value: number; readonly at: Date };
 }
 
 /** The longest value of the settings that decide when an account ends and goes. */
@@ -22,35 +31,51 @@ const MAX_ACCOUNT_TIME = MAX_DAYS * DAY;
 
 /** All settings as they stand. */
 export async function listSettings(context: Context): Promise<readonly Setting[]> {
-  const rows = await context.db.select().from(settings).prepare("list_settings").execute();
-  return SETTING_KEYS.map((key) => {
-    const row = rows.find((stored) => stored.key === key);
-    return { key, value: row?.value ?? defaultOf(context.policy, key), overridden: row !== undefined };
-  });
+  const found: Setting[] = [];
+  for (const key of SETTING_KEYS) found.push(await findSetting(context, context.db, key));
+  return found;
 }
 
-/** Overrides a default with a duration given as text such as `90d`; throws `invalid` for one that is none or out of range. */
+/**
+ * Overrides a default with a duration given as text such as `90d`; throws `invalid` for one that is none, out of range, or a
+ * retention that only the host's configuration may set.
+ */
 export function updateSetting(context: Context, key: SettingKey, text: string): Promise<Setting> {
-  return audited(context, settingEntry(key), async (op) => {
-    const value = key === "policy.audit_retention" ? parseDuration(text) : parseDuration(text, MAX_ACCOUNT_TIME);
-    const stored = { value, updatedAt: context.clock.now() };
-    await op.tx
-      .insert(settings)
-      .values({ key, ...stored })
-      .onConflictDoUpdate({ target: settings.key, set: stored });
-    op.learn({ detail: { value: formatDuration(value), overridden: true } });
-    return { key, value, overridden: true };
-  });
+  return audited(context, settingEntry(key), (op) =>
+    change(op, key, async () => {
+      const value = parseValue(context.policy, key, text);
+      const stored = { value, updatedAt: context.clock.now() };
+      await op.tx
+        .insert(settings)
+        .values({ key, ...stored })
+        .onConflictDoUpdate({ target: settings.key, set: stored });
+    }),
+  );
 }
 
 /** Drops the override, if there is one: the configured default is in force again. */
 export function dropSetting(context: Context, key: SettingKey): Promise<Setting> {
-  return audited(context, settingEntry(key), async (op) => {
-    await op.tx.delete(settings).where(eq(settings.key, key));
-    const value = defaultOf(context.policy, key);
-    op.learn({ detail: { value: formatDuration(value), overridden: false } });
-    return { key, value, overridden: false };
-  });
+  return audited(context, settingEntry(key), (op) =>
+    change(op, key, async () => void (await op.tx.delete(settings).where(eq(settings.key, key)))),
+  );
+}
+
+/**
+ * Takes note of the configured defaults, when the service starts: one that was made shorter since the last start takes
+ * effect a day from now, on record.
+ */
+export async function noteConfigured(context: Context): Promise<void> {
+  for (const key of SETTING_KEYS.filter(isDelayed)) {
+    const configured = defaultOf(context.policy, key);
+    if ((await readState(context.db, key))?.configured === configured) continue;
+    await audited(context, settingEntry(key), async (op) => {
+      await lockSettings(op.tx);
+      const known = await readState(op.tx, key);
+      if (known === undefined || known.configured === configured) op.learn({ unneeded: true });
+      else op.learn({ detail: { configured: formatDuration(configured) } });
+      if (known?.configured !== configured) await change(op, key, async () => {}, configured);
+    });
+  }
 }
 
 /** The configured default of a setting, in milliseconds. */
@@ -65,14 +90,84 @@ export function defaultOf(policy: Policy, key: SettingKey): number {
   }
 }
 
-/** The setting in force, in milliseconds: the stored override, else the configured default. Read anew at each use. */
+/** The setting in force, in milliseconds. Read anew at each use. */
 export async function readSetting(
-  services: Pick<Services, "policy">,
+  services: Pick<Services, "policy" | "clock">,
   db: Database | Transaction,
   key: SettingKey,
 ): Promise<number> {
+  return (await findSetting(services, db, key)).value;
+}
+
+async function findSetting(
+  { policy, clock }: Pick<Services, "policy" | "clock">,
+  db: Database | Transaction,
+  key: SettingKey,
+): Promise<Setting> {
   const [row] = await db.select().from(settings).where(eq(settings.key, key)).prepare("read_setting").execute();
-  return row?.value ?? defaultOf(services.policy, key);
+  const overridden = row !== undefined;
+  const wanted = atLeast(policy, key, row?.value ?? defaultOf(policy, key));
+  if (!isDelayed(key)) return { key, value: wanted, overridden };
+  const configured = overridden ? undefined : defaultOf(policy, key);
+  const hold = holdFor(await readState(db, key), configured, clock.now());
+  if (hold === undefined || hold.value <= wanted) return { key, value: wanted, overridden };
+  return { key, value: hold.value, overridden, pending: { value: wanted, at: hold.until } };
+}
+
+/** Changes what is stored of a setting; what becomes shorter by it is held for a day, and the administrators are told. */
+async function change(
+  op: Operation,
+  key: SettingKey,
+  store: () => Promise<void>,
+  configured = defaultOf(op.context.policy, key),
+): Promise<Setting> {
+  await lockSettings(op.tx);
+  const before = await findSetting(op.context, op.tx, key);
+  await store();
+  const now = op.context.clock.now();
+  const [row] = await op.tx.select().from(settings).where(eq(settings.key, key));
+  const wanted = atLeast(op.context.policy, key, row?.value ?? configured);
+  const isShorter = isDelayed(key) && wanted < before.value;
+  const again = before.pending?.value === wanted ? before.pending.at : undefined;
+  const hold: Hold | undefined = isShorter
+    ? { value: before.value, until: again ?? new Date(now.getTime() + DAY) }
+    : undefined;
+  if (isDelayed(key)) await storeHold(op.tx, key, { configured, hold });
+  const setting = { key, value: before.value, overridden: row !== undefined };
+  const detail = {
+    value: formatDuration(wanted),
+    overridden: setting.overridden,
+    old_value: formatDuration(before.value),
+  };
+  if (hold === undefined) {
+    op.learn({ detail });
+    return { ...setting, value: wanted };
+  }
+  op.learn({ detail: { ...detail, effective_at: hold.until.toISOString() } });
+  const shortening = { key, from: before.value, to: wanted, at: hold.until, by: op.context.actor.name };
+  const occasion = `shorter:${key}:${wanted}:${hold.until.getTime()}`;
+  await tellAdministrators(op, periodShortened(op.context.policy.site, shortening), occasion);
+  return { ...setting, pending: { value: wanted, at: hold.until } };
+}
+
+function parseValue(policy: Policy, key: SettingKey, text: string): number {
+  if (key !== "policy.audit_retention") return parseDuration(text, MAX_ACCOUNT_TIME);
+  const value = parseDuration(text);
+  if (value >= policy.auditRetentionMin) return value;
+  throw new UamError(
+    "invalid",
+    `Audit records are kept for at least ${formatDuration(policy.auditRetentionMin)}; only the configuration of the host can lower that (UAM_AUDIT_RETENTION_MIN)`,
+  );
+}
+
+/** What was stored before there was a shortest retention does not go below it either. */
+function atLeast(policy: Policy, key: SettingKey, value: number): number {
+  return key === "policy.audit_retention" ? Math.max(value, policy.auditRetentionMin) : value;
+}
+
+/** Whether a shorter value deletes what is there. */
+function isDelayed(key: SettingKey): boolean {
+  return key !== "policy.default_ttl";
 }
 
 function settingEntry(key: SettingKey) {

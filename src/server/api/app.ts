@@ -16,6 +16,7 @@ import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
+import { recordRefusal } from "./refusals.ts";
 import { infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
 import {
@@ -114,9 +115,9 @@ function absent(): never {
 type Router = ReturnType<typeof createRouter>;
 
 function buildRoutes(web: Web): Router {
-  const router = createRouter(web, (thrown, request) => {
+  const router = createRouter(web, async (thrown, request) => {
     noteFault(web, request, thrown);
-    return errorResponse(thrown);
+    return await recorded(web, request, errorResponse(thrown));
   });
   router.group(API_ROOT, (api) =>
     api
@@ -136,6 +137,17 @@ function buildRoutes(web: Web): Router {
 function documentOf({ options }: Web, router: Router): OpenApiDocument {
   const { baseUrl, version, contact } = options;
   return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version, contact });
+}
+
+/** The refusal, once it is on record where it has to be; else the failure to record it. */
+async function recorded(web: Web, request: Request, response: Response): Promise<Response> {
+  try {
+    await recordRefusal(web.services, request, response);
+    return response;
+  } catch (error) {
+    noteFault(web, request, error);
+    return errorResponse(error);
+  }
 }
 
 function withUrl(request: Request, url: string): Request {

@@ -17,6 +17,7 @@ export function auditRoutes(web: Web) {
       "/",
       async ({ context, query }) => {
         const filter = {
+          userId: query.user_id,
           actor: query.actor,
           action: query.action,
           resourceType: query.resource_type,

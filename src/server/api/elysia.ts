@@ -7,6 +7,7 @@ import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
+import { acceptContent } from "./refusals.ts";
 import { authorize, contextOf, infoOf, type Permission, SESSION_COOKIE } from "./request.ts";
 import { unknownRoute } from "./routing.ts";
 import type { RegisteredRoute, Web } from "./web.ts";
@@ -15,14 +16,17 @@ import type { RegisteredRoute, Web } from "./web.ts";
  * A router whose every failure is answered by `fail`. Both hooks come before any route: Elysia applies a hook only to what is
  * added after it. Without `standardHostname: false` a Host header without a port is a 404 on every route.
  */
-export function createRouter(web: Web, fail: (thrown: unknown, request: Request) => Response) {
+export function createRouter(web: Web, fail: (thrown: unknown, request: Request) => Promise<Response>) {
   const router = new Elysia({ handler: { standardHostname: false } });
   router.onError(({ code, error, request }) =>
     // Elysia knows a path by its method: that the path exists with others, only the list of routes can say.
     fail(code === "NOT_FOUND" ? unknownRoute(web.routes(), request) : asRefusal(error), request),
   );
-  // After the guards, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
-  router.onBeforeHandle(({ request }) => refuseLargeBody(request, web.options.maxBody));
+  // After guards and validation, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
+  router.onBeforeHandle(({ request }) => {
+    acceptContent(request);
+    return refuseLargeBody(request, web.options.maxBody);
+  });
   return router;
 }
 

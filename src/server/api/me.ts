@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
+import { UamError } from "../../shared/errors.ts";
 import { auditRecord, keyRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { AuditRecord } from "./schemas/audit.ts";
@@ -101,6 +102,8 @@ export function meRoutes(web: Web) {
     .get(
       "/audit",
       async ({ context, session, query }) => {
+        if (session.principal.email === undefined)
+          throw new UamError("unauthorized", "The user of this session was deleted");
         const page = { page: query.page, pageSize: query.page_size };
         const { total, items } = await listOwnAudit(context, session.principal.id, page);
         return { data: { total, items: items.map(auditRecord) } };

@@ -78,7 +78,17 @@ export function contextOf(services: Services, request: Request, principal?: Prin
     principal === undefined
       ? { type: "anonymous", name: "anonymous", ip }
       : { type: principal.userType, name: principal.username, ip };
-  return { ...services, actor, requestId: id };
+  const sentId = SENT_ID.exec(new URL(request.url).pathname)?.[1];
+  const isTooLarge = sentId !== undefined && !Number.isSafeInteger(Number(sentId));
+  return { ...services, actor, requestId: id, ...(isTooLarge ? { sentId } : {}) };
+}
+
+/** The id within a path, which is its last part or the one before. */
+const SENT_ID = /\/(\d+)(?:\/[a-z]*)?\/?$/;
+
+/** The session that a guard has found the request to have; undefined if none has looked, or found any. */
+export async function sessionOf(request: Request): Promise<LiveSession | undefined> {
+  return await found.get(request);
 }
 
 async function lookUp(find: SessionFinder, request: Request): Promise<LiveSession | undefined> {

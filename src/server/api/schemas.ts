@@ -97,15 +97,18 @@ export function created<S extends v.GenericSchema>(success: S, ...failures: read
 
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503;
 
-/** `:id`: digits only. One too large for the database becomes 0, which no row has. */
-export const IdParams = v.object({
-  id: v.pipe(
+/** An id as text: digits only. One too large for the database becomes 0, which no row has. */
+export function idNumber(description?: string) {
+  return v.pipe(
     v.string(),
     v.regex(/^\d+$/, "must be an unsigned integer"),
-    v.metadata({ type: "integer", minimum: 0, examples: [7] }),
+    v.metadata({ type: "integer", minimum: 0, examples: [7], ...(description === undefined ? {} : { description }) }),
     v.transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0)),
-  ),
-});
+  );
+}
+
+/** `:id`. */
+export const IdParams = v.object({ id: idNumber() });
 
 /** No list is as long; times the largest page it is still a whole number to JavaScript and to PostgreSQL. */
 const FARTHEST = 1e12;

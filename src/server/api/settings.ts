@@ -32,7 +32,7 @@ export function settingRoutes(web: Web) {
           operationId: "updateSetting",
           summary: "Override a configured default",
           description:
-            "Holds from the next use on: who has an expiry already keeps it. A shorter recycle period or audit retention also counts for what is there: users and records that are older are deleted within the hour, for good.",
+            "Holds from the next use on: users who have an expiry already keep it. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once: until then `value` is what holds, and `pending` what comes. Then older users and records are deleted for good. The retention has a minimum that only the host's configuration can lower.",
         },
       },
     )
@@ -45,7 +45,8 @@ export function settingRoutes(web: Web) {
         detail: {
           operationId: "dropSetting",
           summary: "Drop an override",
-          description: "The configured default is in force again; the answer is the setting as it now stands.",
+          description:
+            "The configured default is in force again, after 24 hours where it is the shorter one; the answer is the setting as it now stands.",
         },
       },
     );

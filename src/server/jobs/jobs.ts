@@ -9,6 +9,7 @@ import { beat } from "../../domain/lifecycle/heartbeat.ts";
 import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
 import { type Services, systemContext } from "../../domain/operation/context.ts";
+import { noteConfigured } from "../../domain/settings/settings.ts";
 import type { Drift } from "../../protocol/host.ts";
 import { withJobLock } from "../../store/job-lock.ts";
 import { startDelivery } from "../mail/delivery.ts";
@@ -63,10 +64,13 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     {
       name: "clean-up",
       schedule: "17 * * * *",
-      run: async () => {
-        await purgeDue(services, await beat(services));
-        await cleanUp(services);
-      },
+      run: () => cleanUp(services),
+    },
+    // Once a day, because each time is a record and a mail.
+    {
+      name: "purge",
+      schedule: "27 4 * * *",
+      run: async () => void (await purgeDue(context, await beat(services))),
     },
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
@@ -89,7 +93,14 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
   };
   const jobs = jobsOf(services, parts);
   const delivery = startDelivery(services, parts.transport);
+  // Before anything is deleted by a period that was shortened while the service was stopped.
+  const settings: Job = {
+    name: "settings",
+    schedule: "",
+    run: () => noteConfigured(systemContext(services)),
+  };
   async function catchUp(): Promise<void> {
+    await runJob(services, settings, stopping.signal);
     for (const job of jobs) await start(job);
   }
   const caughtUp = catchUp();

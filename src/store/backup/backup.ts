@@ -5,7 +5,8 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
 import type { ConnectionOptions } from "../client.ts";
-import { MIGRATION_LOCK, migrationHash, pendingMigrations } from "../migrate.ts";
+import { LOCKS } from "../locks.ts";
+import { migrationHash, pendingMigrations } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import {
   type BackupHeader,
@@ -53,7 +54,7 @@ export async function writeBackup(source: BackupSource, sink: Writable): Promise
     await client.execute("set search_path = public; set statement_timeout = 0; set lock_timeout = 0");
     await client.execute("set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO'");
     // Taken before the snapshot: nobody migrates between the one and the last table. It goes with the connection.
-    await client.execute(`select pg_advisory_lock_shared(${MIGRATION_LOCK})`);
+    await client.execute(`select pg_advisory_lock_shared(${LOCKS.migration})`);
     await client.execute("begin isolation level repeatable read read only");
     const header = await readHeader(client, source);
     const rows: Record<string, number> = {};

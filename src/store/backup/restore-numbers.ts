@@ -26,10 +26,17 @@ export interface Numbers {
  */
 export const UID_GAP = 1000;
 
-/** How far numbering has got; nothing in a database without the tables. */
+/** How far numbering has got; nothing in a database without the tables, which may be those of an older version. */
 export async function readNumbers(db: Executor): Promise<Numbers> {
-  const found = await existing(db, ["counters"]);
-  return { identities: await readIdentities(db), uid: found.length === 0 ? 0 : await lastUid(db) };
+  const [table] = await existing(db, ["uid_counter"]);
+  const [older] = await existing(db, ["counters"]);
+  const uid =
+    table !== undefined
+      ? await lastUid(db)
+      : older === undefined
+        ? 0
+        : await numberOf(db, "select value::text as last from public.counters where name = 'uid'");
+  return { identities: await readIdentities(db), uid };
 }
 
 /** Makes every table go on above the highest of the given numbers of its, and above its rows. */
@@ -58,8 +65,8 @@ export async function raiseUid(db: Executor, before: number, { first, last, onHo
   const known = Math.max(first - 1, before, await lastUid(db), users?.uid ?? 0, onHost ?? 0);
   const uid = known + Math.min(UID_GAP, Math.max(0, Math.floor((last - known) / 10)));
   await db.execute(sql`
-    insert into public.counters (name, value) values ('uid', ${uid})
-    on conflict (name) do update set value = excluded.value`);
+    insert into public.uid_counter (one, last) values (1, ${uid})
+    on conflict (one) do update set last = excluded.last`);
   return uid + 1;
 }
 
@@ -69,11 +76,15 @@ export async function raiseUid(db: Executor, before: number, { first, last, onHo
  */
 export async function ensureHeartbeat(db: Executor, createdAt: number): Promise<void> {
   await db.execute(
-    sql`insert into public.counters (name, value) values ('heartbeat', ${createdAt}) on conflict (name) do nothing`,
+    sql`insert into public.service_state (one, heartbeat_at) values (1, to_timestamp(${createdAt} / 1000.0)) on conflict (one) do nothing`,
   );
 }
 
 async function lastUid(db: Executor): Promise<number> {
-  const [row] = await db.execute<{ value: string }>("select value::text from public.counters where name = 'uid'");
-  return Number(row?.value ?? 0);
+  return await numberOf(db, "select last::text from public.uid_counter");
+}
+
+async function numberOf(db: Executor, query: string): Promise<number> {
+  const [row] = await db.execute<{ last: string }>(query);
+  return Number(row?.last ?? 0);
 }

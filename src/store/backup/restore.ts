@@ -4,7 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { UamError } from "../../shared/errors.ts";
 import type { ConnectionOptions, Executor } from "../client.ts";
-import { applyMigrations, MIGRATION_LOCK, migrationHash } from "../migrate.ts";
+import { LOCKS } from "../locks.ts";
+import { applyMigrations, migrationHash } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { protectWithin, withGuardsDown } from "../protect.ts";
 import type { BackupSummary } from "./backup.ts";
@@ -56,19 +57,20 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     await client.execute("set local maintenance_work_mem = '256MB'");
     await refuseCompany(client);
     // A service that starts now and would migrate waits for the end of this.
-    await client.execute(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await client.execute(`select pg_advisory_xact_lock(${LOCKS.migration})`);
     if (!target.force) await requireEmpty(client);
     const before = await readNumbers(client);
     await dropSchema(client);
     await load(client, path, summary);
+    await applyMigrations(client, MIGRATIONS, header.migrations.length);
     await raiseIdentities(client, [...header.identities, ...before.identities]);
     await ensureHeartbeat(client, header.createdAt);
-    await applyMigrations(client, MIGRATIONS, header.migrations.length);
     const nextUid = await raiseUid(client, before.uid, target.uids);
     if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
-    // A migration may have dropped some of them.
-    const carried = header.tables.map(({ name }) => name);
-    for (const name of await existing(client, carried)) await client.execute(`analyze public.${quote(name)}`);
+    // A migration may have removed one of the backup's tables, and made others.
+    for (const name of await existing(client, [...tableNames()])) {
+      await client.execute(`analyze public.${quote(name)}`);
+    }
     await target.beforeCommit(header, client);
     // Whoever connected meanwhile waits for tables that are about to be others.
     await refuseCompany(client);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { type AuditFilter, auditRange, listAudit, listOwnAudit } from "../../../src/domain/audit/audit.ts";
-import { purgeAudit } from "../../../src/domain/audit/retention.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import type { AuditRow } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
-import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 
 const ROWS = 4000;
 const START = new Date("2026-01-01T00:00:00.000Z");
@@ -52,6 +52,15 @@ describe("listAudit()", () => {
     { resourceType: "user", resourceId: "5" },
     { actor: "admin0", resourceId: "5" },
     { action: "user.extend", resourceType: "user", resourceId: "5" },
+    { userId: 1 },
+    { userId: 424242 },
+    { userId: 1, action: "user.update" },
+    { userId: 1, actor: "user1" },
+    { userId: 1, actor: "admin0", resourceType: "user" },
+    { userId: 1, resourceType: "ssh_key" },
+    { userId: 1, resourceId: "1", action: "user.create" },
+    { userId: 1, resourceId: "2" },
+    { userId: 7, actor: "admin0", action: "user.create", resourceType: "user", resourceId: "7" },
   ];
   const spans: readonly Pick<AuditFilter, "since" | "until">[] = [
     {},
@@ -87,10 +96,12 @@ describe("listAudit()", () => {
     });
   }
 
-  test("listOwnAudit() gives the records about one user, and none of others", async () => {
+  test("listOwnAudit() gives the records about one user, none of others, and nobody else's address", async () => {
     for (const userId of [1, 7, 1999, 424242]) {
-      const expected = rows.filter((row) => row.subjectId === userId);
-      const { total, items } = await listOwnAudit(t.system, userId, { page: 1, pageSize: 500 });
+      const about = rows.filter((row) => row.subjectId === userId);
+      const expected = about.map((row) => (row.actor === `user${userId}` ? row : { ...row, ip: "" }));
+      const caller = { ...t.system, actor: { type: "user", name: `user${userId}`, ip: "" } } as const;
+      const { total, items } = await listOwnAudit(caller, userId, { page: 1, pageSize: 500 });
       expect(total).toBe(expected.length);
       expect(items).toEqual(expected.slice(0, 500));
     }
@@ -100,6 +111,28 @@ describe("listAudit()", () => {
     expect(await auditRange(t.db)).toEqual({ first: 1, last: ROWS });
     expect(await auditRange(t.db, time(9), time(11))).toEqual({ first: 10, last: 12 });
     expect(await auditRange(t.db, time(3999 + 3))).toEqual({ first: ROWS + 1, last: ROWS });
+  });
+
+  test("listAudit() of a user and another filter looks at that user's records only, and in the index alone", async () => {
+    await t.alter("vacuum analyze audit");
+    const root = openDatabase(t.superuser, 1);
+    const buffers = async (call: string) => {
+      const [row] = await root.db.execute<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
+        sql.raw(`explain (analyze, buffers, format json) select * from ${call}`),
+      );
+      const plan = row?.["QUERY PLAN"][0]?.Plan ?? {};
+      return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+    };
+    const call = (user: number) =>
+      `audit_subject_page(${user}, 'admin0', null, '{user.create,user.update}', 1, ${ROWS}, 0, 20)`;
+    await buffers(call(7));
+    const [size] = await root.db.execute<{ pages: number }>("select (pg_relation_size('audit') / 8192)::int as pages");
+    expect(size?.pages).toBeGreaterThan(100);
+    // Looking at each record in the table would cost more than that.
+    expect(rows.filter((row) => row.subjectId === 1).length).toBeGreaterThan(50);
+    expect(await buffers(call(7))).toBeLessThan(30);
+    expect(await buffers(call(1))).toBeLessThan(50);
+    await root.close();
   });
 
   test("listAudit() is exact after retention, and after records were added by many writers at once", async () => {
@@ -129,6 +162,7 @@ describe("listAudit()", () => {
 
 function matches(row: AuditRow, filter: AuditFilter): boolean {
   return (
+    (filter.userId === undefined || row.subjectId === filter.userId) &&
     (filter.actor === undefined || row.actor === filter.actor) &&
     (filter.action === undefined || row.action === filter.action) &&
     (filter.resourceType === undefined || row.resourceType === filter.resourceType) &&

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AUDIT_KEY_FILE, openSeal } from "../../../src/domain/audit/key.ts";
-import { secrets } from "../../../src/store/schema.ts";
 import { createTestApp } from "../../support/app.ts";
 
 describe("openSeal()", async () => {
@@ -13,7 +12,11 @@ describe("openSeal()", async () => {
   const source = { auditKey: undefined, dataDir };
   beforeEach(async () => {
     rmSync(path, { force: true });
-    await t.db.delete(secrets);
+    await t.alter("alter table audit_key disable trigger user");
+    await t.alter("delete from audit_key");
+    await t.alter(
+      "alter table audit_key enable always trigger audit_guard_rows, enable always trigger audit_guard_truncate",
+    );
   });
   afterAll(async () => {
     rmSync(dataDir, { recursive: true });

@@ -7,14 +7,13 @@ import {
   describeHead,
   parseHead,
 } from "../../../src/domain/audit/head.ts";
-import { purgeAudit } from "../../../src/domain/audit/retention.ts";
 import { createSeal } from "../../../src/domain/audit/seal.ts";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import type { Database, DatabaseHandle } from "../../../src/store/client.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { withGuardsDown } from "../../../src/store/protect.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
-import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 
 /** More than one block, so that faults at its borders are met too. */
 const ROWS = 1010;

@@ -74,3 +74,54 @@ describe("removeAdmin()", () => {
     expect(await listAdmins(app.system)).toHaveLength(1);
   });
 });
+
+describe("every change of an administrator is on record", () => {
+  const records = async () =>
+    (await app.auditRows())
+      .filter(({ action }) => action.startsWith("admin."))
+      .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+
+  test("addAdmin(), setAdminPassword() and removeAdmin() name the administrator and who did it, never the password", async () => {
+    const before = (await records()).length;
+    const { id } = await addAdmin(app.system, "olaf", "olaf@example.org", ADMIN_PASSWORD);
+    await setAdminPassword(app.system, "olaf", NEW_PASSWORD);
+    await removeAdmin(app.system, "olaf");
+    const found = (await records()).slice(before);
+    const common = {
+      actorType: "cli",
+      actor: "operator",
+      resourceType: "admin",
+      resourceId: String(id),
+      result: "success",
+    };
+    expect(found).toMatchObject([
+      { ...common, action: "admin.create", detail: { username: "olaf", email: "olaf@example.org" } },
+      { ...common, action: "admin.update", detail: { username: "olaf", changed: "password" } },
+      { ...common, action: "admin.remove", detail: { username: "olaf", email: "olaf@example.org" } },
+    ]);
+    expect(JSON.stringify(found)).not.toContain(NEW_PASSWORD);
+    expect(JSON.stringify(found)).not.toContain("argon2");
+  });
+
+  test("a change that was refused is recorded as failed", async () => {
+    const before = (await records()).length;
+    await expect(addAdmin(app.system, "weak", "w@example.org", "short")).rejects.toThrow();
+    await addAdmin(app.system, "twice", "t@example.org", ADMIN_PASSWORD);
+    await expect(addAdmin(app.system, "twice", "t@example.org", ADMIN_PASSWORD)).rejects.toMatchObject({
+      code: "conflict",
+    });
+    await expect(setAdminPassword(app.system, "nobody", NEW_PASSWORD)).rejects.toThrow();
+    await expect(removeAdmin(app.system, "nobody")).rejects.toThrow();
+    expect(
+      (await records())
+        .slice(before)
+        .map(({ action, result, resourceId, detail }) => [action, result, resourceId, typeof detail.err]),
+    ).toEqual([
+      ["admin.create", "failed", "", "string"],
+      ["admin.create", "success", expect.any(String), "undefined"],
+      ["admin.create", "failed", "", "string"],
+      ["admin.update", "failed", "", "string"],
+      ["admin.remove", "failed", "", "string"],
+    ]);
+  });
+});

@@ -273,13 +273,17 @@ describe("loginAdmin()", () => {
     expect(JSON.stringify((await app.auditRows("auth.admin_login")).at(-1))).not.toContain("my password");
     await loginAdmin("admin", "wrong wrong wrong");
     expect((await app.auditRows("auth.admin_login")).at(-1)).toMatchObject({
-      actorType: "admin",
-      actor: "admin",
+      // Whoever does not know the password is not the administrator.
+      actorType: "anonymous",
+      actor: "anonymous",
       result: "failed",
       resourceType: "",
     });
+    expect((await app.lastAudit("auth.admin_login")).detail.username).toBe("admin");
     await loginAdmin("admin", ADMIN_PASSWORD);
-    expect((await app.auditRows("auth.admin_login")).at(-1)).toMatchObject({ result: "success" });
+    expect(await app.lastAudit("auth.admin_login")).toMatchObject({
+      ...{ actorType: "admin", actor: "admin", result: "success", detail: { username: "admin" } },
+    });
   });
 });
 

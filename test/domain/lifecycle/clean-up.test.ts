@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { cleanUp, purgeDue } from "../../../src/domain/lifecycle/clean-up.ts";
-import { dropSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
-import { DAY, HOUR, shift } from "../../../src/shared/clock.ts";
-import { loginLimits, otpCodes, outbox, sessions, usedCaptchas } from "../../../src/store/schema.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { systemContext } from "../../../src/domain/operation/context.ts";
+import { dropSetting, readSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
+import { DAY, HOUR, shift, systemClock } from "../../../src/shared/clock.ts";
+import { loginLimits, otpCodes, outbox, sessions, settings, usedCaptchas } from "../../../src/store/schema.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await createTestApp();
+  app = await createTestApp({ UAM_AUDIT_RETENTION_MIN: "1h" });
 });
 afterAll(() => app.close());
 
@@ -16,21 +18,69 @@ const time = (holdUntil?: Date) => ({ now: app.clock.now(), holdUntil });
 const actions = async () => (await app.auditRows()).map((row) => row.action);
 
 describe("purgeDue()", () => {
+  const purge = (holdUntil?: Date) => purgeDue(systemContext(app.services), time(holdUntil));
+
   test("removes the records older than the retention as it is set now, oldest first, and no other", async () => {
-    for (let day = 0; day < 10; day++) {
+    for (let day = 0; day < 9; day++) {
       await updateSetting(app.system, "policy.default_ttl", `${day + 1}d`);
       app.clock.advance(DAY);
     }
-    expect(await purgeDue(app.services, time())).toBe(0);
+    expect(await purge()).toBe(0);
     await updateSetting(app.system, "policy.audit_retention", "4d");
-    expect(await purgeDue(app.services, time(shift(app.clock.now(), 1)))).toBe(0);
-    expect(await purgeDue(app.services, time())).toBe(6);
+    expect(await purge()).toBe(0);
+    app.clock.advance(DAY);
+    expect(await purge(shift(app.clock.now(), 1))).toBe(0);
+    await addAdmin(app.system, "told", "told@example.org", ADMIN_PASSWORD);
+    expect(await purge()).toBe(6);
     const left = await app.auditRows();
-    // The record that is exactly as old as the retention stays.
-    expect(left.map((row) => row.id)).toEqual([7, 8, 9, 10, 11]);
+    // The record that is exactly as old as the retention stays; the last one tells of the purge.
+    expect(left.map((row) => row.id)).toEqual([7, 8, 9, 10, 11, 12]);
+    expect(await app.lastAudit("audit.purge")).toMatchObject({
+      ...{ id: 12, actorType: "system", resourceType: "", resourceId: "", result: "success" },
+      detail: { removed: 6, before: shift(app.clock.now(), -4 * DAY).toISOString(), up_to: 6 },
+    });
+    expect(await app.mails("told@example.org")).toMatchObject([
+      { subject: expect.stringContaining("6 audit records removed") },
+    ]);
     await dropSetting(app.system, "policy.audit_retention");
-    expect(await purgeDue(app.services, time())).toBe(0);
-    expect(await actions()).toHaveLength(6);
+    expect(await purge()).toBe(0);
+    expect(await actions()).toHaveLength(7);
+  });
+
+  test("leaves the record of who shortened the retention, for a month", async () => {
+    app.clock.advance(1);
+    await updateSetting(app.system, "policy.audit_retention", "1h");
+    const { id } = await app.lastAudit("settings.update");
+    for (const days of [2, 27]) {
+      app.clock.advance(days * DAY);
+      await purge();
+      expect((await app.auditRows())[0]?.id).toBe(id);
+    }
+    app.clock.advance(2 * DAY);
+    await purge();
+    expect((await actions()).every((action) => action === "audit.purge")).toBe(true);
+  });
+
+  test("does not go below the shortest retention that the host is configured with", async () => {
+    const own = await createTestApp();
+    await own.alter(`update audit_floor set milliseconds = ${30 * DAY}`);
+    await own.db.insert(settings).values({ key: "policy.audit_retention", value: HOUR, updatedAt: own.clock.now() });
+    expect(await readSetting(own.services, own.db, "policy.audit_retention")).toBe(30 * DAY);
+    // Where the service is told to go lower than the database, it removes what the database lets go.
+    const policy = { ...own.services.policy, auditRetentionMin: HOUR };
+    const context = systemContext({ ...own.services, policy });
+    const now = systemClock.now();
+    for (const days of [31, 29]) {
+      own.clock.set(shift(now, -days * DAY));
+      await updateSetting(own.system, "policy.default_ttl", "1d");
+    }
+    own.clock.set(now);
+    expect(await purgeDue(context, { now, holdUntil: undefined })).toBe(1);
+    expect((await own.auditRows()).map(({ id, action }) => `${id} ${action}`)).toEqual([
+      "2 settings.update",
+      "3 audit.purge",
+    ]);
+    await own.close();
   });
 });
 

@@ -5,7 +5,7 @@ import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.t
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
-import { counters, outbox, users } from "../../../src/store/schema.ts";
+import { outbox, serviceState, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 beforeEach(async () => {
-  await app.db.delete(counters);
+  await app.db.delete(serviceState);
   await app.db.delete(outbox);
   await app.db.delete(users);
   await beat(app.services);

@@ -13,7 +13,7 @@ import { createUser, extendUser, getUser } from "../../../src/domain/users/users
 import type { Account } from "../../../src/protocol/host.ts";
 import { HOUR, shift } from "../../../src/shared/clock.ts";
 import { silentLog } from "../../../src/shared/log.ts";
-import { counters, users } from "../../../src/store/schema.ts";
+import { importedLocks, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -98,12 +98,7 @@ describe("importLocks()", () => {
       },
     ]);
     expect(readdirSync(dataDir)).toEqual([]);
-    expect(
-      await app.db
-        .select()
-        .from(counters)
-        .where(eq(counters.name, `lock:${entry.id}`)),
-    ).toEqual([]);
+    expect(await app.db.select().from(importedLocks).where(eq(importedLocks.id, entry.id))).toEqual([]);
     await importLocks(app.services, dataDir);
     expect(await disablings(user.id)).toHaveLength(1);
   });
@@ -111,7 +106,7 @@ describe("importLocks()", () => {
   test("an entry that was recorded before a crash could remove it is not recorded again", async () => {
     const user = await newUser();
     const entry = journal(user);
-    await app.db.insert(counters).values({ name: `lock:${entry.id}`, value: 1 });
+    await app.db.insert(importedLocks).values({ id: entry.id, at: entry.at });
     await importLocks(app.services, dataDir);
     expect(await disablings(user.id)).toEqual([]);
     expect(readdirSync(dataDir)).toEqual([]);

@@ -56,7 +56,8 @@ describe("two years", () => {
     const operator = { ...app.system, host };
     for (let day = 0; day < DAYS; day++) {
       app.clock.advance(DAY);
-      if (day === 300) await updateSetting(operator, "policy.recycle_period", "10d");
+      // A shorter period takes effect a day after it was set.
+      if (day === 299) await updateSetting(operator, "policy.recycle_period", "10d");
       if (day === 500) await dropSetting(operator, "policy.recycle_period");
       period = day >= 300 && day < 500 ? 10 * DAY : 30 * DAY;
       await inLanes(daysWork(operator));
@@ -142,7 +143,7 @@ async function extend(operator: typeof app.system, person: Person, days: number)
 async function tick(day: number): Promise<void> {
   const now = app.clock.now();
   const slept = day % 180 === 104;
-  if (!slept) await app.db.execute(sql`update counters set value = ${now.getTime()} where name = 'heartbeat'`);
+  if (!slept) await app.db.execute(sql`update service_state set heartbeat_at = ${now.toISOString()}`);
   if (slept) hold = now.getTime() + HOLD;
   const system = systemContext(services);
   const instance = async () => {

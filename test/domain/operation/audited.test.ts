@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq, sql } from "drizzle-orm";
 import { audited, auditedClosing, auditedGrant } from "../../../src/domain/operation/audited.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { counters } from "../../../src/store/schema.ts";
+import { settings } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 beforeEach(async () => {
-  await app.db.delete(counters);
+  await app.db.delete(settings);
 });
 
 async function newRows(work: () => Promise<unknown>) {
@@ -27,11 +27,11 @@ describe("audited()", () => {
   test("commits the change and its record together", async () => {
     const rows = await newRows(() =>
       auditedGrant(app.system, entry, async (op) => {
-        await op.tx.insert(counters).values({ name: "change", value: 1 });
+        await op.tx.insert(settings).values({ key: "change", value: 1, updatedAt: app.clock.now() });
         op.learn({ detail: { learned: 2 } });
       }),
     );
-    expect(await app.db.$count(counters)).toBe(1);
+    expect(await app.db.$count(settings)).toBe(1);
     expect(rows).toMatchObject([
       {
         action: "user.update",
@@ -52,14 +52,14 @@ describe("audited()", () => {
     const undone: string[] = [];
     const rows = await newRows(() =>
       auditedGrant(app.system, entry, async (op) => {
-        await op.tx.insert(counters).values({ name: "change", value: 1 });
+        await op.tx.insert(settings).values({ key: "change", value: 1, updatedAt: app.clock.now() });
         op.learn({ detail: { learned: 2 } });
         op.onRollback(async () => void undone.push("first"));
         op.onRollback(async () => void undone.push("second"));
         throw new UamError("conflict", "It is taken");
       }),
     );
-    expect(await app.db.$count(counters)).toBe(0);
+    expect(await app.db.$count(settings)).toBe(0);
     expect(undone).toEqual(["second", "first"]);
     expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "It is taken" } }]);
     expect(rows[0]?.detail).not.toHaveProperty("learned");
@@ -81,7 +81,7 @@ describe("audited()", () => {
         audited(
           outer.context,
           inner,
-          async (op) => void (await op.tx.insert(counters).values({ name: "i", value: 1 })),
+          async (op) => void (await op.tx.insert(settings).values({ key: "i", value: 1, updatedAt: app.clock.now() })),
         ),
       ),
     );
@@ -94,7 +94,7 @@ describe("audited()", () => {
         await audited(
           outer.context,
           inner,
-          async (op) => void (await op.tx.insert(counters).values({ name: "j", value: 1 })),
+          async (op) => void (await op.tx.insert(settings).values({ key: "j", value: 1, updatedAt: app.clock.now() })),
         );
         throw new UamError("internal", "too late");
       }),
@@ -111,7 +111,7 @@ describe("audited()", () => {
       ["user.create", "failed"],
       ["user.update", "failed"],
     ]);
-    expect(await app.db.$count(counters)).toBe(1);
+    expect(await app.db.$count(settings)).toBe(1);
   });
 
   test("commits a refusal that has effects, and records it as failed", async () => {
@@ -134,14 +134,14 @@ describe("audited()", () => {
       const change = audited(
         app.system,
         entry,
-        async (op) => void (await op.tx.insert(counters).values({ name: "k", value: 1 })),
+        async (op) => void (await op.tx.insert(settings).values({ key: "k", value: 1, updatedAt: app.clock.now() })),
       );
       const message = expect.stringContaining("nothing was changed");
       await expect(change).rejects.toMatchObject({ code: "internal", message });
     } finally {
       await app.alter("alter table audit_away rename to audit");
     }
-    expect(await app.db.$count(counters)).toBe(0);
+    expect(await app.db.$count(settings)).toBe(0);
   });
 
   test("does not say that nothing was changed where the host could not be set back either", async () => {
@@ -170,14 +170,14 @@ describe("auditedClosing()", () => {
     let thrown: unknown;
     const rows = await newRows(async () => {
       const change = auditedClosing(app.system, entry, async (op) => {
-        await op.tx.insert(counters).values({ name: "closing", value: 1 });
+        await op.tx.insert(settings).values({ key: "closing", value: 1, updatedAt: app.clock.now() });
         op.refuse("The file could not be emptied");
       });
       thrown = await change.catch((error: unknown) => error);
     });
     expect(thrown).toMatchObject({ code: "internal", message: "The file could not be emptied" });
     expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "The file could not be emptied" } }]);
-    expect(await app.db.$count(counters, eq(counters.name, "closing"))).toBe(1);
+    expect(await app.db.$count(settings, eq(settings.key, "closing"))).toBe(1);
   });
 
   test("records what others did on its way, in their name", async () => {

@@ -86,10 +86,10 @@ const EVENTS: readonly Event[] = [
       await app.admin();
       return { id: "" };
     },
-    success: () => ({}),
+    success: () => ({ username: "admin" }),
     fail: () =>
       expectStatus(401, app.anonymous().call("POST", "/auth/admin/login", { username: "admin", password: "wrong" })),
-    failure: { err },
+    failure: { username: "admin", err },
   },
   {
     action: "auth.otp_send",
@@ -105,7 +105,8 @@ const EVENTS: readonly Event[] = [
       await sendCode(app.system, "nobody-here", await app.captcha());
       return "";
     },
-    failure: { username: "nobody-here", channel: "mail", err },
+    // Nobody has that name: it may be a password.
+    failure: { channel: "mail", err },
   },
   {
     action: "auth.otp_login",
@@ -114,7 +115,7 @@ const EVENTS: readonly Event[] = [
     success: ({ known }) => ({ username: known }),
     fail: () =>
       expectStatus(401, app.anonymous().call("POST", "/auth/otp/login", { username: "nobody", code: "12345678" })),
-    failure: { username: "nobody", err },
+    failure: { err },
   },
   {
     action: "auth.logout",
@@ -284,7 +285,7 @@ const EVENTS: readonly Event[] = [
       await expectStatus(200, admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
       return { id: "policy.default_ttl" };
     },
-    success: () => ({ value: "60d", overridden: true }),
+    success: () => ({ value: "60d", overridden: true, old_value: "90d" }),
     fail: () =>
       expectStatus(
         400,
@@ -295,10 +296,10 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/ and at the command line. */
+/** Their operations, and their tests, are in lifecycle/, in auth/admin-changes.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
-  ...(["lifecycle.expire", "lifecycle.recycle", "reconcile.repair", "service.backup", "service.restore"] as const),
-  ...(["service.backup", "service.restore"] as const),
+  ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
+  ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
 ];
 
 describe("the Events table", () => {

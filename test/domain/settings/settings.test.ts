@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemContext } from "../../../src/domain/operation/context.ts";
+import type { SettingKey } from "../../../src/domain/settings/setting-keys.ts";
+import { noteConfigured, readSetting } from "../../../src/domain/settings/settings.ts";
 import { DAY, HOUR } from "../../../src/shared/clock.ts";
+import { outbox } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -11,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-function put(key: string, value: unknown) {
+async function put(key: string, value: unknown) {
+  // A session does not last for the days that some tests take.
+  admin = await app.admin();
   return admin.call("PUT", "/settings", { key, value });
 }
 
@@ -40,15 +46,15 @@ describe("updateSetting()", () => {
     ["61s", "1m1s"],
     ["3650d", "3650d"],
   ])("takes %s and answers %s", async (value, shown) => {
-    const setting = { key: "policy.recycle_period", value: shown, overridden: true };
-    const answer = await put("policy.recycle_period", value);
+    const setting = { key: "policy.default_ttl", value: shown, overridden: true };
+    const answer = await put("policy.default_ttl", value);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ data: setting });
-    expect((await admin.call("GET", "/settings")).body.data.items[1]).toEqual(setting);
+    expect((await admin.call("GET", "/settings")).body.data.items[0]).toEqual(setting);
     expect(await app.lastAudit("settings.update")).toMatchObject({
       actor: "admin",
       resourceType: "setting",
-      resourceId: "policy.recycle_period",
+      resourceId: "policy.default_ttl",
       detail: { value: shown, overridden: true },
       result: "success",
     });
@@ -95,6 +101,100 @@ describe("updateSetting()", () => {
   });
 });
 
+describe("a period that is made shorter", () => {
+  const keys = ["policy.recycle_period", "policy.audit_retention"] as const;
+  const inForce = (key: SettingKey) => readSetting(app.services, app.db, key);
+  const shown = async (key: string) =>
+    (await (await app.admin()).call("GET", "/settings")).body.data.items.find(
+      (item: { key: string }) => item.key === key,
+    );
+
+  test.each([...keys])("%s takes effect a day after it was set; until then the old one holds", async (key) => {
+    await put(key, "400d");
+    app.clock.advance(DAY);
+    await app.db.delete(outbox);
+    const at = new Date(app.clock.now().getTime() + DAY).toISOString();
+    const waiting = { key, value: "400d", overridden: true, pending: { value: "40d", at } };
+    expect((await put(key, "40d")).body.data).toEqual(waiting);
+    expect(await app.lastAudit("settings.update")).toMatchObject({
+      detail: { value: "40d", overridden: true, old_value: "400d", effective_at: at },
+    });
+    const [mail] = await app.mails("admin@example.org");
+    expect(mail?.subject).toContain(`${key} becomes shorter`);
+    expect(mail?.text).toMatch(/400d[\s\S]*40d/);
+    app.clock.advance(DAY - 1);
+    // Setting it again does not put it off, nor mail again.
+    expect((await put(key, "40d")).body.data).toEqual(waiting);
+    expect(await app.mails()).toHaveLength(1);
+    expect(await inForce(key)).toBe(400 * DAY);
+    app.clock.advance(1);
+    expect(await inForce(key)).toBe(40 * DAY);
+    expect(await shown(key)).toEqual({ key, value: "40d", overridden: true });
+  });
+
+  test("can be taken back, and a longer one is in force at once", async () => {
+    const key = "policy.recycle_period";
+    expect((await put(key, "41d")).body.data).toEqual({ key, value: "41d", overridden: true });
+    await put(key, "31d");
+    expect((await put(key, "41d")).body.data).toEqual({ key, value: "41d", overridden: true });
+    app.clock.advance(2 * DAY);
+    expect(await inForce(key)).toBe(41 * DAY);
+    // Another one that is shorter waits for a day of its own, from what holds.
+    await put(key, "31d");
+    app.clock.advance(DAY / 2);
+    const at = new Date(app.clock.now().getTime() + DAY).toISOString();
+    expect((await put(key, "35d")).body.data).toMatchObject({ value: "41d", pending: { value: "35d", at } });
+  });
+
+  test("waits too where it is an override that was dropped", async () => {
+    const key = "policy.recycle_period";
+    await put(key, "50d");
+    const { data } = (await admin.call("DELETE", `/settings/${key}`)).body;
+    expect(data).toMatchObject({ key, value: "50d", overridden: false, pending: { value: "30d" } });
+    app.clock.advance(DAY);
+    expect(await shown(key)).toEqual({ key, value: "30d", overridden: false });
+  });
+
+  test("waits too where it was configured, on record and with a mail, once", async () => {
+    const key = "policy.recycle_period";
+    const as = (recyclePeriod: number) => {
+      const services = { ...app.services, policy: { ...app.services.policy, recyclePeriod } };
+      return { services, context: systemContext(services) };
+    };
+    await noteConfigured(as(30 * DAY).context);
+    await app.db.delete(outbox);
+    const before = (await app.auditRows("settings.update")).length;
+    const { services, context } = as(10 * DAY);
+    // Even before the service has taken note.
+    expect(await readSetting(services, app.db, key)).toBe(30 * DAY);
+    await Promise.all([noteConfigured(context), noteConfigured(context)]);
+    expect(await app.mails("admin@example.org")).toHaveLength(1);
+    expect(await app.auditRows("settings.update")).toHaveLength(before + 1);
+    expect(await app.lastAudit("settings.update")).toMatchObject({
+      ...{ actorType: "system", resourceId: key },
+      detail: { configured: "10d", value: "10d", old_value: "30d" },
+    });
+    app.clock.advance(DAY - 1);
+    await noteConfigured(context);
+    expect(await readSetting(services, app.db, key)).toBe(30 * DAY);
+    app.clock.advance(1);
+    expect(await readSetting(services, app.db, key)).toBe(10 * DAY);
+    // A longer one is in force at once.
+    expect(await readSetting(as(20 * DAY).services, app.db, key)).toBe(20 * DAY);
+  });
+
+  test("is refused for the retention below the host's minimum", async () => {
+    const before = await shown("policy.audit_retention");
+    for (const value of ["1s", "29d23h59m59s"]) {
+      const answer = await put("policy.audit_retention", value);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toContain("UAM_AUDIT_RETENTION_MIN");
+    }
+    expect(await shown("policy.audit_retention")).toEqual(before);
+    expect((await put("policy.audit_retention", "30d")).status).toBe(200);
+  });
+});
+
 describe("dropSetting()", () => {
   test("answers the setting as it now stands, again and again", async () => {
     await put("policy.default_ttl", "1d");
@@ -114,6 +214,7 @@ describe("dropSetting()", () => {
   test.each([["policy.unknown"], ["x"], ["%00"], ["policy.default_ttl%20"]])(
     "answers the key %s with 404",
     async (key) => {
+      admin = await app.admin();
       expect((await admin.call("DELETE", `/settings/${key}`)).status).toBe(404);
     },
   );

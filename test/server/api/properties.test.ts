@@ -119,6 +119,7 @@ describe("queries", () => {
     "action",
     "resource_type",
     "resource_id",
+    "user_id",
     "since",
     "until",
   ];

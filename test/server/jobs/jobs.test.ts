@@ -59,7 +59,7 @@ describe("startJobs()", () => {
     app.clock.advance(DAY * 29 + HOUR);
     // The service ran through these days.
     await serveOnce();
-    await app.db.execute("update counters set value = 0 where name = 'recycle_hold_until'");
+    await app.db.execute("update service_state set hold_until = null");
     const stopped = app.clock.now();
     expect(await statusOf()).toEqual({
       old: "expired",

@@ -131,7 +131,7 @@ describe("a backup of an installation in use", () => {
       ...{ recipient: "a@example.org", subject: "code", text: "12345678", html: "<b>12345678</b>", dedupeKey: "k" },
       ...{ createdAt: WHEN, dueAt: WHEN },
     });
-    await t.db.insert(schema.counters).values({ name: "heartbeat", value: 1_700_000_000_000 });
+    await t.db.insert(schema.serviceState).values({ one: 1, heartbeatAt: WHEN });
     await t.db
       .insert(schema.secrets)
       .values({ name: "captcha", value: Buffer.from("c") })
@@ -142,7 +142,7 @@ describe("a backup of an installation in use", () => {
   });
 
   test("restoreBackup() makes every table what it was", async () => {
-    const changed = ["outbox", "secrets", "counters"];
+    const changed = ["outbox", "secrets", "uid_counter"];
     for (const table of allTables.filter((name) => !FORGOTTEN.includes(name) && !changed.includes(name))) {
       const before = await rowsOf(t.superuser, table);
       expect({ table, rows: await rowsOf(copy.superuser, table) }).toEqual({ table, rows: before });
@@ -193,7 +193,7 @@ describe("a backup of an installation in use", () => {
   });
 
   test("restoreBackup() keeps the heartbeat and forgets the captchas' key", async () => {
-    expect(await rowsOf(copy.superuser, "counters")).toContain("(heartbeat,1700000000000)");
+    expect(await rowsOf(copy.superuser, "service_state")).toEqual(await rowsOf(t.superuser, "service_state"));
     expect((await rowsOf(copy.superuser, "secrets")).some((row) => row.startsWith("(captcha"))).toBe(false);
   });
 
@@ -243,7 +243,7 @@ describe("uids after a restore", () => {
   };
   beforeAll(async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 20_041 }));
+    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 20_041 }));
     await backUp(database.superuser, "uids");
   });
 
@@ -255,13 +255,47 @@ describe("uids after a restore", () => {
   });
   test("restoreBackup() goes on above the highest of the database that it replaces", async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.counters).values({ name: "uid", value: 40_000 }));
+    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
   });
+  describe("of a version that kept them in counters", () => {
+    const older = async () => {
+      const database = await emptyDatabase();
+      await withDatabase(database.superuser, async (db) => {
+        await db.execute("drop schema public cascade");
+        await db.execute("create schema public");
+        await migrate(db, MIGRATIONS.slice(0, 5));
+        await db.execute(sql`insert into counters (name, value) values ('uid', 30041), ('heartbeat', ${WHEN.getTime()}::bigint),
+          ('lock:0b5e', ${WHEN.getTime()}::bigint)`);
+        await db.execute(sql`insert into secrets (name, value) values ('audit_key_fingerprint', sha256('k'))`);
+      });
+      return database;
+    };
+
+    test("restoreBackup() of an older backup brings them where they belong", async () => {
+      await backUp((await older()).superuser, "older");
+      const database = await emptyDatabase();
+      const { nextUid, migrated } = await load("older", database, { force: true });
+      expect([nextUid, migrated]).toEqual([31_042, MIGRATIONS.slice(5).map(({ name }) => name)]);
+      await withDatabase(database.connection, async (db) => {
+        expect(await db.select().from(schema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
+        expect(await db.select().from(schema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
+        expect(await db.select().from(schema.auditKey)).toMatchObject([{ one: 1 }]);
+        expect(await auditProtectionFaults(db)).toEqual([]);
+      });
+    });
+
+    test("restoreBackup() over an older database goes on above its highest", async () => {
+      expect(await nextAfter({}, await older())).toBe(31_042);
+    });
+  });
+
   test("restoreBackup() makes a backup without a heartbeat one as old as itself, so that deleting waits", async () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
-    expect(await rowsOf(database.superuser, "counters")).toContain(`(heartbeat,${WHEN.getTime()})`);
+    await withDatabase(database.superuser, async (db) => {
+      expect(await db.select().from(schema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
+    });
   });
   test("restoreBackup() never skips more than a tenth of what is left", async () => {
     expect(await nextAfter({ last: 20_141 })).toBe(20_041 + 10 + 1);
@@ -274,7 +308,7 @@ describe("writeBackup()", () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, async (db) => {
       await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
-      await db.insert(schema.counters).values({ name: "written", value: 0 });
+      await db.insert(schema.settings).values({ key: "written", value: 0, updatedAt: WHEN });
     });
     const writers = openDatabase(database.connection, 3);
     let written = 0;
@@ -282,7 +316,7 @@ describe("writeBackup()", () => {
     const write = async () => {
       while (writing) {
         await writers.db.transaction(async (tx) => {
-          await tx.execute(sql`update counters set value = value + 1 where name = 'written'`);
+          await tx.execute(sql`update settings set value = value + 1 where key = 'written'`);
           await tx.execute(
             sql`insert into approvals (username, email, created_at) values (${`u${written++}`}, '', now())`,
           );
@@ -298,7 +332,7 @@ describe("writeBackup()", () => {
       await load("busy", copy);
       const state = await withDatabase(copy.superuser, (db) =>
         db.execute<{ rows: number; counted: number }>(
-          sql`select (select count(*)::int from approvals) as rows, (select value::int from counters where name = 'written') as counted`,
+          sql`select (select count(*)::int from approvals) as rows, (select value::int from settings where key = 'written') as counted`,
         ),
       );
       expect(state[0]?.rows).toBe(Number(state[0]?.counted));

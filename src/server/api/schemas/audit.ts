@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../domain/operation/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../../../store/schema.ts";
-import { described, id, pageFields, text, timestamp } from "../schemas.ts";
+import { described, id, idNumber, pageFields, text, timestamp } from "../schemas.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
 
@@ -18,6 +18,7 @@ export const AuditQuery = v.object({
   action: v.optional(v.picklist(AUDIT_ACTIONS)),
   resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
   resource_id: v.optional(text("7")),
+  user_id: v.optional(idNumber("All that concerns this user, deleted or not")),
   ...rangeFields,
 });
 

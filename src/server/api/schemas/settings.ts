@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { SETTING_KEYS } from "../../../domain/settings/setting-keys.ts";
-import { described, text } from "../schemas.ts";
+import { described, text, timestamp } from "../schemas.ts";
 import { UserRecord } from "./users.ts";
 
 /** The key as part of the path; an unknown one is not found, so it is not refused here. */
@@ -17,6 +17,12 @@ export const SettingRecord = v.pipe(
     overridden: v.pipe(
       v.boolean(),
       v.metadata({ description: "Whether it replaces the configured default", examples: [true] }),
+    ),
+    pending: v.optional(
+      v.pipe(
+        v.object({ value: described("30d", "What comes"), at: timestamp }),
+        v.description("Only while a shorter value waits to take effect, 24 hours after it was set"),
+      ),
     ),
   }),
   v.title("Setting"),

@@ -1,0 +1,13 @@
+/** Mail to every administrator. */
+
+import { asc } from "drizzle-orm";
+import { admins } from "../../store/schema.ts";
+import type { Letter } from "./letter.ts";
+import { type Queueing, queueMails } from "./outbox.ts";
+
+/** Queues the letter for each administrator, once for each `occasion`. */
+export async function tellAdministrators(op: Queueing, message: Letter, occasion: string): Promise<void> {
+  const recipients = await op.tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
+  const mails = recipients.map(({ id, email }) => ({ recipient: email, message, dedupeKey: `${occasion}:${id}` }));
+  await queueMails(op, mails);
+}

@@ -1,0 +1,58 @@
+/** What keeps a shortened period from taking effect at once: the longer value, for a day. */
+
+import { eq, sql } from "drizzle-orm";
+import { DAY, shift } from "../../shared/clock.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { LOCKS } from "../../store/locks.ts";
+import { policyState } from "../../store/schema.ts";
+import type { SettingKey } from "./setting-keys.ts";
+
+export type PolicyState = typeof policyState.$inferSelect;
+
+/** No shorter value than this one is in force before that time. */
+export interface Hold {
+  /** Milliseconds. */
+  readonly value: number;
+  readonly until: Date;
+}
+
+/** Changes of settings happen one after another until the transaction ends. */
+export async function lockSettings(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.settings})`);
+}
+
+/** What is stored of a setting besides its override; undefined before the first start of the service. */
+export async function readState(db: Database | Transaction, key: SettingKey): Promise<PolicyState | undefined> {
+  const [row] = await db
+    .select()
+    .from(policyState)
+    .where(eq(policyState.key, key))
+    .prepare("read_policy_state")
+    .execute();
+  return row;
+}
+
+/**
+ * The hold that is in force now. `configured` is the default, where that is what is wanted: one that was made shorter, and
+ * of which the service has not taken note yet, begins to wait only when it does.
+ */
+export function holdFor(state: PolicyState | undefined, configured: number | undefined, now: Date): Hold | undefined {
+  if (state === undefined) return undefined;
+  const isHeld = state.heldUntil !== null && state.heldValue !== null && state.heldUntil > now;
+  const stored = isHeld ? { value: Number(state.heldValue), until: state.heldUntil as Date } : undefined;
+  if (configured === undefined || state.configured <= configured) return stored;
+  return { value: Math.max(state.configured, stored?.value ?? 0), until: shift(now, DAY) };
+}
+
+/** Stores the hold, or that there is none, and what is configured. */
+export async function storeHold(
+  tx: Transaction,
+  key: SettingKey,
+  { configured, hold }: { readonly configured: number; readonly hold: Hold | undefined },
+): Promise<void> {
+  const state = { configured, heldValue: hold?.value ?? null, heldUntil: hold?.until ?? null };
+  await tx
+    .insert(policyState)
+    .values({ key, ...state })
+    .onConflictDoUpdate({ target: policyState.key, set: state });
+}

@@ -1,0 +1,72 @@
+/** Requests of a session that were refused for their content before any operation began: they are on record too. */
+
+import type { Principal } from "../../domain/auth/sessions.ts";
+import { findKeyOwner } from "../../domain/keys/keys.ts";
+import type { AuditAction } from "../../domain/operation/audit-actions.ts";
+import { audited } from "../../domain/operation/audited.ts";
+import type { Context, Services } from "../../domain/operation/context.ts";
+import type { AuditEntry } from "../../domain/operation/entry.ts";
+import { findUser } from "../../domain/users/find.ts";
+import { UamError } from "../../shared/errors.ts";
+import { contextOf, sessionOf } from "./request.ts";
+
+/** The routes that take a body from a session and change something, and what their operations record. */
+const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAction])[] = [
+  ["POST", /\/users$/, "user.create"],
+  ["PATCH", /\/users\/(\d+)$/, "user.update"],
+  ["POST", /\/users\/(\d+)\/extend$/, "user.extend"],
+  ["POST", /\/me\/keys$/, "key.create"],
+  ["PATCH", /\/me\/keys\/(\d+)$/, "key.rename"],
+  ["POST", /\/approvals\/(\d+)\/review$/, "approval.review"],
+  ["PUT", /\/settings$/, "settings.update"],
+];
+
+const accepted = new WeakSet<Request>();
+
+/** Says that a request's content passed: what happens from here on, its operation records. */
+export function acceptContent(request: Request): void {
+  accepted.add(request);
+}
+
+/**
+ * Records the refusal that `response` is, if it is one for the request's content: a body that cannot be read, or is not of
+ * the right shape. Not one for a path id that is none, for then it is not known what the request is about. Throws `internal`
+ * where it cannot be recorded.
+ */
+export async function recordRefusal(services: Services, request: Request, response: Response): Promise<void> {
+  if (response.status !== 400 || accepted.has(request)) return;
+  const path = new URL(request.url).pathname.replace(/\/$/, "");
+  const route = ACTIONS.find(([method, pattern]) => method === request.method && pattern.test(path));
+  const session = route === undefined ? undefined : await sessionOf(request);
+  if (route === undefined || session === undefined) return;
+  const [, pattern, action] = route;
+  const context = contextOf(services, request, session.principal);
+  const entry = await entryOf(context, { action, id: pattern.exec(path)?.[1], principal: session.principal });
+  const { error } = (await response.clone().json()) as { readonly error: string };
+  const refusal = new UamError("invalid", error);
+  await audited(context, entry, async () => {
+    throw refusal;
+  }).catch((thrown: unknown) => {
+    if (thrown !== refusal) throw thrown;
+  });
+}
+
+interface Refused {
+  readonly action: AuditAction;
+  /** As in the path: digits. */
+  readonly id: string | undefined;
+  readonly principal: Principal;
+}
+
+async function entryOf({ side }: Context, { action, id, principal }: Refused): Promise<AuditEntry> {
+  // One too large for the database becomes 0, which nothing has.
+  const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
+  if (action === "approval.review") return { action, detail: { application: number } };
+  const about = id === undefined ? { action } : { action, resourceId: String(number) };
+  if (principal.userType === "user") {
+    const owner = id === undefined ? undefined : await findKeyOwner(side, number);
+    return { ...about, subjectId: owner ?? principal.id, detail: { username: principal.username } };
+  }
+  const user = id === undefined ? undefined : await findUser(side, number);
+  return user === undefined ? about : { ...about, subjectId: user.id, detail: { username: user.username } };
+}

@@ -1,0 +1,22 @@
+/** Every advisory lock that the program takes in the database, so that no two uses share a number. */
+
+/**
+ * The numbers mean nothing, but must stay: instances of two versions may work on one database. Those marked "of two" are
+ * the first half of a lock of two numbers, a space of its own in PostgreSQL; the others are locks by themselves.
+ */
+export const LOCKS = {
+  /** Whoever migrates; shared by whoever must not be migrated under, such as a backup. */
+  migration: 8_246_001,
+  /** Of two: an account that is being made; the other is its uid. */
+  accountIntent: 8_246_002,
+  /** Whoever looks at the stored heartbeat and writes it anew. */
+  heartbeat: 8_246_003,
+  /** Of two: a job that one instance at a time does; the other is the hash of its name. */
+  job: 8_246_004,
+  /** Whoever removes old audit records. */
+  auditRetention: 8_246_005,
+  /** Whoever records the entries of `uam lock`. */
+  lockImport: 8_246_006,
+  /** Whoever changes or reads anew what the settings wait for. */
+  settings: 8_246_007,
+} as const;
