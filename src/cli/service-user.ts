@@ -14,7 +14,7 @@ export interface Replacement {
 
 /** What root does as root even then: it is about the host, or about nothing. `doctor` asks the service's user besides. */
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
-  ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "completion", "help"],
+  ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
   // What sudo(8) runs as root for the service.
   "sweep",
 ]);

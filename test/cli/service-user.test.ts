@@ -28,7 +28,15 @@ describe("unitUser", () => {
 
 describe("belongsToService", () => {
   test("belongsToService() is true for what needs the service's data, and false for what is about the host", () => {
-    for (const args of [["admin", "add"], ["user", "list"], ["serve"], ["backup", "x"], ["lock", "a"], ["otp", "a"]]) {
+    for (const args of [
+      ["admin", "add"],
+      ["user", "list"],
+      ["serve"],
+      ["completion", "bash"],
+      ["backup", "x"],
+      ["lock", "a"],
+      ["otp", "a"],
+    ]) {
       expect([args, belongsToService(args)]).toEqual([args, true]);
     }
     for (const args of [
