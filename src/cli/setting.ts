@@ -31,7 +31,7 @@ const set = command(
       json: jsonFlag(),
     }),
     ({ key, value, json }) =>
-      changing(json, async (context) => {
+      changeSetting(json, async (context) => {
         const { updateSetting } = await import("../domain/settings/settings.ts");
         return await updateSetting(context, key, value);
       }),
@@ -45,7 +45,7 @@ const set = command(
 const unset = command(
   "unset",
   map(object({ key, json: jsonFlag() }), ({ key, json }) =>
-    changing(json, async (context) => {
+    changeSetting(json, async (context) => {
       const { dropSetting } = await import("../domain/settings/settings.ts");
       return await dropSetting(context, key);
     }),
@@ -80,7 +80,7 @@ function runList({ json }: { readonly json: boolean }): Command {
   };
 }
 
-function changing(json: boolean, work: (context: Context) => Promise<Setting>): Command {
+function changeSetting(json: boolean, work: (context: Context) => Promise<Setting>): Command {
   return async (environment) => {
     const { settingRecord } = await import("../server/records.ts");
     const setting = settingRecord(await withServices(environment, "store", work));

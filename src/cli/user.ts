@@ -37,7 +37,7 @@ const list = command(
 const show = command(
   "show",
   map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
-    changing("read", user, json, async (_, found) => found),
+    withUser("read", user, json, async (_, found) => found),
   ),
   { brief: message`Show a user.` },
 );
@@ -83,7 +83,7 @@ const update = command(
           return EXIT.usage;
         }
         const { updateUser } = await import("../domain/users/users.ts");
-        return await changing("change", user, json, (context, found) => updateUser(context, found.id, changes))(
+        return await withUser("change", user, json, (context, found) => updateUser(context, found.id, changes))(
           environment,
         );
       },
@@ -94,7 +94,7 @@ const update = command(
 const disable = command(
   "disable",
   map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
-    changing("change", user, json, async (context, { id }) => {
+    withUser("change", user, json, async (context, { id }) => {
       const { disableUser } = await import("../domain/users/users.ts");
       return await disableUser(context, id);
     }),
@@ -105,7 +105,7 @@ const disable = command(
 const enable = command(
   "enable",
   map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
-    changing("change", user, json, async (context, { id }) => {
+    withUser("change", user, json, async (context, { id }) => {
       const { enableUser } = await import("../domain/users/users.ts");
       return await enableUser(context, id);
     }),
@@ -122,7 +122,7 @@ const extend = command(
       json: jsonFlag(),
     }),
     ({ user, days, json }) =>
-      changing("change", user, json, async (context, { id }) => {
+      withUser("change", user, json, async (context, { id }) => {
         const { extendUser } = await import("../domain/users/users.ts");
         return await extendUser(context, id, days ?? 0);
       }),
@@ -204,7 +204,7 @@ const COLUMNS: readonly Column<UserRecord>[] = [
 ];
 
 /** Looks the user up, does the work, and prints the user as it then is. */
-function changing(
+function withUser(
   purpose: "read" | "change",
   reference: string,
   json: boolean,

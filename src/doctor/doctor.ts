@@ -21,7 +21,7 @@ import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
 /** The configuration, as far as it is looked at here. */
-export interface Patient extends MailSettings {
+export interface DoctorSettings extends MailSettings {
   readonly hostMode: "dry-run" | "direct" | "sudo";
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -35,7 +35,7 @@ export interface Patient extends MailSettings {
 }
 
 export interface Examination {
-  readonly config: Patient;
+  readonly config: DoctorSettings;
   readonly isRoot: boolean;
   /** Repair what can be repaired without a decision: rights of directories and files, accounts that differ. */
   readonly fix: boolean;
@@ -149,14 +149,14 @@ async function checkMail(config: MailSettings, fix: boolean): Promise<readonly F
 }
 
 /** In sudo mode they cannot be elsewhere: their owners write them. */
-function keyPlace({ hostMode, authorizedKeysFile, homeBase }: Patient): readonly Finding[] {
+function keyPlace({ hostMode, authorizedKeysFile, homeBase }: DoctorSettings): readonly Finding[] {
   const isInHome = !authorizedKeysFile.startsWith("/") || authorizedKeysFile.startsWith(`${homeBase}/`);
   if (hostMode !== "direct" || !isInHome) return [];
   const finding = "The key files are in the homes, where their owners can put a revoked key back until it is noticed";
   return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins go on meanwhile")];
 }
 
-function expectationOf({ authorizedKeysFile, groups }: Patient) {
+function expectationOf({ authorizedKeysFile, groups }: DoctorSettings) {
   return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
 }
 

@@ -145,7 +145,7 @@ async function rewrite(
   account: Account,
   { owner, files, changes, dead }: Rewriting,
 ): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
-  const { eyes } = parts.executor;
+  const { view } = parts.executor;
   const failures = await tryAll(parts, changes);
   const left = await keysLeft(parts, files, dead);
   const alive = [...left.own, ...left.outside];
@@ -156,7 +156,7 @@ async function rewrite(
   const mine = failures.filter(({ change }) => change.kind === "write-keys");
   let difference: string | undefined;
   const failed = await attempt(async () => {
-    difference = await eyes.keyFileDifference(files.ours, textOf(parts, account), eyes.mounts());
+    difference = await view.keyFileDifference(files.ours, textOf(parts, account), view.mounts());
   }, parts.log);
   if (failed === undefined && difference === undefined) return { alive, owed: [] };
   const changed = failed ?? `${files.ours.path} of ${owner.name} was changed again: ${difference}`;
@@ -169,13 +169,13 @@ async function keysLeft(
   { ours, others }: Files,
   dead: DeadKeys,
 ): Promise<{ readonly own: readonly string[]; readonly outside: readonly string[] }> {
-  const { eyes } = executor;
-  const mounts = eyes.mounts();
+  const { view } = executor;
+  const mounts = view.mounts();
   const found: { readonly isOwn: boolean; readonly sentence: string }[] = [];
   for (const file of [ours, ...others]) {
     // Where the home is gone, as in the middle of a removal, no file is in it.
-    if (file.inHome && !eyes.exists(file.owner.home)) continue;
-    const sentence = deadKeyIn(file, await eyes.keyFileText(file, mounts), dead);
+    if (file.inHome && !view.exists(file.owner.home)) continue;
+    const sentence = deadKeyIn(file, await view.keyFileText(file, mounts), dead);
     if (sentence !== undefined) found.push({ isOwn: file === ours || file.inHome, sentence });
   }
   const sentences = (isOwn: boolean) => found.filter((it) => it.isOwn === isOwn).map(({ sentence }) => sentence);
@@ -185,8 +185,8 @@ async function keysLeft(
 /** By the shadow entry; where that cannot be read, by whether the command was done. */
 async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: readonly Failure[]): Promise<boolean> {
   try {
-    const { eyes } = executor;
-    const entry = (await completeTable(eyes, eyes.accounts([owner]), [owner.name])).shadow?.get(owner.name);
+    const { view } = executor;
+    const entry = (await completeTable(view, view.accounts([owner]), [owner.name])).shadow?.get(owner.name);
     if (entry !== undefined) return entry.expires === SHUT_DAY;
   } catch {
     // Nobody tells: then the command's own word has to do.

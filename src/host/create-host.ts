@@ -65,7 +65,7 @@ function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<Ho
 async function prepared(parts: HostParts): Promise<Host> {
   const { settings, executor, log, patterns } = parts;
   for (const base of trashBases(settings)) {
-    if (!executor.eyes.exists(base)) continue;
+    if (!executor.view.exists(base)) continue;
     const problem = await attempt(() => executor.apply({ kind: "make-trash", base }), log);
     if (problem !== undefined) log.warn(`What is deleted has no place to wait: ${problem}`);
   }

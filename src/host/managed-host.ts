@@ -13,7 +13,7 @@ import {
   requireRef,
 } from "./account.ts";
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
-import { applyInOrder, completeTable, type Eyes } from "./execute/executor.ts";
+import { applyInOrder, completeTable, type HostView } from "./execute/executor.ts";
 import { foreign, type HostParts, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
 import {
   type Change,
@@ -39,7 +39,7 @@ export function createManagedHost(parts: HostParts): Host {
     presence: async (account) => presenceOf(parts, account),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
     nameTaken: async (name) => !isDry && (await nameTaken(parts, name)),
-    uidTaken: async (uid) => !isDry && (readAccounts().namesByUid.has(uid) || (await executor.eyes.uidKnown(uid))),
+    uidTaken: async (uid) => !isDry && (readAccounts().namesByUid.has(uid) || (await executor.view.uidKnown(uid))),
     highestUid: async (first, last) => {
       const uids = isDry ? [] : [...readAccounts().namesByUid.keys()].filter((uid) => uid >= first && uid <= last);
       return uids.length === 0 ? undefined : Math.max(...uids);
@@ -67,27 +67,27 @@ async function keyChanges(parts: HostParts, account: Account, owner: PasswdEntry
 
 async function nameTaken({ settings, executor }: HostParts, name: string): Promise<boolean> {
   const table = readAccounts();
-  if (table.passwd.has(name) || table.groups.has(name) || executor.eyes.exists(homeOf(settings, name))) return true;
+  if (table.passwd.has(name) || table.groups.has(name) || executor.view.exists(homeOf(settings, name))) return true;
   return (await knownToNameService("passwd", name)) || (await knownToNameService("group", name));
 }
 
 /** Makes the account, or ends what a crash left of an earlier try for the same name and uid. */
 async function createAccount(parts: HostParts, account: Account): Promise<void> {
   const { settings, executor, log } = parts;
-  const { eyes } = executor;
+  const { view } = executor;
   requireRef(account);
   // A dry run has only the accounts that it is asked about, and this one is not yet there.
-  const table = await completeTable(eyes, eyes.accounts([]), [account.name]);
+  const table = await completeTable(view, view.accounts([]), [account.name]);
   const home = homeOf(settings, account.name);
   const presence = presenceIn(table, account, settings.markerGroup);
-  const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(eyes, account, home));
+  const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(view, account, home));
   if (presence === "foreign" && !half) throw foreign(settings, account);
   if (half) {
     log.warn("An account was left half made by a crash and is made anew", { account: account.name });
     await applyInOrder(executor, planDiscardHalfCreated(settings, account));
   }
   if (half || presence === "missing") {
-    if (eyes.exists(home))
+    if (view.exists(home))
       throw new UamError("conflict", `${home} exists already: move it away before ${account.name} is made`);
     if (!table.groups.has(settings.markerGroup)) await applyInOrder(executor, planMarkerGroup(settings));
     await applyInOrder(executor, planCreate(settings, account));
@@ -96,11 +96,11 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
   // What earlier accounts left keeps none from being made.
   await tryAll(parts, planEmptyTrash(settings, owner));
   await applyInOrder(executor, planOpen({ ...account, open: true }, planKeys(settings, owner, "")));
-  const made = await completeTable(eyes, eyes.accounts([account]), [account.name]);
+  const made = await completeTable(view, view.accounts([account]), [account.name]);
   if (made.shadow?.get(account.name)?.ageing) await applyInOrder(executor, planNoAgeing(account));
 }
 
 /** False if useradd was ended before it had made the home and given it away. */
-function hasHome(eyes: Eyes, account: AccountRef, home: string): boolean {
-  return eyes.exists(home) && lstatSync(home).uid === account.uid;
+function hasHome(view: HostView, account: AccountRef, home: string): boolean {
+  return view.exists(home) && lstatSync(home).uid === account.uid;
 }

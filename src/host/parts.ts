@@ -35,13 +35,13 @@ export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<
 
 export function presenceOf({ settings, executor }: HostParts, account: AccountRef): AccountPresence {
   requireRef(account);
-  return presenceIn(executor.eyes.accounts([account]), account, settings.markerGroup);
+  return presenceIn(executor.view.accounts([account]), account, settings.markerGroup);
 }
 
 /** The account's entry; throws `conflict` if the account is missing or foreign. */
 export function requireOurs({ settings, executor }: HostParts, account: AccountRef): PasswdEntry {
   requireRef(account);
-  const table = executor.eyes.accounts([account]);
+  const table = executor.view.accounts([account]);
   const presence = presenceIn(table, account, settings.markerGroup);
   const owner = table.passwd.get(account.name);
   if (presence === "missing") throw new UamError("conflict", `The account ${account.name} is missing on the host`);

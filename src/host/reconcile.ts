@@ -49,13 +49,13 @@ export async function reconcileAccounts(
   checkOnly: boolean,
 ): Promise<readonly Drift[]> {
   const { settings, patterns } = parts;
-  const { eyes } = parts.executor;
+  const { view } = parts.executor;
   const names = accounts.map(({ name }) => name);
-  const table = await completeTable(eyes, eyes.accounts(accounts), names);
+  const table = await completeTable(view, view.accounts(accounts), names);
   const example = accounts.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
   patterns.refresh();
   const keyFiles = example && (await patterns.of(example.name));
-  const snapshot = { table, mounts: eyes.mounts(), processes: eyes.processes(), keyFiles };
+  const snapshot = { table, mounts: view.mounts(), processes: view.processes(), keyFiles };
   const drifts: Drift[] = [];
   for (const [index, account] of accounts.entries()) {
     if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) await breathe();
@@ -80,7 +80,7 @@ async function reconcileAccount(
     const repairable = differences.filter(({ changes }) => changes !== undefined);
     if (checkOnly || repairable.length === 0) return differences.map((difference) => report(difference, false));
     // The snapshot may be old by now: another look before anything is touched.
-    const table = parts.executor.eyes.accounts([account]);
+    const table = parts.executor.view.accounts([account]);
     const owner = table.passwd.get(account.name);
     if (presenceIn(table, account, parts.settings.markerGroup) !== "present" || owner === undefined) return [];
     const owed = await (account.open ? repairOpen : repairShut)(parts, { account, owner, differences: repairable });
@@ -111,9 +111,9 @@ async function repairOpen(parts: HostParts, { account, owner, differences }: Rep
   }
   if (failures.length > 0) return unique(sentencesOf(failures));
   if (files.length > 0) {
-    const { eyes } = parts.executor;
+    const { view } = parts.executor;
     const file = keyFileOf(parts.settings.authorizedKeysFile, owner);
-    const difference = await eyes.keyFileDifference(file, textOf(parts, account), eyes.mounts());
+    const difference = await view.keyFileDifference(file, textOf(parts, account), view.mounts());
     if (difference !== undefined) return [`${file.path} of ${account.name} was changed again: ${difference}`];
   }
   return unique(sentencesOf(await tryAll(parts, changesOf(differences.filter(isShadow)))));
@@ -143,7 +143,7 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   }
   const file = keyFileOf(settings.authorizedKeysFile, owner);
   // In the middle of a removal the home is gone already, and no key can be in it.
-  if (!account.open && file.inHome && !executor.eyes.exists(owner.home)) return differences;
+  if (!account.open && file.inHome && !executor.view.exists(owner.home)) return differences;
   differences.push(...(await keyFileDifferences(parts, snapshot, { account, file })));
   return [...differences, ...(await otherKeyFiles(parts, snapshot, { account, file }))];
 }
@@ -158,11 +158,11 @@ async function keyFileDifferences(
   { mounts }: Snapshot,
   { account, file }: AccountFile,
 ): Promise<readonly Difference[]> {
-  const { eyes } = parts.executor;
+  const { view } = parts.executor;
   const text = textOf(parts, account);
-  const difference = await eyes.keyFileDifference(file, text, mounts);
+  const difference = await view.keyFileDifference(file, text, mounts);
   if (difference === undefined) return [];
-  const isAdded = account.open && holdsOtherKeys(await eyes.keyFileText(file, mounts), account.keys);
+  const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, mounts), account.keys);
   return [
     {
       kind: isAdded ? "key_added" : "key_file",
@@ -203,7 +203,7 @@ async function otherKeyFiles(
     differences.push({ kind: "other_file", problem: `sshd does not read ${ours.path}: ${advice}`, changes: undefined });
   }
   for (const file of otherKeyFilesOf(keyFiles, ours)) {
-    const found = await executor.eyes.keyFileText(file, mounts);
+    const found = await executor.view.keyFileText(file, mounts);
     if (found.text === "" && found.problem === undefined) continue;
     const isAdded = account.open && file.inHome && holdsOtherKeys(found, account.keys);
     differences.push({
@@ -221,7 +221,7 @@ async function reconcileTrash(parts: HostParts, checkOnly: boolean): Promise<rea
   const report = (problem: string) => drifts.push({ account: "", kind: "trash", problem, repaired: false });
   for (const base of trashBases(settings)) {
     try {
-      const left = await executor.eyes.trash(base);
+      const left = await executor.view.trash(base);
       if (checkOnly) for (const name of left) report(`${base}/.uam-trash/${name} waits to be deleted`);
       if (checkOnly || left.length === 0) continue;
       const failures = await tryAll(parts, [{ kind: "empty-trash", base }]);

@@ -37,7 +37,7 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
   let known = false;
   // The uid may by now be somebody's whom only LDAP or the like knows.
   const unanswered = await attempt(async () => {
-    known = await executor.eyes.uidKnown(account.uid);
+    known = await executor.view.uidKnown(account.uid);
   }, log);
   if (unanswered !== undefined) return { refused: true, owed: [unanswered] };
   if (known) throw foreign(settings, account);
@@ -52,16 +52,16 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
 
 /** Sentences about why the entry is still there; none once it is gone. */
 async function removeEntry(parts: HostParts, owner: PasswdEntry): Promise<readonly string[]> {
-  const { eyes } = parts.executor;
+  const { view } = parts.executor;
   let failures: readonly Failure[] = [];
   for (let attempts = 1; attempts <= ENTRY_TRIES; attempts++) {
     failures = await tryAll(parts, planRemoveEntry(owner));
     // userdel refuses while a process runs as the uid; one may have been started by what was ended just before.
-    if (failures.length === 0 || listedOf(eyes.processes(), owner.uid).length === 0) break;
+    if (failures.length === 0 || listedOf(view.processes(), owner.uid).length === 0) break;
     await tryAll(parts, planEndProcesses(owner));
   }
   if (failures.length > 0) return sentencesOf(failures);
-  const left = eyes.accounts([]);
+  const left = view.accounts([]);
   const isLeft = left.passwd.has(owner.name) || left.shadow?.has(owner.name) === true;
   return isLeft ? [`The account ${owner.name} is still there after userdel`] : [];
 }

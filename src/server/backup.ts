@@ -62,7 +62,7 @@ export async function backUp(options: TransferOptions): Promise<BackupSummary> {
       {
         prepare: () => writeOut(options),
         run: async (op, summary) => {
-          op.learn({ detail: { bytes: summary.bytes, as_of: formatTimestamp(new Date(summary.header.createdAt)) } });
+          op.record({ detail: { bytes: summary.bytes, as_of: formatTimestamp(new Date(summary.header.createdAt)) } });
           return summary;
         },
       },

@@ -42,8 +42,8 @@ export interface Use {
 
 /** Connections for operations; each holds one for as long as its transaction takes, and each of the jobs one more. */
 const OPERATION_CONNECTIONS = 12;
-/** Connections for single statements beside them; see `Services.side`. */
-const SIDE_CONNECTIONS = 2;
+/** Connections for single statements beside them; see `Services.autocommit`. */
+const AUTOCOMMIT_CONNECTIONS = 2;
 
 const BRING_UP_TO_DATE = 'Run "uam migrate", or start the service; a command that only reads changes nothing.';
 
@@ -107,9 +107,9 @@ async function openParts(
 ): Promise<ServicesHandle> {
   const { connection, owner, stop } = await openServer(config, log, lifetime);
   const main = openDatabase(connection, OPERATION_CONNECTIONS);
-  const side = openDatabase(connection, SIDE_CONNECTIONS);
+  const autocommit = openDatabase(connection, AUTOCOMMIT_CONNECTIONS);
   async function close(): Promise<void> {
-    await Promise.all([main.close(), side.close()]);
+    await Promise.all([main.close(), autocommit.close()]);
     await stop();
   }
   // The host is looked at meanwhile; a failure counts where it is awaited.
@@ -119,7 +119,7 @@ async function openParts(
     const seal = await prepare(main.db, owner);
     const services = {
       db: main.db,
-      side: side.db,
+      autocommit: autocommit.db,
       host: await host,
       clock: systemClock,
       log,

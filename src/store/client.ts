@@ -70,7 +70,9 @@ function openUrl(url: string, settings: postgres.Options<Record<string, never>>)
  * A query with placeholders that is built once for each database: building one takes longer than running it. Within a
  * transaction, which is a connection of its own to Drizzle, it is built for that transaction.
  */
-export function builtOnce<Query>(build: (db: Database | Transaction) => Query): (db: Database | Transaction) => Query {
+export function preparedOnce<Query>(
+  build: (db: Database | Transaction) => Query,
+): (db: Database | Transaction) => Query {
   const built = new WeakMap<object, Query>();
   return (db) => {
     const known = built.get(db);
@@ -85,7 +87,7 @@ export function builtOnce<Query>(build: (db: Database | Transaction) => Query): 
  * The results of statements of one transaction, which are sent in one go and carried out in their order. Throws what the
  * first of them that failed threw: those after it fail only because it did.
  */
-export async function inOneGo<Results extends readonly unknown[]>(
+export async function pipelined<Results extends readonly unknown[]>(
   ...statements: { readonly [Index in keyof Results]: Promise<Results[Index]> }
 ): Promise<Results> {
   const settled = await Promise.allSettled(statements);

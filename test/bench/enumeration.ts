@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
-import { issueCaptcha } from "../../src/domain/auth/challenges.ts";
+import { issueCaptcha } from "../../src/domain/auth/captchas.ts";
 import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
 import { HOUR, MINUTE } from "../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";

@@ -4,7 +4,7 @@ import { webOptionsOf } from "../../src/cli/web-options.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { sealCaptcha } from "../../src/domain/auth/captcha.ts";
-import type { CaptchaAnswer } from "../../src/domain/auth/challenges.ts";
+import type { CaptchaAnswer } from "../../src/domain/auth/captchas.ts";
 import { printCode } from "../../src/domain/auth/otp.ts";
 import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
 import { sharedSecret } from "../../src/domain/auth/secrets.ts";
@@ -78,14 +78,14 @@ export async function createTestApp(
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const main = openDatabase(database.connection, 8);
-  const side = openDatabase(database.connection, 2);
+  const autocommit = openDatabase(database.connection, 2);
   const environment = { UAM_DATA_DIR: "/nonexistent", UAM_RATE_LIMIT: "off", ...variables };
   const config = readConfig(environment, { isRoot: false, currentDirectory: "/" });
   const clock = createTestClock();
   const host = createFakeHost();
   const services: Services = {
     db: main.db,
-    side: side.db,
+    autocommit: autocommit.db,
     host,
     clock,
     log: { ...silentLog, ...log },
@@ -156,7 +156,7 @@ export async function createTestApp(
       return recipient === undefined ? rows : rows.filter((row) => row.recipient === recipient);
     },
     close: async () => {
-      await Promise.all([main.close(), side.close()]);
+      await Promise.all([main.close(), autocommit.close()]);
       await database.drop();
     },
   };

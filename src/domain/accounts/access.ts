@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { inOneGo } from "../../store/client.ts";
+import { pipelined } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
@@ -14,7 +14,7 @@ import { forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } fr
 
 /** Gives access: the account is opened with the keys as stored; set back if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
-  await inOneGo(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
+  await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.onRollback(() => restoreAccess(op.context, user));
   await op.context.host.openAccount(account);
@@ -141,7 +141,7 @@ async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing
   return await goOn(op, async () => {
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.shutAccount(refOf(user));
-    op.learn({ detail: { host: presence } });
+    op.record({ detail: { host: presence } });
     log.warn("an account is not on the host as it was made; look into it", { account: refOf(user).name, presence });
     return { refused: presence === "missing", owed: [] };
   });

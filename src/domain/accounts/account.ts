@@ -2,7 +2,7 @@
 
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
-import { builtOnce, type Database, inOneGo, type Transaction } from "../../store/client.ts";
+import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
 import { hostAccountOf } from "../users/username.ts";
@@ -15,7 +15,7 @@ export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
 
 /** The account as it should be now. Access that is being taken away counts as taken. */
 export async function accountOf(tx: Transaction | Database, user: User, now: Date): Promise<Account> {
-  const [keys, owed] = await inOneGo(activeKeys(tx, user.id), closingsOf(tx, user.id));
+  const [keys, owed] = await pipelined(activeKeys(tx, user.id), closingsOf(tx, user.id));
   return accountAt(now, user, { keys, owed });
 }
 
@@ -65,7 +65,7 @@ export async function allAccounts(db: Database, now: Date): Promise<readonly Acc
   );
 }
 
-const selectActiveKeys = builtOnce((db) =>
+const selectActiveKeys = preparedOnce((db) =>
   db
     .select()
     .from(sshKeys)

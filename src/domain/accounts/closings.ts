@@ -5,7 +5,7 @@
 
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
-import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
+import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed } from "../mail/host-messages.ts";
@@ -28,12 +28,12 @@ const LONGEST_WAIT = HOUR;
 
 /** Notes, committed at once, that the caller takes access away; returns the note's id. To be called under the user's row lock. */
 export async function noteClosing(
-  { side, actor, clock }: Pick<Context, "side" | "actor" | "clock">,
+  { autocommit, actor, clock }: Pick<Context, "autocommit" | "actor" | "clock">,
   { userId, kind, keyId = 0, action }: NewClosing,
 ): Promise<number> {
   const now = clock.now();
   const by = { action, actorType: actor.type, actor: actor.name };
-  const [row] = await side
+  const [row] = await autocommit
     .insert(closings)
     .values({ userId, kind, keyId, ...by, begunAt: now, dueAt: now })
     .onConflictDoUpdate({ target: [closings.userId, closings.kind, closings.keyId], set: by })
@@ -80,7 +80,7 @@ export async function oweClosing(
   await tellAdministrators(op, message, `owed:${id}:${row.begunAt.getTime()}`);
 }
 
-const selectClosings = builtOnce((db) =>
+const selectClosings = preparedOnce((db) =>
   db
     .select()
     .from(closings)

@@ -11,7 +11,7 @@ import type { Operation, Services } from "../operation/context.ts";
 /** Notes, committed at once, that the account is about to be made; until the operation ends nobody takes it for left over. */
 export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.accountIntent}, ${account.uid})`);
-  await context.side.insert(accountIntents).values({ uid: account.uid, name: account.name });
+  await context.autocommit.insert(accountIntents).values({ uid: account.uid, name: account.name });
 }
 
 /** To be called in the transaction that stores the user, or once the account is gone again. */

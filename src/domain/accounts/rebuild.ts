@@ -42,7 +42,7 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     const account = await accountOf(op.tx, user, clock.now());
     if (account.open) await host.openAccount(account);
     else requireClosed(await host.shutAccount(ref));
-    op.learn({ detail: { done: "the account was recreated", open: account.open, keys: account.keys.length } });
+    op.record({ detail: { done: "the account was recreated", open: account.open, keys: account.keys.length } });
     return user;
   });
 }

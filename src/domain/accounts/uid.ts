@@ -9,9 +9,9 @@ import type { Context } from "../operation/context.ts";
  * A uid that no account was ever given by this service and none on the host has. Committed on its own before it is used:
  * a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
  */
-export async function allocateUid({ side, host, policy }: Context): Promise<number> {
+export async function allocateUid({ autocommit, host, policy }: Context): Promise<number> {
   for (;;) {
-    const [row] = await side
+    const [row] = await autocommit
       .insert(uidCounter)
       .values({ one: 1, last: policy.uidRange.first })
       .onConflictDoUpdate({

@@ -62,7 +62,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
     const { email, username } = application;
     await queueMail(op, { recipient: email, message: applicationArrived(context.policy.site, { username }) });
     await tellAdministrators(op, notice);
-    op.learn({ detail: { application: application.id } });
+    op.record({ detail: { application: application.id } });
     return application;
   });
 }
@@ -90,10 +90,10 @@ export async function reviewApplication(context: Context, id: number, review: Re
       .where(eq(approvals.id, id))
       .returning();
     if (reviewed === undefined) throw new Error("a locked application's row is gone");
-    op.learn({ detail: { outcome: reviewed.status } });
+    op.record({ detail: { outcome: reviewed.status } });
     if (review.approve && review.createUser !== false) {
       const user = await createApplicant(op, pending, review.ttlDays);
-      op.learn({ subjectId: user.id });
+      op.record({ subjectId: user.id });
     } else {
       await queueMail(op, { recipient: pending.email, message: outcome(op, reviewed) });
     }

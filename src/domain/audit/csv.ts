@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import type { Slots } from "../../shared/bounded.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { builtOnce } from "../../store/client.ts";
+import { preparedOnce } from "../../store/client.ts";
 import { audit } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 import { auditRange } from "./audit.ts";
@@ -146,7 +146,7 @@ async function readBlock({ db }: Context, after: number, end: number): Promise<s
   return row?.lines ?? null;
 }
 
-const selectBlock = builtOnce((db) =>
+const selectBlock = preparedOnce((db) =>
   db
     .select({ lines: sql<string | null>`string_agg(${line()}, '' order by id)` })
     .from(audit)

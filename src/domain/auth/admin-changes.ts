@@ -37,7 +37,7 @@ export async function setAdminPassword(context: Context, username: string, passw
       await op.tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
       await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
       await endSessionsOf(op.tx, "admin", admin.id);
-      op.learn({ resourceId: String(admin.id) });
+      op.record({ resourceId: String(admin.id) });
       return { ...admin, updatedAt };
     },
   });
@@ -61,7 +61,7 @@ export async function removeAdmin(context: Context, username: string, which?: "e
     }
     await tx.delete(admins).where(eq(admins.id, admin.id));
     await endSessionsOf(tx, "admin", admin.id);
-    op.learn({ resourceId: String(admin.id), detail: { email: admin.email } });
+    op.record({ resourceId: String(admin.id), detail: { email: admin.email } });
     return admin;
   });
   report(context, "an administrator was removed, and every session of it ended", username);

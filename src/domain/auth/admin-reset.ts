@@ -87,9 +87,9 @@ function sendToken(context: Context, username: string): Promise<void> {
       decoy: admin === undefined,
     });
     // A name that is nobody's may be a password in the wrong field, so it is not recorded.
-    if (admin !== undefined) op.learn({ detail: { username } });
-    else if (isDue) op.learn({ refused: "There is no administrator of that name" });
-    else op.learn({ refused: "A reset mail for that name was sent less than a minute ago" });
+    if (admin !== undefined) op.record({ detail: { username } });
+    else if (isDue) op.record({ refused: "There is no administrator of that name" });
+    else op.record({ refused: "A reset mail for that name was sent less than a minute ago" });
   });
 }
 
@@ -116,7 +116,7 @@ async function storeToken(
 }
 
 async function findOwner(context: Context, token: string): Promise<AdminRow | undefined> {
-  const [row] = await context.side
+  const [row] = await context.autocommit
     .select({ admin: admins })
     .from(resetTokens)
     .innerJoin(admins, eq(admins.id, resetTokens.adminId))

@@ -25,7 +25,7 @@ export async function loginAdmin(
   replaces?: string,
 ): Promise<NewSession> {
   const username = parseTypedAdminName(typedName);
-  const known = await findAdmin(context.side, username);
+  const known = await findAdmin(context.autocommit, username);
   // A name that is nobody's may be a password in the wrong field, so it is not recorded.
   const about = known === undefined ? {} : { detail: { username } };
   return await audited(
@@ -33,8 +33,8 @@ export async function loginAdmin(
     { action: "auth.admin_login", ...about },
     {
       prepare: async () => {
-        await claimAttempt(context.side, limitOf(context), { username, now: context.clock.now() });
-        const admin = await findAdmin(context.side, username);
+        await claimAttempt(context.autocommit, limitOf(context), { username, now: context.clock.now() });
+        const admin = await findAdmin(context.autocommit, username);
         if ((await isRight(context, { username, password, admin })) && admin !== undefined) return admin;
         throw wrongPassword();
       },
@@ -45,7 +45,7 @@ export async function loginAdmin(
         // Removed, or given another password, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
         // Only now it is known who asked.
-        op.learn({ actor: { ...context.actor, type: "admin", name: admin.username } });
+        op.record({ actor: { ...context.actor, type: "admin", name: admin.username } });
         const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
         return await openSession(op.tx, context, principal, replaces);
       },
@@ -66,7 +66,7 @@ export function addAdmin(context: Context, username: string, typedEmail: string,
     run: async (op, made) => {
       const now = context.clock.now();
       const row = await insertAdmin(op.tx, { username, ...made, createdAt: now, updatedAt: now });
-      op.learn({ resourceId: String(row.id), detail: { email: row.email } });
+      op.record({ resourceId: String(row.id), detail: { email: row.email } });
       return row;
     },
   });
@@ -123,7 +123,7 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
   } catch (error) {
     // Too many wait for the hasher: this one was not looked at, so it was no failure.
     if (error instanceof UamError && error.code === "limited")
-      await returnAttempt(context.side, limitOf(context), username);
+      await returnAttempt(context.autocommit, limitOf(context), username);
     throw error;
   }
 }

@@ -26,7 +26,7 @@ import {
   returnAttempt,
   startCooldown,
 } from "./attempts.ts";
-import { type CaptchaAnswer, consumeCaptcha } from "./challenges.ts";
+import { type CaptchaAnswer, consumeCaptcha } from "./captchas.ts";
 import { type NewSession, openSession } from "./sessions.ts";
 
 /** Between two codes for one username. */
@@ -62,7 +62,7 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
           // A decoy row costs what a real one costs, so that time tells nothing either.
           decoy: user === undefined,
         });
-        if (user === undefined) op.learn({ refused: "There is no active user of that name" });
+        if (user === undefined) op.record({ refused: "There is no active user of that name" });
       },
     },
   );
@@ -82,7 +82,7 @@ export async function printCode(
       run: async (op, made) => {
         const user = await issueCode(op, username, made);
         if (user === undefined) throw new UamError("not_found", noSuchUser(username));
-        op.learn({ subjectId: user.id });
+        op.record({ subjectId: user.id });
         return { code: made.code, expiresAt: made.expiresAt };
       },
     },
@@ -112,7 +112,7 @@ export async function loginWithCode(
       const user = await useCode(op, username, codeHash);
       await noteLogin(op, user.id);
       // Only now it is known who asked.
-      op.learn({ actor: { ...context.actor, type: "user", name: user.username } });
+      op.record({ actor: { ...context.actor, type: "user", name: user.username } });
       const principal = { userType: "user", id: user.id, username: user.username, email: user.email } as const;
       return await openSession(op.tx, context, principal, replaces);
     },
@@ -121,11 +121,11 @@ export async function loginWithCode(
 
 /** A name that is nobody's may be a password or a code in the wrong field, so it is not recorded. */
 async function entryAbout(
-  { side }: Context,
+  { autocommit }: Context,
   username: string,
   detail: AuditDetail,
 ): Promise<Pick<AuditEntry, "detail" | "subjectId">> {
-  const known = await findUserByName(side, username);
+  const known = await findUserByName(autocommit, username);
   return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
@@ -179,8 +179,8 @@ async function issueCode(
 async function claimCode(context: Context, username: string): Promise<string | undefined> {
   const attempt = { username, now: context.clock.now() };
   const limit = limitOf(context);
-  if ((await findCode(context.side, attempt)) === undefined) {
-    await requireUnlocked(context.side, limit, attempt);
+  if ((await findCode(context.autocommit, attempt)) === undefined) {
+    await requireUnlocked(context.autocommit, limit, attempt);
     return undefined;
   }
   return await context.db.transaction(async (tx) => {
@@ -226,7 +226,7 @@ async function isRight(context: Context, { username, code, codeHash }: Guess): P
   } catch (error) {
     // Too many wait for the hasher: this one was not looked at, so it was no wrong answer.
     if (codeHash !== undefined && error instanceof UamError && error.code === "limited") {
-      await returnAttempt(context.side, limitOf(context), username);
+      await returnAttempt(context.autocommit, limitOf(context), username);
     }
     throw error;
   }

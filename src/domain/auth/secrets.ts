@@ -10,12 +10,15 @@ export type SecretName = "captcha";
 const LENGTH = 32;
 
 /** The 32 random bytes of that name, made on first use; whoever asks at the same moment, on any replica, gets the same. */
-export async function sharedSecret({ side }: Pick<Services, "side">, name: SecretName): Promise<Uint8Array> {
-  const find = side.select().from(secrets).where(eq(secrets.name, name)).prepare("find_secret");
+export async function sharedSecret(
+  { autocommit }: Pick<Services, "autocommit">,
+  name: SecretName,
+): Promise<Uint8Array> {
+  const find = autocommit.select().from(secrets).where(eq(secrets.name, name)).prepare("find_secret");
   const [known] = await find.execute();
   if (known !== undefined) return known.value;
   // Of several first users one wins; the others find what it stored.
-  await side
+  await autocommit
     .insert(secrets)
     .values({ name, value: randomBytes(LENGTH) })
     .onConflictDoNothing();

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { requireText } from "../../shared/text.ts";
-import { type Database, inOneGo, isDuplicate, type Transaction } from "../../store/client.ts";
+import { type Database, isDuplicate, pipelined, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
@@ -43,7 +43,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
     const message = keyAdded(await siteWithKeys(context), user, row);
-    const [stored] = await inOneGo(
+    const [stored] = await pipelined(
       insertKey(op, row),
       raiseGeneration(op.tx, userId),
       queueMail(op, { recipient: user.email, message }),
@@ -51,7 +51,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     op.onRollback(() => restoreAccess(context, user));
     await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as it is stored, that is trimmed; the record of a failure has it as it was sent.
-    op.learn({ resourceId: String(stored.id), detail: { name, fingerprint } });
+    op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
     return stored;
   });
 }
@@ -64,7 +64,7 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
     const key = await requireKey(op, keys, keyId);
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
-    op.learn({ detail: { name } });
+    op.record({ detail: { name } });
     return { ...key, name };
   });
 }
@@ -106,7 +106,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   op.begun(
     `The key ${key.fingerprint} is being revoked, but the database failed before that could be recorded. It stays out of the file, and is stored as revoked once the database answers.`,
   );
-  op.learn({ detail: { fingerprint: key.fingerprint } });
+  op.record({ detail: { fingerprint: key.fingerprint } });
   const left = keys.filter((other) => other.id !== key.id);
   const taken = await takeFromHost(op, accountAt(clock.now(), user, { keys: left, owed }), key);
   await settleClosing(op.tx, note);
@@ -118,7 +118,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const revoked = { status: "revoked", revokedAt: clock.now() } as const;
   const message = keyRemoved(policy.site, user, key);
   const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
-  await inOneGo(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
+  await pipelined(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
   const [problem] = taken.owed;
   if (problem !== undefined) {
     await shutInstead(op, user, `what the revoked key ${key.fingerprint} had opened could not be ended`);
@@ -157,7 +157,7 @@ async function shutInstead(op: ClosingOperation, user: User, reason: string): Pr
 
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {
-  const keys = await activeKeys(context.side, userId);
+  const keys = await activeKeys(context.autocommit, userId);
   // Only an empty answer leaves open whether there is such a user.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;
@@ -177,7 +177,7 @@ async function lockUserAndKeys(
   op: Operation,
   userId: number,
 ): Promise<{ readonly user: User; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
-  const [user, keys, owed] = await inOneGo(
+  const [user, keys, owed] = await pipelined(
     lockUser(op.tx, userId),
     activeKeys(op.tx, userId),
     closingsOf(op.tx, userId),

@@ -7,7 +7,7 @@ import { audit, auditFloor } from "../../store/schema.ts";
 import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
 import { purgeAttempts } from "../auth/attempts.ts";
-import { purgeCaptchas } from "../auth/challenges.ts";
+import { purgeCaptchas } from "../auth/captchas.ts";
 import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
@@ -54,8 +54,8 @@ export async function purgeDue(context: Context, time: Heartbeat): Promise<numbe
 function purge(context: Context, before: Date): Promise<number> {
   return audited(context, { action: "audit.purge" }, async (op) => {
     const purged = await purgeBatch(op.tx, context, before);
-    if (purged === undefined) op.learn({ unneeded: true });
-    else op.learn({ detail: { removed: purged.removed, before: formatTimestamp(before), up_to: purged.last } });
+    if (purged === undefined) op.record({ unneeded: true });
+    else op.record({ detail: { removed: purged.removed, before: formatTimestamp(before), up_to: purged.last } });
     return purged?.removed ?? 0;
   });
 }

@@ -40,7 +40,7 @@ async function finishClosing(services: Services, closing: Closing): Promise<read
     const user = await lockUserIfStored(op.tx, closing.userId);
     const noted = await findClosing(op.tx, closing.id);
     if (user === undefined || noted === undefined) {
-      op.learn({ unneeded: true });
+      op.record({ unneeded: true });
       return [];
     }
     op.about({ detail: { username: user.username } });
@@ -51,12 +51,12 @@ async function finishClosing(services: Services, closing: Closing): Promise<read
 async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
   switch (noted.kind) {
     case "revoke": {
-      if (!(await finishRevocation(op, user.id, noted))) op.learn({ unneeded: true });
+      if (!(await finishRevocation(op, user.id, noted))) op.record({ unneeded: true });
       return [];
     }
     case "remove": {
       const keys = await activeKeys(op.tx, user.id);
-      op.learn({ detail: removedDetail(user, keys.length) });
+      op.record({ detail: removedDetail(user, keys.length) });
       return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
     }
     case "shut": {
@@ -64,8 +64,8 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       const closed = cutShort
         ? await disableAccess(op, user, { note: noted.id, at: noted.begunAt })
         : await shutAccess(op, user, noted.id);
-      op.learn({ detail: { status: closed.user.status } });
-      if (!cutShort) op.learn({ detail: { found: noted.problem, done: "what was left of taking access away" } });
+      op.record({ detail: { status: closed.user.status } });
+      if (!cutShort) op.record({ detail: { found: noted.problem, done: "what was left of taking access away" } });
       if (cutShort && closed.owed.length > 0) op.refuse(closed.owed.join(". "));
       return cutShort ? [] : stillOwed(op, closed);
     }
@@ -74,6 +74,6 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
 
 /** What failed again is in the note, and not once more in the log of what was done. */
 function stillOwed(op: ClosingOperation, { owed }: Closed): readonly string[] {
-  if (owed.length > 0) op.learn({ unneeded: true });
+  if (owed.length > 0) op.record({ unneeded: true });
   return owed;
 }

@@ -55,12 +55,12 @@ function expireUser(context: Context, { id, username }: DueUser, time: Heartbeat
   return auditedClosing(context, entryOf("lifecycle.expire", id, username), async (op) => {
     const user = await lockUserIfStored(op.tx, id);
     if (user === undefined || user.status === "expired" || user.expireAt > time.now) {
-      op.learn({ unneeded: true });
+      op.record({ unneeded: true });
       return false;
     }
     await queueNotice(op, user, time);
     const closed = await expireAccess(op, user);
-    op.learn({ detail: { status: "expired", old_status: user.status, expire_at: formatTimestamp(user.expireAt) } });
+    op.record({ detail: { status: "expired", old_status: user.status, expire_at: formatTimestamp(user.expireAt) } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${username} is expired`, closed));
     return true;
   });
@@ -81,12 +81,12 @@ function recycleUser(context: Context, { id, username }: DueUser, now: Date): Pr
     const user = await lockUserIfStored(op.tx, id);
     const period = await readSetting(context, op.tx, "policy.recycle_period");
     if (user?.status !== "expired" || shift(user.expireAt, period) > now) {
-      op.learn({ unneeded: true });
+      op.record({ unneeded: true });
       return false;
     }
     const keys = await activeKeys(op.tx, id);
     const closed = await removeAccess(op, user, { action: "lifecycle.recycle" });
-    op.learn({ detail: removedDetail(user, keys.length) });
+    op.record({ detail: removedDetail(user, keys.length) });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${username} is expired, and is being removed`, closed));
     return true;
   });

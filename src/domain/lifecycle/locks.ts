@@ -59,7 +59,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
       if (problem !== undefined) failures.push({ username: entry.username, problem });
       removeLock(dataDir, entry.id);
       // The file is gone for certain, so nobody asks for the mark any more.
-      await services.side.delete(importedLocks).where(eq(importedLocks.id, entry.id));
+      await services.autocommit.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }
     return failures;
   });
@@ -81,13 +81,13 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
   }
 }
 
-async function isImported({ side }: Services, entry: LockEntry): Promise<boolean> {
-  const rows = await side.select().from(importedLocks).where(eq(importedLocks.id, entry.id));
+async function isImported({ autocommit }: Services, entry: LockEntry): Promise<boolean> {
+  const rows = await autocommit.select().from(importedLocks).where(eq(importedLocks.id, entry.id));
   return rows.length > 0;
 }
 
 async function recordLock(context: Context, entry: LockEntry): Promise<void> {
-  const known = await findUserByName(context.side, entry.username);
+  const known = await findUserByName(context.autocommit, entry.username);
   const subject = known === undefined ? {} : { resourceId: String(known.id), subjectId: known.id };
   const about = { action: "user.disable", ...subject, detail: { username: entry.username } } as const;
   await auditedClosing(context, about, async (op) => {
@@ -100,7 +100,7 @@ async function recordLock(context: Context, entry: LockEntry): Promise<void> {
     // Between the lock and now the service may have opened the account again.
     const closed = await disableAccess(op, user, { at: entry.at });
     const late = context.clock.now().getTime() - entry.at.getTime() > MINUTE;
-    op.learn({ detail: { status: closed.user.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) } });
+    op.record({ detail: { status: closed.user.status, ...(late ? { locked_at: formatTimestamp(entry.at) } : {}) } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${entry.username} is disabled`, closed));
   });
 }

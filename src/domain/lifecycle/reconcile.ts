@@ -57,7 +57,7 @@ export async function reconcileHost(
 /** One account, under its user's row lock. What is repaired is recorded; what cannot be is only reported, each time anew. */
 async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
   const { clock, host } = services;
-  const known = await findUserByName(services.side, name.slice(ACCOUNT_PREFIX.length));
+  const known = await findUserByName(services.autocommit, name.slice(ACCOUNT_PREFIX.length));
   if (known === undefined) return [];
   const entry = {
     action: "reconcile.repair",
@@ -68,15 +68,15 @@ async function repair(services: Services, dataDir: string, name: string): Promis
   let drifts: readonly Drift[] = [];
   await auditedClosing(systemContext(services), entry, async (op) => {
     const user = await lockUserIfStored(op.tx, known.id);
-    if (user === undefined) return op.learn({ unneeded: true });
+    if (user === undefined) return op.record({ unneeded: true });
     const account = await accountOf(op.tx, user, clock.now());
     // Looked at anew: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);
     drifts = await host.reconcile([isLocked ? shut(account) : account], false);
     const repaired = drifts.filter((drift) => drift.repaired);
-    if (repaired.length === 0) return op.learn({ unneeded: true });
+    if (repaired.length === 0) return op.record({ unneeded: true });
     const kinds = [...new Set(repaired.map(({ kind }) => kind))];
-    op.learn({ detail: { kinds: kinds.join(" "), found: repaired.map(({ problem }) => problem).join("; ") } });
+    op.record({ detail: { kinds: kinds.join(" "), found: repaired.map(({ problem }) => problem).join("; ") } });
     if (kinds.includes("key_added")) await answerReturn(op, user);
   }).catch((error: unknown) => {
     services.log.error("an account that differs could not be repaired", { account: name, error });

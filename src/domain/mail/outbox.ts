@@ -2,7 +2,7 @@
 
 import { and, count, eq, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../../shared/clock.ts";
-import { inOneGo, type Transaction } from "../../store/client.ts";
+import { pipelined, type Transaction } from "../../store/client.ts";
 import { notify } from "../../store/notify.ts";
 import { outbox } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
@@ -41,7 +41,7 @@ export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
     .onConflictDoNothing({ target: outbox.dedupeKey })
     .prepare("queue_mail");
   // For a decoy, too: it must cost what a mail costs.
-  await inOneGo(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
+  await pipelined(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
 }
 
 /** The same for many at once. */

@@ -9,7 +9,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Transaction } from "../../store/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
-import type { AuditEntry, Learned, Recorded } from "./entry.ts";
+import type { AuditEntry, Recorded, Recording } from "./entry.ts";
 
 /** What an operation does, where some of it needs no transaction. */
 export interface Steps<P, T, Op = Operation> {
@@ -57,9 +57,9 @@ export async function auditedClosing<T>(
     result = await perform(context, entry, {
       prepare: async () => undefined,
       run: async (op) => {
-        const { tx, about, learn, alsoRecord } = op;
+        const { tx, about, record, alsoRecord } = op;
         const closing: ClosingOperation = {
-          ...{ tx, about, learn, alsoRecord },
+          ...{ tx, about, record, alsoRecord },
           get context() {
             return op.context;
           },
@@ -68,7 +68,7 @@ export async function auditedClosing<T>(
           },
           refuse: (sentence) => {
             refused = sentence;
-            op.learn({ refused: sentence });
+            op.record({ refused: sentence });
           },
         };
         return await work(closing);
@@ -165,7 +165,7 @@ async function runSteps<T>(
   known: Known,
   run: (op: Grant) => Promise<T>,
 ): Promise<T> {
-  let learned: Learned = {};
+  let recording: Recording = {};
   const operation: Grant = {
     tx,
     get context() {
@@ -174,8 +174,8 @@ async function runSteps<T>(
     about({ detail, ...rest }) {
       known.entry = { ...known.entry, ...rest, detail: { ...known.entry.detail, ...detail } };
     },
-    learn(more) {
-      learned = { ...learned, ...more, detail: { ...learned.detail, ...more.detail } };
+    record(more) {
+      recording = { ...recording, ...more, detail: { ...recording.detail, ...more.detail } };
     },
     alsoRecord(record) {
       journal.records.push(record);
@@ -186,7 +186,7 @@ async function runSteps<T>(
   };
   journals.set(operation, journal);
   const result = await run(operation);
-  const { refused, unneeded, actor, ...rest } = learned;
+  const { refused, unneeded, actor, ...rest } = recording;
   if (unneeded) return result;
   const detail = { ...known.entry.detail, ...rest.detail, ...(refused === undefined ? {} : { err: refused }) };
   journal.records.push({

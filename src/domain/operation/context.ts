@@ -6,7 +6,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema.ts";
-import { type Actor, type AuditDetail, type Learned, type Recorded, SYSTEM } from "./entry.ts";
+import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
 
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
@@ -74,7 +74,7 @@ export interface Services {
    * wait for a connection of `db`, a full pool would wait for itself. And for the shortest of reads, many of which its
    * connections take at once, in one write: on the wider pool each would cost a write and a wake-up of its own.
    */
-  readonly side: Database;
+  readonly autocommit: Database;
   readonly host: Host;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,7 +101,7 @@ export interface Operation {
   /** Adds to the record whatever becomes of the operation. */
   about(known: { readonly detail?: AuditDetail; readonly subjectId?: number }): void;
   /** Adds to the record of the operation's success. */
-  learn(learned: Learned): void;
+  record(recording: Recording): void;
   /** Another record that commits with the operation's own. */
   alsoRecord(record: Recorded): void;
 }

@@ -29,7 +29,7 @@ export interface AuditEntry {
 }
 
 /** What an operation found out; only the record of its success has it. */
-export interface Learned {
+export interface Recording {
   readonly resourceId?: string;
   readonly detail?: AuditDetail;
   readonly subjectId?: number;

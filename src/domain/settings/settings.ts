@@ -71,8 +71,8 @@ export async function noteConfigured(context: Context): Promise<void> {
     await audited(context, settingEntry(key), async (op) => {
       await lockSettings(op.tx);
       const known = await readState(op.tx, key);
-      if (known === undefined || known.configured === configured) op.learn({ unneeded: true });
-      else op.learn({ detail: { configured: formatDuration(configured) } });
+      if (known === undefined || known.configured === configured) op.record({ unneeded: true });
+      else op.record({ detail: { configured: formatDuration(configured) } });
       if (known?.configured !== configured) await change(op, key, async () => {}, configured);
     });
   }
@@ -140,10 +140,10 @@ async function change(
     old_value: formatDuration(before.value),
   };
   if (hold === undefined) {
-    op.learn({ detail });
+    op.record({ detail });
     return { ...setting, value: wanted };
   }
-  op.learn({ detail: { ...detail, effective_at: hold.until.toISOString() } });
+  op.record({ detail: { ...detail, effective_at: hold.until.toISOString() } });
   const shortening = { key, from: before.value, to: wanted, at: hold.until, by: op.context.actor.name };
   const occasion = `shorter:${key}:${wanted}:${hold.until.getTime()}`;
   await tellAdministrators(op, periodShortened(op.context.policy.site, shortening), occasion);

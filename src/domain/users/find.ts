@@ -2,7 +2,7 @@
 
 import { and, asc, eq, getTableColumns, gt, lte, or, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { builtOnce, type Database, type Transaction } from "../../store/client.ts";
+import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
 
 /** A user with the uid of their account. */
@@ -17,7 +17,7 @@ export async function findUser(db: Database | Transaction, id: number): Promise<
   return user;
 }
 
-const selectUser = builtOnce((db) =>
+const selectUser = preparedOnce((db) =>
   db
     .select(columns)
     .from(users)

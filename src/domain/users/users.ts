@@ -73,11 +73,11 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     await recordIntent(op, account);
     op.onRollback(async () => {
       await restoreAccess(context, user);
-      await forgetIntent(context.side, uid);
+      await forgetIntent(context.autocommit, uid);
     });
     await host.createAccount(openAccountOf(user, []));
     await forgetIntent(op.tx, uid);
-    op.learn({
+    op.record({
       resourceId: String(user.id),
       subjectId: user.id,
       detail: { email: user.email, expire_at: formatTimestamp(user.expireAt) },
@@ -98,7 +98,7 @@ export function updateUser(context: Context, userId: number, changes: UserChange
     };
     const fields = Object.keys(supplied) as (keyof typeof supplied)[];
     const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
-    op.learn({ detail: { ...supplied, ...old } });
+    op.record({ detail: { ...supplied, ...old } });
     const updated = await storeUser(op, user, supplied);
     if (updated.email !== user.email) {
       await voidCode(op.tx, user.username);
@@ -117,7 +117,7 @@ export function disableUser(context: Context, userId: number): Promise<User> {
     const user = await lockUserFor(op, userId);
     await requireChangeable(context, user);
     const closed = await disableAccess(op, user);
-    op.learn({ detail: { status: closed.user.status } });
+    op.record({ detail: { status: closed.user.status } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
     return closed.user;
   });
@@ -132,7 +132,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);
-    op.learn({ detail: { status: enabled.status } });
+    op.record({ detail: { status: enabled.status } });
     return enabled;
   });
 }
@@ -160,7 +160,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
     await tellExtended(op, extended);
     // A disabled user's account stays shut as it is.
     if (status === "active") await openAccess(op, extended);
-    op.learn({
+    op.record({
       detail: {
         ...(length % DAY === 0 ? { days: length / DAY } : {}),
         old_status: expired ? "expired" : user.status,
@@ -186,7 +186,7 @@ export function deleteUser(context: Context, userId: number): Promise<void> {
       const state = closed.user.status === "expired" ? "is expired" : "is disabled";
       return op.refuse(owedSentence(`${user.username} ${state}, and is being deleted`, closed));
     }
-    op.learn({ detail: removedDetail(user, keys.length) });
+    op.record({ detail: removedDetail(user, keys.length) });
   });
 }
 

@@ -18,7 +18,7 @@ import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.t
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
 import { describeChange, describeSessionEnd, type Executor } from "./executor.ts";
-import { OWN_EYES } from "./eyes.ts";
+import { OWN_VIEW } from "./view.ts";
 
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
@@ -48,7 +48,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
       log.debug(`host: ${message}`, fields);
       return endUnprovenSessions(account, fingerprint ?? "", { executor, journal: means.journal });
     },
-    eyes: OWN_EYES,
+    view: OWN_VIEW,
   };
   return executor;
 }

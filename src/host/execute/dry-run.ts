@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import { type AccountTable, readAccounts } from "../account.ts";
 import { expectedOwner } from "../plan/plan.ts";
 import type { Layout } from "../settings.ts";
-import { describeChange, describeSessionEnd, type Executor, type Eyes } from "./executor.ts";
+import { describeChange, describeSessionEnd, type Executor, type HostView } from "./executor.ts";
 
 /** Logs each change at level info, as "would run", "would write" and so on, with its arguments; changes nothing. */
 export function createDryRunExecutor(layout: Layout, log: Log): Executor {
@@ -20,12 +20,12 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
       // Without a proof, which only the host has, everything ends.
       return false;
     },
-    eyes: eyesOf(layout),
+    view: viewOf(layout),
   };
 }
 
 /** Every account that it is asked about is there, as it should be, and nothing of it is looked at. */
-function eyesOf(layout: Layout): Eyes {
+function viewOf(layout: Layout): HostView {
   return {
     accounts: (accounts) => tableOf(layout, accounts),
     shadow: async () => undefined,

@@ -19,11 +19,11 @@ export interface Executor {
    * or they keep coming: then everything of the account has to end.
    */
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
-  readonly eyes: Eyes;
+  readonly view: HostView;
 }
 
 /** How a mode sees the host. A dry run sees each account that it is asked about as it should be, and looks at none. */
-export interface Eyes {
+export interface HostView {
   /** The host's accounts; asked about these. With shadow entries only where this process itself may read them. */
   accounts(accounts: readonly AccountRef[]): AccountTable;
   /** The shadow entries of those accounts of the table; undefined if nobody tells. */
@@ -43,9 +43,13 @@ export interface Eyes {
 }
 
 /** The table with the shadow entries of those accounts, where this process itself may not read them. */
-export async function completeTable(eyes: Eyes, table: AccountTable, names: readonly string[]): Promise<AccountTable> {
+export async function completeTable(
+  view: HostView,
+  table: AccountTable,
+  names: readonly string[],
+): Promise<AccountTable> {
   return table.shadow === undefined
-    ? { ...table, shadow: await eyes.shadow(names.filter((name) => table.passwd.has(name))) }
+    ? { ...table, shadow: await view.shadow(names.filter((name) => table.passwd.has(name))) }
     : table;
 }
 

@@ -16,8 +16,7 @@ import { errorCode, mountsWithin, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { type CommandResult, findCommand } from "./command.ts";
 import { oneAtATime } from "./direct.ts";
-import { describeChange, type Executor, type Eyes } from "./executor.ts";
-import { OWN_EYES } from "./eyes.ts";
+import { describeChange, type Executor, type HostView } from "./executor.ts";
 import {
   deleteTrashCommand,
   detachCommands,
@@ -33,6 +32,7 @@ import {
   trashPath,
 } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
+import { OWN_VIEW } from "./view.ts";
 
 /** Accounts asked for in one command. */
 const NAMES_AT_ONCE = 100;
@@ -52,13 +52,13 @@ export function createSudoExecutor(log: Log, program: readonly string[]): Execut
     },
     // Proof of which key opened a session is root's to read.
     endUnproven: async () => false,
-    eyes,
+    view,
   };
 }
 
 /** Files in the homes are looked at with their owner's rights, shadow entries and the trash through root. */
-const eyes: Eyes = {
-  ...OWN_EYES,
+const view: HostView = {
+  ...OWN_VIEW,
   shadow: readShadow,
   keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
   keyFileText: async (file, mounts) => (file.inHome ? await keyFileText(file, mounts) : readKeyFile(file, mounts)),

@@ -57,7 +57,7 @@ export function createApp(services: Services, options: WebOptions): App {
     services,
     options,
     startedAt: services.clock.now(),
-    findSession: createSessionFinder({ db: services.side, clock: services.clock }),
+    findSession: createSessionFinder({ db: services.autocommit, clock: services.clock }),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     exportSlots: createSlots({
       concurrency: MAX_EXPORTS,
@@ -66,7 +66,7 @@ export function createApp(services: Services, options: WebOptions): App {
     }),
     routes: () => index,
     phase: () => phase,
-    databaseAnswers: createDatabaseProbe(services.side),
+    databaseAnswers: createDatabaseProbe(services.autocommit),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);

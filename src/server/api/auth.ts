@@ -3,7 +3,7 @@
 import { Elysia } from "elysia";
 import { loginAdmin } from "../../domain/auth/admin.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
-import { issueCaptcha } from "../../domain/auth/challenges.ts";
+import { issueCaptcha } from "../../domain/auth/captchas.ts";
 import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
 import { logout } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";

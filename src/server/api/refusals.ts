@@ -58,15 +58,15 @@ interface Refused {
   readonly principal: Principal;
 }
 
-async function entryOf({ side }: Context, { action, id, principal }: Refused): Promise<AuditEntry> {
+async function entryOf({ autocommit }: Context, { action, id, principal }: Refused): Promise<AuditEntry> {
   // One too large for the database becomes 0, which nothing has.
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
   if (action === "approval.review") return { action, detail: { application: number } };
   const about = id === undefined ? { action } : { action, resourceId: String(number) };
   if (principal.userType === "user") {
-    const owner = id === undefined ? undefined : await findKeyOwner(side, number);
+    const owner = id === undefined ? undefined : await findKeyOwner(autocommit, number);
     return { ...about, subjectId: owner ?? principal.id, detail: { username: principal.username } };
   }
-  const user = id === undefined ? undefined : await findUser(side, number);
+  const user = id === undefined ? undefined : await findUser(autocommit, number);
   return user === undefined ? about : { ...about, subjectId: user.id, detail: { username: user.username } };
 }

@@ -20,7 +20,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  readonly services: Pick<Services, "side" | "clock" | "log">;
+  readonly services: Pick<Services, "autocommit" | "clock" | "log">;
   readonly version: string;
   readonly runtime: string;
 }
@@ -52,7 +52,7 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
         return new Response("There is nothing here but GET /metrics\n", { status: 404 });
       }
       try {
-        show(await readFigures(services.side, services.clock.now()));
+        show(await readFigures(services.autocommit, services.clock.now()));
       } catch (error) {
         // The other metrics are needed most when the database is away.
         services.log.error("the figures for monitoring could not be read", { error });

@@ -28,7 +28,7 @@ describe("audited()", () => {
     const rows = await newRows(() =>
       auditedGrant(app.system, entry, async (op) => {
         await op.tx.insert(settings).values({ key: "change", value: 1, updatedAt: app.clock.now() });
-        op.learn({ detail: { learned: 2 } });
+        op.record({ detail: { learned: 2 } });
       }),
     );
     expect(await app.db.$count(settings)).toBe(1);
@@ -44,7 +44,7 @@ describe("audited()", () => {
   });
 
   test("records nothing where nothing was needed", async () => {
-    const rows = await newRows(() => audited(app.system, entry, async (op) => op.learn({ unneeded: true })));
+    const rows = await newRows(() => audited(app.system, entry, async (op) => op.record({ unneeded: true })));
     expect(rows).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe("audited()", () => {
     const rows = await newRows(() =>
       auditedGrant(app.system, entry, async (op) => {
         await op.tx.insert(settings).values({ key: "change", value: 1, updatedAt: app.clock.now() });
-        op.learn({ detail: { learned: 2 } });
+        op.record({ detail: { learned: 2 } });
         op.onRollback(async () => void undone.push("first"));
         op.onRollback(async () => void undone.push("second"));
         throw new UamError("conflict", "It is taken");
@@ -115,7 +115,7 @@ describe("audited()", () => {
   });
 
   test("commits a refusal that has effects, and records it as failed", async () => {
-    const rows = await newRows(() => audited(app.system, entry, async (op) => op.learn({ refused: "no such user" })));
+    const rows = await newRows(() => audited(app.system, entry, async (op) => op.record({ refused: "no such user" })));
     expect(rows).toMatchObject([{ result: "failed", detail: { given: 1, err: "no such user" } }]);
   });
 

@@ -12,14 +12,14 @@ afterAll(() => app.close());
 /** The application on a database that answers as `answer` does. */
 function appOn(answer: () => Promise<unknown>) {
   let asked = 0;
-  const side = new Proxy(app.services.side, {
+  const autocommit = new Proxy(app.services.autocommit, {
     get: (target, name) => {
       if (name !== "execute") return Reflect.get(target, name);
       asked++;
       return answer;
     },
   }) as Database;
-  const other = createApp({ ...app.services, side }, { ...app.config, version: "1", runtime: "t" });
+  const other = createApp({ ...app.services, autocommit }, { ...app.config, version: "1", runtime: "t" });
   other.enter("serving");
   const get = async (path: string) => {
     const response = await other.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`), "192.0.2.1");

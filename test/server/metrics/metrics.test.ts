@@ -53,11 +53,11 @@ describe("metrics", () => {
   });
 
   test("fetch() goes on without the database, and says that it is away", async () => {
-    const failing = new Proxy(app.services.side, {
+    const failing = new Proxy(app.services.autocommit, {
       get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
     });
     const alone = createMetrics({
-      services: { side: failing, clock: app.clock, log: silentLog },
+      services: { autocommit: failing, clock: app.clock, log: silentLog },
       version: "1",
       runtime: "t",
     });

@@ -214,10 +214,10 @@ describe("a backup of an installation in use", () => {
 
   test("restoreBackup() lets ids go on where they were, not from the highest that is left", async () => {
     const users = await withDatabase(copy.connection, async (db) => {
-      const context = { ...t.system, db, side: db };
+      const context = { ...t.system, db, autocommit: db };
       const handle = openDatabase(copy.connection, 1);
       try {
-        await createUser({ ...context, side: handle.db }, { username: "eve", email: "e@example.org" });
+        await createUser({ ...context, autocommit: handle.db }, { username: "eve", email: "e@example.org" });
       } finally {
         await handle.close();
       }
@@ -548,7 +548,7 @@ describe("restoreBackup() of a backup from an older version", () => {
     cleanUps.push(() => t.close());
     const handles = [openDatabase(copy.connection, 2), openDatabase(copy.connection, 1)] as const;
     await addAdmin(
-      { ...t.system, db: handles[0].db, side: handles[1].db },
+      { ...t.system, db: handles[0].db, autocommit: handles[1].db },
       "root-admin",
       "r@example.org",
       "seven lanterns over cold water",

@@ -7,10 +7,10 @@ import { readKeyFile } from "../key-file/key-file-text.ts";
 import { readProcesses } from "../processes/processes.ts";
 import { trashOf } from "../remove-home.ts";
 import { errorCode, readMounts } from "../walk.ts";
-import type { Eyes } from "./executor.ts";
+import type { HostView } from "./executor.ts";
 
 /** What needs nobody's help to be seen. */
-export const OWN_EYES: Eyes = {
+export const OWN_VIEW: HostView = {
   accounts: readAccounts,
   shadow: async () => readAccounts().shadow,
   exists,

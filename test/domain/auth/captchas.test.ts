@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sealCaptcha } from "../../../src/domain/auth/captcha.ts";
-import { consumeCaptcha, issueCaptcha, purgeCaptchas } from "../../../src/domain/auth/challenges.ts";
+import { consumeCaptcha, issueCaptcha, purgeCaptchas } from "../../../src/domain/auth/captchas.ts";
 import { sharedSecret } from "../../../src/domain/auth/secrets.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { secrets, usedCaptchas } from "../../../src/store/schema.ts";

@@ -19,7 +19,7 @@ export interface CaptchaAnswer {
 }
 
 /** A new captcha; any replica can judge the answer. Writes nothing but, once ever, the key that seals captchas. */
-export async function issueCaptcha(context: Pick<Context, "side" | "clock">): Promise<IssuedCaptcha> {
+export async function issueCaptcha(context: Pick<Context, "autocommit" | "clock">): Promise<IssuedCaptcha> {
   const key = await sharedSecret(context, "captcha");
   // What draws is loaded for the first captcha, not at every start.
   const { drawCaptcha } = await import("./captcha-image.ts");
@@ -36,7 +36,7 @@ export async function consumeCaptcha(context: Context, { captchaId, answer }: Ca
   const key = await sharedSecret(context, "captcha");
   const challenge = openCaptcha(captchaId, key, context.clock.now());
   if (challenge === undefined) throw refused();
-  const [claimed] = await context.side
+  const [claimed] = await context.autocommit
     .insert(usedCaptchas)
     .values({ id: challenge.id, expiresAt: challenge.expiresAt })
     .onConflictDoNothing()
