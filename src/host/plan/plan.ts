@@ -179,12 +179,14 @@ export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
   ];
 }
 
-/** After the account was shut, before its entry goes: mail, key files outside the home, and then the home itself out of the way. */
+/** After the account was shut, before its entry goes: its place in /run, mail, key files outside the home, and then the home itself. */
 export function planBeforeRemoval(layout: Layout, owner: Owner): readonly Change[] {
   const { base, name } = splitHome(owner.home);
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
   const spools = ["/var/mail", "/var/spool/mail"];
   return [
+    // A manager that was killed does not always take its account's runtime directory with it.
+    { kind: "systemd-command", argv: ["/usr/bin/systemctl", "stop", `user-runtime-dir@${owner.uid}.service`] },
     ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${owner.name}` })),
     ...(keys.inHome ? [] : [setAsideKeys(keys)]),
     { kind: "set-aside", base, path: [name], uid: owner.uid },
