@@ -151,6 +151,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
     const expired = isExpired(user, now);
     await requireWithinRecyclePeriod(op, user, now);
     await requireStaying(op, user, "internal");
+    await requireNotBeingDisabled(op, user);
     await requireAccount(context, user, "internal");
     const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
     if (expireAt.getUTCFullYear() > 9999)
@@ -265,6 +266,13 @@ async function requireStaying(op: Operation, user: User, code: "conflict" | "int
   const owed = await closingsOf(op.tx, user.id);
   if (owed.some(({ kind }) => kind === "remove"))
     throw new UamError(code, `${user.username} is being deleted; create the user anew once that is done`);
+}
+
+/** More time is no access: a disabling that was cut short is finished first, and only enabling ends it. */
+async function requireNotBeingDisabled(op: Operation, user: User): Promise<void> {
+  const owed = await closingsOf(op.tx, user.id);
+  if (user.status === "active" && owed.some(({ kind, action }) => kind === "shut" && action !== ""))
+    throw new UamError("internal", `${user.username} is being disabled; try again in a minute`);
 }
 
 async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date): Promise<void> {

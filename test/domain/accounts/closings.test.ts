@@ -76,6 +76,16 @@ describe("a disable that the database cannot store", () => {
     expect((await records("user.disable")).at(-1)).toMatchObject({ actor: "admin", result: "success" });
   });
 
+  test("is not ended by more time", async () => {
+    await withoutCommit(disable);
+    expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);
+    expect(account()?.open).toBe(false);
+    await finish();
+    expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(200);
+    expect((await row()).status).toBe("disabled");
+    expect(account()?.open).toBe(false);
+  });
+
   test("is forgotten once an administrator opens the account", async () => {
     await withoutCommit(disable);
     expect((await enable()).status).toBe(200);
