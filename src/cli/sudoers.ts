@@ -51,7 +51,9 @@ export async function sudoersOf(
 export function requireRootsAlone(path: string): void {
   for (let part = realpathSync(path); ; part = dirname(part)) {
     const { uid, mode } = statSync(part);
-    if (uid !== 0 || (mode & 0o022) !== 0) {
+    // In a sticky directory such as /tmp nobody but root can replace what is root's.
+    const isSticky = part !== path && (mode & 0o1000) !== 0;
+    if (uid !== 0 || ((mode & 0o022) !== 0 && !isSticky)) {
       throw new UamError(
         "invalid",
         `Others than root can change ${part}, and root would run ${path}: put the program where only root can, as uam install does`,
