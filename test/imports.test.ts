@@ -45,7 +45,8 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     ...["domain", "host", "server/mail", "store/client.ts", "shared"],
     ...["install/settings.ts", "install/sshd-drop-in.ts"],
   ],
-  build: ["config", "install", "shared", "store/postgres"],
+  // What the program says of itself goes into the manual page and the generated documents.
+  build: ["config", "cli/commands.ts", "install", "shared", "store/postgres"],
 };
 
 /** Packages that only these folders or files may import. */
@@ -59,7 +60,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "pg-copy-streams": ["store/backup/copy-client.ts"],
   croner: ["server/jobs"],
   "prom-client": ["server/metrics"],
-  "@optique/core": ["cli"],
+  "@optique/core": ["cli", "build/command-pages.ts"],
   // What looks like what is one rule, for the API and the command line alike.
   "fastest-levenshtein": ["shared/near-miss.ts", "cli/suggestion.ts"],
   "string-width": ["cli"],

@@ -8,11 +8,21 @@ import { join } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { describeVariables } from "../config/config.ts";
+import {
+  ENVIRONMENT_FILE,
+  LIMITS_FILE,
+  REVOKED_KEYS_FILE,
+  SSHD_DROP_IN,
+  SUDOERS_FILE,
+  UNIT_FILE,
+} from "../install/settings.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { systemClock } from "../shared/clock.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, readRelease, runWithArguments, UsageError } from "./arguments.ts";
 import { binaryPath, buildRelease } from "./build.ts";
 import { readChangelog, renderDebianEntry } from "./changelog.ts";
+import { commandPages } from "./command-pages.ts";
+import { EXAMPLES } from "./examples.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 
@@ -25,12 +35,27 @@ const OTHER_FILES = 64;
 const NAME = "Unofficial build of uam";
 const ADDRESS = "nobody@example.org";
 
+const FILES: readonly { readonly path: string; readonly meaning: string }[] = [
+  { path: ENVIRONMENT_FILE, meaning: "Configuration of the installed service, read by every command." },
+  { path: UNIT_FILE, meaning: "The unit, as uam install writes it." },
+  { path: SSHD_DROP_IN, meaning: "Which key files sshd reads for the accounts." },
+  {
+    path: REVOKED_KEYS_FILE,
+    meaning: "Keys that sshd refuses to the accounts whatever uam says; the administrator's own.",
+  },
+  { path: SUDOERS_FILE, meaning: "What the service may run as root in sudo mode." },
+  { path: LIMITS_FILE, meaning: "How many processes an account may have." },
+  {
+    path: "/var/lib/uam",
+    meaning: "The service's data: the database, the key of the audit log, and key files in direct mode.",
+  },
+];
+
 /** The package's files by path, all but the program, and its control files under DEBIAN. */
 export function packageFiles(program: {
   readonly version: string;
   /** As Debian calls it. */
   readonly architecture: string;
-  readonly help: string;
   readonly completions: { readonly bash: string; readonly zsh: string };
   /** Of everything that is installed, in KiB. */
   readonly installedSize: number;
@@ -39,7 +64,13 @@ export function packageFiles(program: {
   /** "Name <address>". */
   readonly maintainer: string;
 }): ReadonlyMap<string, string | Uint8Array> {
-  const manual = renderManual({ version: program.version, help: program.help, variables: describeVariables() });
+  const manual = renderManual({
+    version: program.version,
+    commands: commandPages(),
+    examples: EXAMPLES,
+    variables: describeVariables(),
+    files: FILES,
+  });
   const release = readChangelog().find(({ version }) => version === program.version);
   const changelog = renderDebianEntry(
     release ?? { version: program.version, items: ["Built from source."] },
@@ -181,7 +212,6 @@ async function main(values: {
   const files = packageFiles({
     version,
     architecture: debianName,
-    help: say("--help"),
     completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
     date: date.toUTCString().replace("GMT", "+0000"),

@@ -1,15 +1,19 @@
 /** The manual page, made from what the program says of itself. */
 
+import type { CommandPage } from "./command-pages.ts";
+import type { Example } from "./examples.ts";
+
 export interface ManualPage {
   readonly version: string;
-  /** Output of `uam --help`. */
-  readonly help: string;
-  /** Lines "NAME  meaning [default]". */
+  /** Commands under their headings. */
+  readonly commands: ReadonlyMap<string, readonly CommandPage[]>;
+  readonly examples: readonly Example[];
   readonly variables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[];
+  readonly files: readonly { readonly path: string; readonly meaning: string }[];
 }
 
 /** The text of uam.1, for man(7). */
-export function renderManual({ version, help, variables }: ManualPage): string {
+export function renderManual({ version, commands, examples, variables, files }: ManualPage): string {
   return [
     `.TH UAM 1 "" "uam ${roff(version)}" "User Commands"`,
     ".SH NAME",
@@ -18,26 +22,27 @@ export function renderManual({ version, help, variables }: ManualPage): string {
     ".B uam",
     ".I COMMAND",
     "[\\fIOPTION\\fR]...",
+    ".SH DESCRIPTION",
+    ...line(
+      "Manages accounts with an end on this host, and their SSH keys, at the shell as in the service's API. NAME is a username, a host account (ext_alice) or an id.",
+    ),
+    ".B \\-\\-json",
+    "prints the API's records.",
     ".SH COMMANDS",
-    ".nf",
-    ...help.trimEnd().split("\n").map(line),
-    ".fi",
+    ...[...commands].flatMap(([title, pages]) => [`.SS ${roff(title)}`, ...pages.flatMap(command)]),
     ".SH ENVIRONMENT",
     ...variables.flatMap(({ name, fallback, meaning }) => [
       ".TP",
       `.B ${roff(name)}`,
       // A list is one long word: it may be broken after each comma.
-      `${line(`${meaning} [`)}${roff(fallback).replaceAll(",", ",\\:")}]`,
+      `${line(`${meaning} [`)[0]}${roff(fallback).replaceAll(",", ",\\:")}]`,
     ]),
     ".SH EXIT STATUS",
     "0 done, 1 failed, 2 wrong usage, 78 wrong configuration.",
     ".SH FILES",
-    ".TP",
-    ".I /etc/uam/uam.env",
-    "Configuration of the installed service, read by every command.",
-    ".TP",
-    ".I /var/lib/uam",
-    "Its data.",
+    ...files.flatMap(({ path, meaning }) => [".TP", `.I ${roff(path)}`, ...line(meaning)]),
+    ".SH EXAMPLES",
+    ...examples.flatMap(({ does, command }) => [".TP", ...line(`${does}:`), `.B ${roff(command)}`]),
     ".SH SEE ALSO",
     ".BR sshd_config (5),",
     ".BR systemctl (1)",
@@ -45,11 +50,18 @@ export function renderManual({ version, help, variables }: ManualPage): string {
   ].join("\n");
 }
 
+function command({ usage, brief, description, entries }: CommandPage): readonly string[] {
+  const said = description === "" ? brief : description;
+  const options = entries.flatMap(({ term, meaning }) => [".TP", `.B ${roff(term)}`, ...line(meaning)]);
+  const inner = options.length === 0 ? [] : [".RS", ...options, ".RE"];
+  return [".TP", `.B ${roff(usage)}`, ...line(said), ...inner];
+}
+
 function roff(text: string): string {
   return text.replaceAll("\\", "\\e").replaceAll("-", "\\-");
 }
 
 /** A line that begins with a dot or a quote would be a request. */
-function line(text: string): string {
-  return roff(text).replace(/^(\s*)([.'])/, "$1\\&$2");
+function line(text: string): readonly [string] {
+  return [roff(text).replace(/^(\s*)([.'])/, "$1\\&$2")];
 }

@@ -158,7 +158,7 @@ const VARIABLES = {
   databaseOwnerUrl: secret(
     "UAM_DATABASE_OWNER_URL",
     databaseUrl,
-    "the same external PostgreSQL as the role that owns the database, for migrations only; see the README",
+    "the same external PostgreSQL as the role that owns the database, for migrations only; see docs/install.md",
   ),
   auditKey: secret(
     "UAM_AUDIT_KEY",

@@ -10,7 +10,6 @@ const maintainer = "Ada <ada@example.org>";
 const program = {
   version: "1.2.3",
   architecture: "amd64",
-  help: "Usage: uam",
   completions,
   installedSize: 1,
   date: "today",
@@ -75,10 +74,26 @@ describe("maintainerOf", () => {
 });
 
 describe("renderManual", () => {
+  const nothing = { version: "1.0.0", commands: new Map(), examples: [], variables: [], files: [] };
+
   test("renderManual() shows text as it is, whatever it begins with", () => {
-    const variables = [{ name: "UAM_X", fallback: "a\\b", meaning: ".hidden" }];
-    const page = renderManual({ version: "1.0.0", help: "'quoted\n  --json", variables });
-    expect(page).toContain("\n\\&'quoted\n  \\-\\-json\n");
+    const page = renderManual({
+      ...nothing,
+      commands: new Map([
+        ["Daily work", [{ path: ["x"], usage: "uam x --json", brief: "'quoted", description: "", entries: [] }]],
+      ]),
+      variables: [{ name: "UAM_X", fallback: "a\\b", meaning: ".hidden" }],
+    });
+    expect(page).toContain("\n.B uam x \\-\\-json\n\\&'quoted\n");
     expect(page).toContain("\n\\&.hidden [a\\eb]\n");
+  });
+
+  test("packageFiles() has a manual page with commands, their options, files and examples", () => {
+    const page = gunzipSync(files.get("usr/share/man/man1/uam.1.gz") as Uint8Array).toString();
+    expect(page).toContain(".SS Daily work\n");
+    expect(page).toContain("\n.B \\-\\-ttl\\-days DAYS\n");
+    expect(page).toContain("\n.I /etc/uam/uam.env\n");
+    expect(page).toContain(".SH EXAMPLES\n");
+    expect(page).not.toContain("sweep");
   });
 });
