@@ -36,7 +36,7 @@ export async function killService(container: Container): Promise<void> {
   await answers(container);
 }
 
-/** Throws unless systemd's own figure for the unit is the README's for the mode. */
+/** Throws unless systemd's own figure for the unit is that of docs/install.md for the mode. */
 export async function ratedAsPromised({ sh }: Container, mode: "direct" | "sudo"): Promise<void> {
   const said = await sh("systemd-analyze security --no-pager uam | tail -n 1");
   same(/uam\.service: ([\d.]+) /.exec(said)?.[1] ?? said, promisedRating(mode), "systemd-analyze security uam");

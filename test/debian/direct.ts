@@ -24,7 +24,7 @@ export async function directMode(container: Container, program: string, packages
   await survives(container);
   await restores(container);
   await repeats(container, program);
-  await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "direct"));
+  await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "direct"));
   await uninstalls(container);
   await upgrades(container, packages);
 }

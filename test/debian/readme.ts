@@ -1,9 +1,7 @@
-/** The commands of the README's "Install on a host", and what it promises of the unit. */
+/** The commands of the README's "Install on a host" and of docs/install.md, and what that promises of the unit. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { commandsUnder, documentText } from "../support/documents.ts";
 
-const README = join(import.meta.dir, "../../README.md");
 const SECTION = "Install on a host";
 const MOST = 6;
 /** What a test cannot do as it stands: the administrator's editor, and a program in the current directory. */
@@ -13,13 +11,7 @@ const PROGRAM = "./uam ";
 
 /** The commands in order, for a program at `path`. Throws if there are more than six, or none to edit or to install. */
 export function installCommands(path: string): readonly string[] {
-  const readme = readFileSync(README, "utf8");
-  const text = readme.split(/^## /m).find((part) => part.startsWith(`${SECTION}\n`)) ?? "";
-  const block = /^```sh\n(.*?)^```$/ms.exec(text)?.[1] ?? "";
-  const commands = block
-    .split("\n")
-    .map((line) => line.replace(/\s+#.*$/, "").trim())
-    .filter((line) => line !== "");
+  const commands = commandsUnder("README.md", SECTION);
   if (commands.length > MOST) throw new Error(`"${SECTION}" has ${commands.length} commands, ${MOST} are the most`);
   if (!commands.includes(EDITOR) || !commands.some((line) => line.startsWith(PROGRAM))) {
     throw new Error(`"${SECTION}" of the README does not run ${PROGRAM.trim()} or ${EDITOR}: ${commands.join("; ")}`);
@@ -27,12 +19,19 @@ export function installCommands(path: string): readonly string[] {
   return commands.map((line) => (line === EDITOR ? EDIT : line.replace(PROGRAM, `${path} `)));
 }
 
+/** The commands of docs/install.md for the Debian package that is at `path`. */
+export function packageCommands(path: string): readonly string[] {
+  return commandsUnder("docs/install.md", "From a Debian package").map((line) =>
+    line.replace(/\buam_\S+_amd64\.deb\b/, path),
+  );
+}
+
 /** The figure that `systemd-analyze security uam` is said to give in that mode. */
 export function promisedRating(mode: "direct" | "sudo"): string {
   const promise = /`systemd-analyze security uam` rates direct mode ([\d.]+), sudo mode ([\d.]+)/.exec(
-    readFileSync(README, "utf8"),
+    documentText("docs/install.md"),
   );
   const figure = promise?.[mode === "direct" ? 1 : 2];
-  if (figure === undefined) throw new Error("The README does not say how systemd-analyze rates the unit");
+  if (figure === undefined) throw new Error("docs/install.md does not say how systemd-analyze rates the unit");
   return figure;
 }

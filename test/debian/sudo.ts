@@ -5,6 +5,7 @@ import { absent, answers, healthy, idle, killService, mainPid, ratedAsPromised }
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
+import { packageCommands } from "./readme.ts";
 import { reserve } from "./reserve.ts";
 import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
@@ -16,8 +17,7 @@ const UAM = "uam";
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
   let password = "";
   await step("the package is installed and put to work in sudo mode", async () => {
-    await container.sh(`dpkg --install ${packages.first} && uam install --mode sudo`, 120);
-    await container.sh("systemctl start uam", 120);
+    for (const command of packageCommands(packages.first)) await container.sh(command, 120);
     await answers(container);
     const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
     password = (await container.sh(`cd /root && ${printed.trim()}`)).trim();
@@ -29,7 +29,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await reserve(container, UAM, password);
   await evidence(container, UAM, { spared: false, by: "the shell" });
   await endings(container, UAM);
-  await step("systemd rates the unit as the README says", () => ratedAsPromised(container, "sudo"));
+  await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "sudo"));
   await upgrades(container, packages);
   await removes(container);
 }

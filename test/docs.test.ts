@@ -1,0 +1,104 @@
+/** The documents: every command has a place where it is run, and what they name is there. */
+
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { Glob } from "bun";
+import manifest from "../package.json" with { type: "json" };
+import { BLOCKS, documentPaths, documentText, shellBlocks } from "./support/documents.ts";
+
+const PROJECT = join(import.meta.dir, "..");
+const DOCUMENTS = documentPaths();
+
+describe("commands in documents", () => {
+  test.each(DOCUMENTS)("%s: each block is run somewhere, or it is said why not", (path) => {
+    const blocks = shellBlocks(path);
+    expect(BLOCKS[path]?.length ?? 0).toBe(blocks.length);
+    for (const run of BLOCKS[path] ?? []) {
+      if (run !== "here" && "by" in run) expect([run.by, existsSync(join(PROJECT, run.by))]).toEqual([run.by, true]);
+    }
+  });
+
+  test("no list is for a document that is gone", () => {
+    for (const path of Object.keys(BLOCKS)) expect(DOCUMENTS).toContain(path);
+  });
+
+  test.each([
+    ["docs/backup.md", 2, "test/debian/direct.ts"],
+    ["docs/administration.md", 6, "test/debian/key-place.ts"],
+  ])("%s, block %i: its commands are in %s", (path, index, by) => {
+    const commands = (shellBlocks(path)[index] ?? "").split("\n").map((line) => line.replace(/\s*#.*| \/\S+$/g, ""));
+    for (const command of commands.filter((line) => line !== "")) {
+      expect(documentText(by)).toContain(command.trim());
+    }
+  });
+});
+
+describe("what documents name", () => {
+  test.each(DOCUMENTS)("%s: links lead somewhere", (path) => {
+    for (const [, target = ""] of documentText(path).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [file = "", anchor] = target.split("#");
+      const linked = file === "" ? path : normalize(join(dirname(path), file));
+      expect([target, existsSync(join(PROJECT, linked))]).toEqual([target, true]);
+      if (anchor !== undefined) expect([target, anchorsOf(linked).has(anchor)]).toEqual([target, true]);
+    }
+  });
+
+  test.each(DOCUMENTS)("%s: files of the project are there", (path) => {
+    for (const [, name = ""] of documentText(path).matchAll(/`((?:src|test|drizzle|docs)\/[^\s`]*)`/g)) {
+      // A name that is still to be given has capitals, or a gap.
+      if (/[A-Z]{4}|…/.test(name)) continue;
+      const found = [...new Glob(name.replace(/\/$/, "")).scanSync({ cwd: PROJECT, onlyFiles: false })];
+      expect([name, found.length > 0]).toEqual([name, true]);
+    }
+  });
+});
+
+describe("README.md", () => {
+  test("fits on two pages", () => {
+    expect(documentText("README.md").split("\n").length).toBeLessThanOrEqual(151);
+  });
+});
+
+describe("docs/security.md", () => {
+  test("each guarantee names the test that shows it", () => {
+    const rows = documentText("docs/security.md")
+      .split("\n| guarantee | shown by |\n")
+      .slice(1)
+      .flatMap((table) => (table.split("\n\n")[0] ?? "").split("\n").slice(1));
+    expect(rows.length).toBeGreaterThan(40);
+    for (const row of rows) expect(row).toMatch(/\| `test\/[^`]+`(?:, `test\/[^`]+`)* \|$/);
+  });
+});
+
+describe("docs/decisions/packages.md", () => {
+  test("says what each dependency is for, and names none that is gone", () => {
+    const { dependencies, optionalDependencies, devDependencies } = manifest;
+    const named = [...documentText("docs/decisions/packages.md").matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""),
+    );
+    const used = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+    const isNamed = (name: string) =>
+      named.some((pattern) => new Glob(pattern).match(name)) || /^@types\/pg/.test(name);
+    expect(used.filter((name) => !isNamed(name))).toEqual([]);
+    expect(named.filter((pattern) => !used.some((name) => new Glob(pattern).match(name)))).toEqual(
+      ["@elysiajs/cookie"].filter((name) => named.includes(name)),
+    );
+  });
+});
+
+/** The anchors that Markdown gives a document's headings. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const headings = documentText(path)
+    .replace(/^```.*?^```$/gms, "")
+    .matchAll(/^#+ (.*)$/gm);
+  return new Set(
+    [...headings].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}

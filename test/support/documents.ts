@@ -1,0 +1,83 @@
+/** What people read, and where each command in it is run. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const PROJECT = join(import.meta.dir, "../..");
+
+/** Where a block's commands are run: by test/docs.host.test.ts, by the file of a run that is named, or not, for a reason. */
+export type Run = "here" | { readonly by: string } | { readonly not: string };
+
+const CI: Run = { not: ".ci/run does this itself, or it would run the tests within a test" };
+
+/** Each fenced `sh` block of each document, in order. A block that is in no list fails test/docs.test.ts. */
+export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
+  "README.md": [
+    { by: "test/cli/process.test.ts" },
+    "here",
+    { by: "test/debian/direct.ts" },
+    { not: ".ci/run does this itself" },
+  ],
+  "CONTRIBUTING.md": [CI, CI, CI, { by: "test/bench/run.test.ts" }, { by: "test/build/docs.test.ts" }],
+  "docs/administration.md": [
+    ...(["here", "here", "here", "here", "here", "here"] as const),
+    { by: "test/debian/key-place.ts" },
+    ...(["here", "here", "here", "here", "here", "here", "here", "here", "here"] as const),
+    { by: "test/cli/rebuild.host.test.ts" },
+    ...(["here", "here"] as const),
+  ],
+  "docs/api.md": ["here"],
+  "docs/backup.md": [
+    "here",
+    { not: "age is not on every machine; test/cli/backup.test.ts backs up to standard output" },
+    { by: "test/debian/direct.ts" },
+  ],
+  "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
+  "docs/cli.md": ["here", { by: "test/cli/completion.test.ts" }, "here"],
+  "docs/install.md": [
+    { by: "test/debian/sudo.ts" },
+    { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
+  ],
+  "docs/sudo-mode.md": [
+    {
+      not: "it would change this host's sudo; test/install/sudoers.test.ts has visudo check the file, test/debian/sudo.ts uses it",
+    },
+  ],
+  "docs/user-guide.md": ["here", "here", "here", "here", { by: "test/host/first-light.host.test.ts" }, "here"],
+};
+
+/** Every Markdown document of the project's root and of docs/, by its path. */
+export function documentPaths(): readonly string[] {
+  const inDocs = readdirSync(join(PROJECT, "docs"), { recursive: true, encoding: "utf8" }).map(
+    (name) => `docs/${name}`,
+  );
+  return [...readdirSync(PROJECT), ...inDocs].filter((path) => path.endsWith(".md")).sort();
+}
+
+export function documentText(path: string): string {
+  return readFileSync(join(PROJECT, path), "utf8");
+}
+
+/** The text of each fenced `sh` block of the document, in order. */
+export function shellBlocks(path: string): readonly string[] {
+  return [...documentText(path).matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] ?? "");
+}
+
+/** The blocks that test/docs.host.test.ts runs, as one script. */
+export function scriptOf(path: string): string {
+  const blocks = shellBlocks(path);
+  return (BLOCKS[path] ?? []).flatMap((run, index) => (run === "here" ? [blocks[index] ?? ""] : [])).join("\n");
+}
+
+/** The commands of the block under the heading, without comments. Throws if there is none. */
+export function commandsUnder(path: string, heading: string): readonly string[] {
+  const section = documentText(path)
+    .split(/^##+ /m)
+    .find((part) => part.startsWith(`${heading}\n`));
+  const block = /^```sh\n(.*?)^```$/ms.exec(section ?? "")?.[1];
+  if (block === undefined) throw new Error(`${path} has no commands under "${heading}"`);
+  return block
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
