@@ -106,7 +106,9 @@ function cell(text: string): string {
 
 /** Text that Markdown shows as it is. */
 function prose(text: string): string {
-  return text.replace(/[<*]/g, "\\$&").replace(/(?<![\w`])((?:UAM|ext)_\w+|%[hu]|policy\.\w+)(?![\w`])/g, "`$1`");
+  return text
+    .replace(/[<*]/g, "\\$&")
+    .replace(/(?<![\w`])((?:UAM_\w+(?:=[\w-]+)?|ext_\w+)|%[hu]|policy\.\w+)(?![\w`])/g, "`$1`");
 }
 
 if (import.meta.main) {
