@@ -35,7 +35,7 @@ export function renderManual({ version, commands, examples, variables, files }: 
       ".TP",
       `.B ${roff(name)}`,
       // A list is one long word: it may be broken after each comma.
-      `${line(`${meaning} [`)[0]}${roff(fallback).replaceAll(",", ",\\:")}]`,
+      `${line(`${meaning} [`)[0]}${roff(fallback === "" ? "none" : fallback).replaceAll(",", ",\\:")}]`,
     ]),
     ".SH EXIT STATUS",
     "0 done, 1 failed, 2 wrong usage, 78 wrong configuration.",
