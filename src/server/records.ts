@@ -2,6 +2,7 @@
 
 import type { AdminEntry } from "../domain/auth/admin-changes.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
+import type { SiteWithKeys } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
@@ -26,6 +27,14 @@ export function userRecord(user: UserRow, now: Date) {
     created_at: formatTimestamp(user.createdAt),
     updated_at: formatTimestamp(user.updatedAt),
   };
+}
+
+/** What users are told of their own account. */
+export function ownRecord(user: UserRow, site: SiteWithKeys, now: Date) {
+  const { id, username, host_account, email, status, expire_at } = userRecord(user, now);
+  const { host, port, hostKeys, contact = "" } = site;
+  const ssh = { host, port, host_keys: [...hostKeys] };
+  return { id, username, host_account, email, status, expire_at, ssh, contact };
 }
 
 export function keyRecord(key: KeyRow) {

@@ -1,13 +1,16 @@
-/** /me: what external users do with their own keys, and their own audit trail. */
+/** /me: what external users are told of their account, what they do with their own keys, and their own audit trail. */
 
 import { Elysia } from "elysia";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
+import { siteWithKeys } from "../../domain/mail/site.ts";
+import { findUser } from "../../domain/users/find.ts";
 import { UamError } from "../../shared/errors.ts";
-import { auditRecord, keyRecord } from "../records.ts";
+import { auditRecord, keyRecord, ownRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { AuditRecord } from "./schemas/audit.ts";
 import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -21,6 +24,22 @@ export function meRoutes(web: Web) {
   const parse = jsonBody(web, "user");
   return new Elysia({ prefix: "/me" })
     .use(requireSession(web, "user"))
+    .get(
+      "/",
+      async ({ context, session }) => {
+        const user = await findUser(context.db, session.principal.id);
+        if (user === undefined) throw deleted();
+        return { data: ownRecord(user, await siteWithKeys(context), context.clock.now()) };
+      },
+      {
+        response: responses(data(OwnRecord), 401, 403),
+        detail: {
+          operationId: "getOwnAccount",
+          summary: "Read your own account, and how to connect to it",
+          description: "Where to connect with ssh, by which keys the host is known, until when, and whom to ask.",
+        },
+      },
+    )
     .get(
       "/keys",
       async ({ context, session }) => ({
@@ -102,8 +121,7 @@ export function meRoutes(web: Web) {
     .get(
       "/audit",
       async ({ context, session, query }) => {
-        if (session.principal.email === undefined)
-          throw new UamError("unauthorized", "The user of this session was deleted");
+        if (session.principal.email === undefined) throw deleted();
         const page = { page: query.page, pageSize: query.page_size };
         const { total, items } = await listOwnAudit(context, session.principal.id, page);
         return { data: { total, items: items.map(auditRecord) } };
@@ -118,4 +136,8 @@ export function meRoutes(web: Web) {
         },
       },
     );
+}
+
+function deleted(): UamError {
+  return new UamError("unauthorized", "The user of this session was deleted");
 }

@@ -37,6 +37,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /users/{id}/extend": [200, 400, 401, 403, 404],
   "DELETE /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/keys": [200, 400, 401, 403, 404],
+  "GET /me": [200, 401, 403],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],

@@ -30,6 +30,7 @@ const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
   "POST /users/:id/extend": "admin",
   "DELETE /users/:id": "admin",
   "GET /users/:id/keys": "admin",
+  "GET /me": "user",
   "GET /me/keys": "user",
   "POST /me/keys": "user",
   "PATCH /me/keys/:id": "user",

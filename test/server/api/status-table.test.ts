@@ -525,6 +525,7 @@ const TABLE: readonly Row[] = [
   ),
   ["GET /audit", "query failure", 500, () => noAudit(() => admin.call("GET", "/audit"))],
   ["GET /audit/export", "query failure before the body", 500, () => noAudit(() => admin.call("GET", "/audit/export"))],
+  ["GET /me", "no session", 401, () => app.anonymous().call("GET", "/me")],
   ["GET /me/audit", "no session", 401, () => app.anonymous().call("GET", "/me/audit")],
   [
     "GET /me/audit",

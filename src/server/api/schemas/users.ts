@@ -39,6 +39,27 @@ export const UserRecord = v.pipe(
   v.title("User"),
 );
 
+export const OwnRecord = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    host_account: described("ext_alice", "The account on the host"),
+    email: person.email,
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+    ssh: v.object({
+      host: described("uam.example.org"),
+      port: v.pipe(v.number(), v.integer(), v.examples([22])),
+      host_keys: v.pipe(
+        v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
+        v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
+      ),
+    }),
+    contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
+  }),
+  v.title("OwnAccount"),
+);
+
 export const CreatedUser = v.pipe(
   v.object({
     id,
