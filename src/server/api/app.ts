@@ -170,7 +170,7 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
   try {
     checkTarget(request);
     checkOrigin(web.options, request);
-    const preflighted = preflight(web.options, web.routes(), request);
+    const preflighted = preflight(web.options.corsOrigins, web.routes(), request);
     if (preflighted !== undefined) return preflighted;
     const response = await router.handle(request);
     return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;

@@ -2,7 +2,6 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { HttpRefusal } from "./errors.ts";
-import type { WebOptions } from "./web.ts";
 
 /** A route as registered, e.g. `GET /api/v1/users/:id`. */
 export interface RouteName {
@@ -92,10 +91,10 @@ export function unknownRoute(routes: RouteIndex, request: Request): Error {
  * The answer to a browser that asks on behalf of a listed origin whether it may call (CORS preflight); undefined for any
  * other request, which is then treated as usual. The headers that name the origin are on every response.
  */
-export function preflight(options: WebOptions, routes: RouteIndex, request: Request): Response | undefined {
+export function preflight(corsOrigins: readonly string[], routes: RouteIndex, request: Request): Response | undefined {
   const { headers } = request;
   if (request.method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
-  if (!options.corsOrigins.includes(headers.get("origin") ?? "")) return undefined;
+  if (!corsOrigins.includes(headers.get("origin") ?? "")) return undefined;
   const allowed = routes.allowed(pathOf(request));
   if (allowed.length === 0) return undefined;
   return new Response(null, {
