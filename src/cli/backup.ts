@@ -34,6 +34,7 @@ export const backupCommand = command(
 function runBackup({ file, force }: BackupInput): Command {
   return async (environment) => {
     const { backUp, STANDARD_OUTPUT } = await import("../server/backup.ts");
+    const { installationOf } = await import("../server/compose.ts");
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
     if (file === STANDARD_OUTPUT && (await import("node:tty")).isatty(1)) {
@@ -41,8 +42,8 @@ function runBackup({ file, force }: BackupInput): Command {
     }
     const began = performance.now();
     const summary = await backUp({
-      ...{ config, log, file, force, signal: stopSignal(environment) },
-      ...{ actor: operatorOf(environment), machine: environment.runtime },
+      ...{ log, file, force, signal: stopSignal(environment), actor: operatorOf(environment) },
+      installation: installationOf(config, log, environment.runtime),
     });
     const where = file === STANDARD_OUTPUT ? "standard output" : file;
     const start = formatTimestamp(new Date(summary.header.createdAt));

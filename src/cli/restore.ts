@@ -61,11 +61,12 @@ function runRestore({ file, force, check: only, json }: RestoreInput): Command {
     }
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
+    const { installationOf } = await import("../server/compose.ts");
     const began = performance.now();
     const start = formatTimestamp(systemClock.now());
     const report = await restore({
-      ...{ config, log, file, force, signal },
-      ...{ actor: operatorOf(environment), machine: environment.runtime },
+      ...{ log, file, force, signal, actor: operatorOf(environment) },
+      installation: installationOf(config, log, environment.runtime),
     });
     environment.err(`${amount(report)} were read from ${file} in ${secondsSince(began)}, begun ${start}.\n`);
     environment.err(advice(report, environment));

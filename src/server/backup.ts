@@ -2,13 +2,12 @@
 
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config/config.ts";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { audited } from "../domain/operation/audited.ts";
+import type { Services } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
-import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
@@ -18,15 +17,37 @@ import { verifyBackup } from "../store/backup/backup-reader.ts";
 import { examineTarget, type RestoreSummary, requireKnownVersion, restoreBackup } from "../store/backup/restore.ts";
 import { roleOf } from "../store/backup/restore-target.ts";
 import type { ConnectionOptions } from "../store/client.ts";
-import { openHost, openServer, openServices, openToLook, type ServicesHandle } from "./compose.ts";
 
 /** Instead of a file: standard output. */
 export const STANDARD_OUTPUT = "-";
 const STDOUT = 1;
 
+/** The installation, each part of it opened when it is needed; `installationOf` of compose.ts. */
+export interface Installation {
+  readonly dataDir: string;
+  /** The configured key of the audit log; undefined: it is in the data directory. */
+  readonly auditKey: Uint8Array | undefined;
+  readonly uidRange: { readonly first: number; readonly last: number };
+  /** The database server, and how to connect to it as the service and as the owner of its tables. */
+  openServer(): Promise<{
+    readonly connection: ConnectionOptions;
+    readonly owner: ConnectionOptions | undefined;
+    stop(): Promise<void>;
+  }>;
+  openHost(): Promise<{ highestUid(first: number, last: number): Promise<number | undefined> }>;
+  openServices(): Promise<Opened>;
+  /** Throws `conflict` where there is no database yet, or one that has to be brought up to date first. */
+  openToLook(): Promise<Opened>;
+}
+
+interface Opened {
+  readonly services: Services;
+  close(): Promise<void>;
+}
+
 /** What both directions need. */
 export interface TransferOptions {
-  readonly config: Config;
+  readonly installation: Installation;
   readonly log: Log;
   /** A path, or STANDARD_OUTPUT for a backup. */
   readonly file: string;
@@ -35,7 +56,6 @@ export interface TransferOptions {
   readonly signal: AbortSignal;
   /** Who asked for it, for the audit log. */
   readonly actor: Actor;
-  readonly machine: Machine;
 }
 
 /** What a restore did, and what it put aside. */
@@ -73,9 +93,9 @@ export async function backUp(options: TransferOptions): Promise<BackupSummary> {
 }
 
 /** Undefined where the database cannot take a record. */
-async function openRecorder({ config, log, machine }: TransferOptions): Promise<ServicesHandle | undefined> {
+async function openRecorder({ installation, log }: TransferOptions): Promise<Opened | undefined> {
   try {
-    return await openToLook(config, log, machine);
+    return await installation.openToLook();
   } catch (error) {
     if (!(error instanceof UamError) || error.code !== "conflict") throw error;
     log.warn("the backup is not recorded in the audit log", { reason: error.message });
@@ -83,13 +103,13 @@ async function openRecorder({ config, log, machine }: TransferOptions): Promise<
   }
 }
 
-async function writeOut({ config, log, file, force, signal }: TransferOptions): Promise<BackupSummary> {
-  const server = await openServer(config, log, "command");
+async function writeOut({ installation, file, force, signal }: TransferOptions): Promise<BackupSummary> {
+  const server = await installation.openServer();
   try {
     const connection = server.owner ?? server.connection;
-    if (file !== STANDARD_OUTPUT) return await save(config, connection, file, { force, signal });
+    if (file !== STANDARD_OUTPUT) return await save(installation, connection, file, { force, signal });
     const sink = createWriteStream("", { fd: STDOUT, autoClose: false });
-    return await writeBackup({ ...sourceOf(config), connection, signal }, sink).catch((cause: unknown) => {
+    return await writeBackup({ ...sourceOf(installation), connection, signal }, sink).catch((cause: unknown) => {
       throw cause instanceof Error && cause === sink.errored ? unwritten(cause) : cause;
     });
   } finally {
@@ -114,11 +134,8 @@ export async function restore(options: TransferOptions): Promise<RestoreReport> 
   return report;
 }
 
-async function recordRestore(
-  { config, log, file, actor, machine }: TransferOptions,
-  report: RestoreReport,
-): Promise<void> {
-  const { services, close } = await openServices(config, log, { lifetime: "command", machine });
+async function recordRestore({ installation, file, actor }: TransferOptions, report: RestoreReport): Promise<void> {
+  const { services, close } = await installation.openServices();
   try {
     const { createdAt, program } = report.header;
     const detail = { file, as_of: formatTimestamp(new Date(createdAt)), program, saved_as: report.savedAs ?? "" };
@@ -128,19 +145,19 @@ async function recordRestore(
   }
 }
 
-async function load({ config, log, file, force, signal, machine }: TransferOptions): Promise<RestoreReport> {
-  const host = await openHost(config, log, machine);
-  const { first, last } = config.uidRange;
+async function load({ installation, file, force, signal }: TransferOptions): Promise<RestoreReport> {
+  const host = await installation.openHost();
+  const { first, last } = installation.uidRange;
   const onHost = await host.highestUid(first, last);
   const verified = await verifyBackup(file, signal);
   requireKnownVersion(verified.header);
-  const server = await openServer(config, log, "command");
+  const server = await installation.openServer();
   let key: KeyChange | undefined;
   try {
     const connection = server.owner ?? server.connection;
     const replaced = (await examineTarget(connection, signal)) && force;
-    const savedAs = replaced ? join(config.dataDir, `before-restore-${timeForName()}.uam-backup`) : undefined;
-    if (savedAs !== undefined) await save(config, connection, savedAs, { force: false, signal });
+    const savedAs = replaced ? join(installation.dataDir, `before-restore-${timeForName()}.uam-backup`) : undefined;
+    if (savedAs !== undefined) await save(installation, connection, savedAs, { force: false, signal });
     const summary = await restoreBackup(file, {
       connection,
       serviceRole: server.owner === undefined ? undefined : await roleOf(server.connection, signal),
@@ -149,7 +166,7 @@ async function load({ config, log, file, force, signal, machine }: TransferOptio
       signal,
       verified,
       beforeCommit: async ({ auditKey }, db) => {
-        key = await adoptKey(db, config, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
+        key = await adoptKey(db, installation, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
       },
     });
     return { ...summary, savedAs, keyKeptAs: key?.keptAs };
@@ -169,16 +186,18 @@ export async function check(file: string, signal: AbortSignal): Promise<BackupSu
 }
 
 async function save(
-  config: Config,
+  installation: Installation,
   connection: ConnectionOptions,
   file: string,
   { force, signal }: { readonly force: boolean; readonly signal: AbortSignal },
 ): Promise<BackupSummary> {
-  return await writeFileWhole(file, force, (sink) => writeBackup({ ...sourceOf(config), connection, signal }, sink));
+  return await writeFileWhole(file, force, (sink) =>
+    writeBackup({ ...sourceOf(installation), connection, signal }, sink),
+  );
 }
 
-function sourceOf(config: Config) {
-  return { program: VERSION, createdAt: systemClock.now(), auditKey: keyToCarry(config) };
+function sourceOf(installation: Installation) {
+  return { program: VERSION, createdAt: systemClock.now(), auditKey: keyToCarry(installation) };
 }
 
 function timeForName(): string {

@@ -24,6 +24,7 @@ import { MIGRATIONS } from "../store/migrations.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
+import type { Installation } from "./backup.ts";
 
 /** The services, and how to let go of what they hold. */
 export interface ServicesHandle {
@@ -175,6 +176,19 @@ export async function openServer(
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   const { connection, stop } = await openEmbeddedPostgres({ dataDir: config.dataDir, log, lifetime });
   return { connection, owner: { ...connection, username: SUPERUSER }, stop };
+}
+
+/** What backup and restore open and need; a part is opened when it is asked for. */
+export function installationOf(config: Config, log: Log, machine: Machine): Installation {
+  return {
+    dataDir: config.dataDir,
+    auditKey: config.auditKey,
+    uidRange: config.uidRange,
+    openServer: () => openServer(config, log, "command"),
+    openHost: () => openHost(config, log, machine),
+    openServices: () => openServices(config, log, { lifetime: "command", machine }),
+    openToLook: () => openToLook(config, log, machine),
+  };
 }
 
 /** The host alone, for what must work without the database. */
