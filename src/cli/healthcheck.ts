@@ -4,7 +4,8 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, withDefault } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import type { Config, Listen } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import type { Listen } from "../config/listen.ts";
 import { SECOND } from "../shared/clock.ts";
 import { duration } from "./arguments.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
@@ -33,7 +34,7 @@ export const healthcheckCommand = command(
 function runHealthcheck(wait: number): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
-    const { formatListen } = await import("../config/config.ts");
+    const { formatListen } = await import("../config/listen.ts");
     const deadline = performance.now() + wait;
     for (;;) {
       const problem = await askService(config);

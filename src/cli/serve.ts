@@ -1,6 +1,7 @@
 /** uam serve: the service. */
 
-import { type Config, ConfigError, formatListen } from "../config/config.ts";
+import { type Config, ConfigError } from "../config/config.ts";
+import { formatListen } from "../config/listen.ts";
 import { hasAdmins } from "../domain/auth/admin.ts";
 import { loadArgon2 } from "../domain/auth/passwords.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";

@@ -1,6 +1,6 @@
 /** What the program needs of the runtime it runs on. */
 
-import type { Listen } from "../config/config.ts";
+import type { Listen } from "../config/listen.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { TlsFiles } from "./tls.ts";
 

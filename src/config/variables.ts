@@ -1,0 +1,217 @@
+/** Every environment variable that the program reads: name, default, what it may be, and what it means. */
+
+import * as v from "valibot";
+import { KEY_TYPES } from "../protocol/ssh-wire.ts";
+import { DAY } from "../shared/clock.ts";
+import { MAX_DAYS } from "../shared/duration.ts";
+import { listen } from "./listen.ts";
+import { sshHost } from "./ssh-host.ts";
+import {
+  absolute,
+  count,
+  databaseUrl,
+  duration,
+  list,
+  mailAddress,
+  oneLine,
+  onOff,
+  origin,
+  proxies,
+  uidRange,
+} from "./values.ts";
+
+/** An environment variable. */
+export interface Variable<T> {
+  readonly name: `UAM_${string}`;
+  /** Undefined: unset unless given. */
+  readonly fallback: string | undefined;
+  readonly meaning: string;
+  readonly schema: v.GenericSchema<string, T>;
+  /** A secret is hidden when printed, and may be given as NAME_FILE. */
+  readonly secret: boolean;
+}
+
+function variable<T>(
+  name: `UAM_${string}`,
+  fallback: string | undefined,
+  schema: v.GenericSchema<string, T>,
+  meaning: string,
+): Variable<T> {
+  return { name, fallback, meaning, schema, secret: false };
+}
+
+function secret<T>(name: `UAM_${string}`, schema: v.GenericSchema<string, T>, meaning: string): Variable<T> {
+  return { name, fallback: undefined, meaning, schema, secret: true };
+}
+
+/** Every variable the program reads, in the order of help. */
+export const VARIABLES = {
+  listen: variable("UAM_LISTEN", "127.0.0.1:8080", listen, "address and port, or unix:/path, to listen on"),
+  baseUrl: variable(
+    "UAM_BASE_URL",
+    "http://127.0.0.1:8080",
+    origin,
+    "the service's own origin, for mails and the Origin check",
+  ),
+  sshHost: variable(
+    "UAM_SSH_HOST",
+    undefined,
+    sshHost,
+    "where users connect with ssh, HOST or HOST:PORT; unset: the host name of UAM_BASE_URL, port 22",
+  ),
+  contact: variable(
+    "UAM_CONTACT",
+    undefined,
+    oneLine,
+    "whom users ask: an e-mail address, or a sentence; unset: the administrators of the host",
+  ),
+  dataDir: variable(
+    "UAM_DATA_DIR",
+    undefined,
+    absolute,
+    "data directory; else $STATE_DIRECTORY, /var/lib/uam for root, .uam here",
+  ),
+  databaseUrl: secret("UAM_DATABASE_URL", databaseUrl, "an external PostgreSQL; unset: the embedded one"),
+  databaseOwnerUrl: secret(
+    "UAM_DATABASE_OWNER_URL",
+    databaseUrl,
+    "the same external PostgreSQL as the role that owns the database, for migrations only; see docs/install.md",
+  ),
+  auditKey: secret(
+    "UAM_AUDIT_KEY",
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9a-fA-F]{64}$/, "must be 64 hexadecimal digits"),
+      v.transform((value): Uint8Array => Buffer.from(value, "hex")),
+    ),
+    "key that seals the audit log, 64 hexadecimal digits, one for all replicas; unset: audit.key in the data directory",
+  ),
+  hostMode: variable(
+    "UAM_HOST_MODE",
+    "dry-run",
+    v.picklist(["dry-run", "direct", "sudo"], "must be dry-run, direct or sudo"),
+    "how the host is changed: dry-run, direct or sudo",
+  ),
+  tlsCert: variable("UAM_TLS_CERT", undefined, absolute, "certificate chain, PEM; unset: plain HTTP"),
+  tlsKey: variable("UAM_TLS_KEY", undefined, absolute, "private key, PEM"),
+  metrics: variable(
+    "UAM_METRICS",
+    undefined,
+    listen,
+    "address and port, or unix:/path, of GET /metrics for Prometheus",
+  ),
+  defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(MAX_DAYS * DAY), "how long a new or extended account lasts"),
+  recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(MAX_DAYS * DAY), "how long an expired account is kept"),
+  auditRetention: variable("UAM_AUDIT_RETENTION", "365d", duration(), "how long audit records are kept"),
+  auditRetentionMin: variable(
+    "UAM_AUDIT_RETENTION_MIN",
+    "30d",
+    duration(),
+    "the shortest time that administrators may have audit records kept for",
+  ),
+  smtpUrl: secret(
+    "UAM_SMTP_URL",
+    v.pipe(v.string(), v.regex(/^smtps?:\/\//, "must begin with smtp:// or smtps://")),
+    "SMTP server, smtp://USER:PASSWORD@HOST:PORT",
+  ),
+  resendApiKey: secret(
+    "UAM_RESEND_API_KEY",
+    v.pipe(v.string(), v.nonEmpty("is empty")),
+    "API key of Resend, instead of SMTP",
+  ),
+  resendBaseUrl: variable(
+    "UAM_RESEND_BASE_URL",
+    undefined,
+    v.pipe(v.string(), v.url("must be a URL")),
+    "another address of the Resend API",
+  ),
+  mailFrom: variable("UAM_MAIL_FROM", undefined, mailAddress, "sender of all mail; required with SMTP or Resend"),
+  mailLog: variable(
+    "UAM_MAIL_LOG",
+    undefined,
+    absolute,
+    "file that mail is written to without SMTP or Resend; else mail.log in the data directory",
+  ),
+  logFormat: variable(
+    "UAM_LOG_FORMAT",
+    undefined,
+    v.picklist(["json", "pretty"], "must be json or pretty"),
+    "json, or pretty (the default on a terminal)",
+  ),
+  logLevel: variable(
+    "UAM_LOG_LEVEL",
+    "info",
+    v.picklist(["debug", "info", "warn", "error"], "must be debug, info, warn or error"),
+    "debug, info, warn or error",
+  ),
+  sessionTtl: variable("UAM_SESSION_TTL", "12h", duration(30 * DAY), "lifetime of a session"),
+  cookieSameSite: variable(
+    "UAM_COOKIE_SAMESITE",
+    "Strict",
+    v.picklist(["Strict", "Lax", "None"], "must be Strict, Lax or None"),
+    "SameSite of the session cookie",
+  ),
+  corsOrigins: variable(
+    "UAM_CORS_ORIGINS",
+    "",
+    v.pipe(list, v.array(origin)),
+    "origins that browsers may call from, separated by commas",
+  ),
+  trustedProxies: variable(
+    "UAM_TRUSTED_PROXIES",
+    "",
+    proxies,
+    "addresses or networks whose X-Forwarded-For counts; `unix` for the unix socket",
+  ),
+  rateLimit: variable("UAM_RATE_LIMIT", "on", onOff, "off for those who limit anonymous requests in front"),
+  maxBody: variable("UAM_MAX_BODY", "65536", count(1024, 16 * 1024 * 1024), "largest request body in bytes"),
+  captcha: variable("UAM_CAPTCHA", "on", onOff, "off accepts any captcha answer; for tests only"),
+  otpTtl: variable("UAM_OTP_TTL", "10m", duration(DAY), "how long a one-time code is valid"),
+  otpMaxAttempts: variable("UAM_OTP_MAX_ATTEMPTS", "5", count(1, 100), "wrong answers that void a one-time code"),
+  lockoutThreshold: variable(
+    "UAM_LOCKOUT_THRESHOLD",
+    "5",
+    count(1, 100),
+    "failed administrator logins that lock a name",
+  ),
+  lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lock-out lasts"),
+  keyTypes: variable(
+    "UAM_KEY_TYPES",
+    KEY_TYPES.join(","),
+    v.pipe(list, v.array(v.picklist(KEY_TYPES, `may hold only ${KEY_TYPES.join(", ")}`)), v.minLength(1, "is empty")),
+    "accepted key types",
+  ),
+  maxKeys: variable("UAM_MAX_KEYS", "50", count(1, 1000), "active keys a user may have"),
+  expiryReminders: variable(
+    "UAM_EXPIRY_REMINDERS",
+    "14,7,1",
+    v.pipe(list, v.array(count(1, 365))),
+    "days before expiry on which a user is reminded",
+  ),
+  revokeEnds: variable(
+    "UAM_REVOKE_ENDS",
+    "key",
+    v.picklist(["key", "account", "none"], "must be key, account or none"),
+    "which sessions end when a key is revoked",
+  ),
+  uidRange: variable("UAM_UID_RANGE", "20000-59999", uidRange, "uids for accounts; each is used once"),
+  homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory of the home directories"),
+  shell: variable("UAM_SHELL", "/bin/bash", absolute, "login shell of accounts"),
+  groups: variable(
+    "UAM_GROUPS",
+    "",
+    v.pipe(list, v.array(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_-]{0,31}$/, "has a name that is no group's")))),
+    "extra groups of accounts",
+  ),
+  authorizedKeysFile: variable(
+    "UAM_AUTHORIZED_KEYS_FILE",
+    "%h/.ssh/authorized_keys",
+    v.pipe(v.string(), v.regex(/^(%h\/|\/)[^\0\s]+$/, "must be an absolute path or begin with %h/")),
+    "where sshd looks for keys; %h and %u as in sshd",
+  ),
+} as const;
+
+/** The name of a variable in the program. */
+export type Key = keyof typeof VARIABLES;
+/** What the variable parses to. */
+export type Value<K extends Key> = (typeof VARIABLES)[K] extends Variable<infer T> ? T : never;
