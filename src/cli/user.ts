@@ -6,7 +6,7 @@ import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
-import type { UserFilter } from "../domain/users/users.ts";
+import type { UserFilter } from "../domain/users/list.ts";
 import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
@@ -177,7 +177,7 @@ interface ListInput extends UserFilter {
 
 function runList(input: ListInput): Command {
   return async (environment) => {
-    const { listUsers } = await import("../domain/users/users.ts");
+    const { listUsers } = await import("../domain/users/list.ts");
     const { userRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
     const now = systemClock.now();

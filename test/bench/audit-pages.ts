@@ -7,10 +7,9 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { type AuditFilter, listAudit, listOwnAudit } from "../../src/domain/audit/audit.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
-import { listUsers } from "../../src/domain/users/users.ts";
+import { listUsers } from "../../src/domain/users/list.ts";
 import type { Paged } from "../../src/shared/page.ts";
 import { type Database, openDatabase } from "../../src/store/client.ts";
-import * as schema from "../../src/store/schema.ts";
 import type { TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";
 import { describeRun, openFilled, percentile, timed } from "./bench.ts";
@@ -181,7 +180,7 @@ async function buffersOf(apps: readonly TestApp[], maker: Maker): Promise<readon
     const statements: { query: string; params: unknown[] }[] = [];
     const logger = { logQuery: (query: string, params: unknown[]) => void statements.push({ query, params }) };
     const client = app.db.$client;
-    const db: Database = drizzle(client, { schema, casing: "snake_case", logger });
+    const db: Database = drizzle(client, { casing: "snake_case", logger });
     const make = maker(app, { ...app.system, db });
     const counts: number[] = [];
     for (let n = 0; n < BUFFER_CALLS; n++) {

@@ -1,13 +1,11 @@
-/** External users: create, update, disable, enable, extend, delete, list. */
+/** External users: create, update, disable, enable, extend, delete. */
 
-import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
-import { accounts, type UserRow, users } from "../../store/schema.ts";
+import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
@@ -22,7 +20,7 @@ import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { hasStatusAt, isExpired, lockUser, requireUser, type User } from "./find.ts";
+import { isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
 export interface NewUser {
@@ -40,11 +38,6 @@ export interface UserChanges {
   readonly email?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
-}
-
-export interface UserFilter {
-  readonly status?: UserRow["status"] | undefined;
-  readonly supervisor?: string | undefined;
 }
 
 /** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
@@ -200,43 +193,6 @@ export function removedDetail(user: User, keys: number) {
 /** The user; throws `not_found`. */
 export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
-}
-
-/** One page of users, newest first. */
-export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {
-  const where = and(
-    filter.status === undefined ? undefined : hasStatusAt(filter.status, context.clock.now()),
-    filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
-  );
-  // One snapshot, so that `total` and `items` agree.
-  return await context.db.transaction(
-    async (tx) => {
-      const [row] = await tx.select({ total: count() }).from(users).where(where).prepare("count_users").execute();
-      const total = row?.total ?? 0;
-      const offset = offsetOf(page);
-      const size = Math.min(page.pageSize, total - offset);
-      if (size <= 0) return { total, items: [] };
-      // A page in the older half is counted off from the oldest: the last page then costs what the first does.
-      const reversed = offset > total / 2;
-      const order = reversed ? asc(users.id) : desc(users.id);
-      const ids = tx
-        .select({ id: users.id })
-        .from(users)
-        .where(where)
-        .orderBy(order)
-        .limit(size)
-        .offset(reversed ? total - offset - size : offset);
-      const items = await tx
-        .select()
-        .from(users)
-        .where(inArray(users.id, ids))
-        .orderBy(desc(users.id))
-        .prepare("list_users")
-        .execute();
-      return { total, items };
-    },
-    { isolationLevel: "repeatable read", accessMode: "read only" },
-  );
 }
 
 /** The user under its row lock; the record names them whatever becomes of the operation. */

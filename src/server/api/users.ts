@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import * as v from "valibot";
 import { listKeys } from "../../domain/keys/keys.ts";
+import { listUsers } from "../../domain/users/list.ts";
 import {
   createUser,
   deleteUser,
@@ -10,7 +11,6 @@ import {
   enableUser,
   extendUser,
   getUser,
-  listUsers,
   updateUser,
 } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";

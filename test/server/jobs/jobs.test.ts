@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import type { Services } from "../../../src/domain/operation/context.ts";
-import { createUser, disableUser, listUsers } from "../../../src/domain/users/users.ts";
+import { listUsers } from "../../../src/domain/users/list.ts";
+import { createUser, disableUser } from "../../../src/domain/users/users.ts";
 import type { Drift } from "../../../src/protocol/host.ts";
 import { type Job, jobsOf, startJobs } from "../../../src/server/jobs/jobs.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";
