@@ -10,7 +10,8 @@ import { statusAt } from "../domain/users/find.ts";
 import { hostAccountOf } from "../domain/users/username.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
-import type { ApprovalRow, AuditRow, KeyRow, UserRow } from "../store/schema.ts";
+import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
+import type { AuditRow } from "../store/schema-audit.ts";
 
 /** The user as of now: from the moment of its expiry it reads as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {

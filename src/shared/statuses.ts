@@ -5,3 +5,7 @@ export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** What is taken away: access for now, the account for good, one key. */
 export const CLOSING_KINDS = ["shut", "remove", "revoke"] as const;
+
+/** Who can have done what the audit log records, and how it went. */
+export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
+export const RESULTS = ["success", "failed"] as const;

@@ -2,7 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import type { Database, Transaction } from "./client.ts";
-import { auditFloor } from "./schema.ts";
+import { auditFloor } from "./schema-audit.ts";
 
 /** Milliseconds; undefined where nothing is stored, and audit_purge() then goes by thirty days. */
 export async function readAuditFloor(db: Database | Transaction): Promise<number | undefined> {

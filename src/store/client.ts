@@ -3,9 +3,8 @@
 import type { Assume, SQL } from "drizzle-orm";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
-import * as schema from "./schema.ts";
 
-export type Database = PostgresJsDatabase<typeof schema> & { readonly $client: postgres.Sql };
+export type Database = PostgresJsDatabase & { readonly $client: postgres.Sql };
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** Whoever runs statements one after the other: a pool, a transaction, or the connection of a restore. */
@@ -43,7 +42,7 @@ export function openDatabase(options: ConnectionOptions, connections: number): D
       ? openUrl(options.url, settings)
       : postgres({ ...settings, ...options, path: `${options.host}/.s.PGSQL.${options.port}` });
   return {
-    db: drizzle(client, { schema, casing: "snake_case" }),
+    db: drizzle(client, { casing: "snake_case" }),
     close: () => client.end({ timeout: 5 }),
   };
 }

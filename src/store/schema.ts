@@ -1,27 +1,12 @@
-/** The stored state, as Drizzle tables. Migrations are generated from here (`bun run migrations`). */
+/**
+ * The stored state, as Drizzle tables; who logs in is in schema-auth.ts, the audit log in schema-audit.ts. Migrations are
+ * generated from these three (`bun run migrations`).
+ */
 
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  check,
-  customType,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-} from "drizzle-orm/pg-core";
-import { APPROVAL_STATUSES, CLOSING_KINDS, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
-
-const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
-
-const id = () => bigint({ mode: "number" }).generatedAlwaysAsIdentity().primaryKey();
-const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" });
-
-export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
-export const RESULTS = ["success", "failed"] as const;
+import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { ACTOR_TYPES, APPROVAL_STATUSES, CLOSING_KINDS, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import { bytea, id, time } from "./columns.ts";
 
 /** External users. A row goes when the user is deleted. */
 export const users = pgTable(
@@ -161,75 +146,6 @@ export const applicationNotice = pgTable("application_notice", {
   mailedAt: time(),
 });
 
-export const admins = pgTable("admins", {
-  id: id(),
-  username: text().notNull().unique(),
-  email: text().notNull(),
-  passwordHash: text().notNull(),
-  createdAt: time().notNull(),
-  updatedAt: time().notNull(),
-});
-
-/** At most one reset token an administrator: a new one voids the old. */
-export const resetTokens = pgTable("reset_tokens", {
-  adminId: bigint({ mode: "number" })
-    .primaryKey()
-    .references(() => admins.id, { onDelete: "cascade" }),
-  tokenHash: bytea().notNull().unique(),
-  expiresAt: time().notNull(),
-});
-
-/** Sessions outlive a change of the user's state and even the user's row, so there is no foreign key. */
-export const sessions = pgTable(
-  "sessions",
-  {
-    /** SHA-256 of the cookie's value, which is stored nowhere. */
-    tokenHash: bytea().primaryKey(),
-    userType: text({ enum: ["admin", "user"] }).notNull(),
-    principalId: bigint({ mode: "number" }).notNull(),
-    username: text().notNull(),
-    createdAt: time().notNull(),
-    expiresAt: time().notNull(),
-  },
-  (t) => [index("sessions_principal").on(t.userType, t.principalId), index("sessions_expires_at").on(t.expiresAt)],
-);
-
-/**
- * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing tells which names exist.
- * `codeHash` is null where no code is out.
- */
-export const otpCodes = pgTable(
-  "otp_codes",
-  {
-    username: text().primaryKey(),
-    codeHash: text(),
-    expiresAt: time().notNull(),
-  },
-  (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
-);
-
-/** What holds guessing back, by what is guessed and the submitted username, whether or not anybody has it. */
-export const loginLimits = pgTable(
-  "login_limits",
-  {
-    kind: text({ enum: ["code", "password"] }).notNull(),
-    username: text().notNull(),
-    /** Wrong answers since the last right one. */
-    failures: integer().notNull().default(0),
-    /** Until then no answer is looked at, and no code is made. */
-    lockedUntil: time(),
-    /** Until then no other code or reset token is mailed. */
-    cooldownUntil: time(),
-    updatedAt: time().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.kind, t.username] }), index("login_limits_updated_at").on(t.updatedAt)],
-);
-
-/** Captchas that were answered, right or wrong: each is good for one answer. */
-export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), expiresAt: time().notNull() }, (t) => [
-  index("used_captchas_expires_at").on(t.expiresAt),
-]);
-
 /** Overrides of the policy durations, in milliseconds. */
 export const settings = pgTable("settings", {
   key: text().primaryKey(),
@@ -263,76 +179,6 @@ export const importedLocks = pgTable("imported_locks", { id: text().primaryKey()
 
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
-
-/** The newest audit record's number, time and seal; its row lock gives the records their order. */
-export const auditHead = pgTable("audit_head", {
-  one: integer().primaryKey(),
-  id: bigint({ mode: "number" }).notNull(),
-  createdAt: time().notNull().default(sql`'1970-01-01T00:00:00Z'`),
-  mac: bytea().notNull().default(sql`''::bytea`),
-});
-
-/**
- * The audit log: numbered without gaps, in the order of commit and of time. Each `n` column counts the records with the
- * same columns as its index begins with, so that lists need not count: any filter is some of these series, one for each
- * action that it lets through. Only audit_append() adds records, only audit_purge() removes them, from the old end.
- */
-export const audit = pgTable(
-  "audit",
-  {
-    id: bigint({ mode: "number" }).primaryKey(),
-    createdAt: time().notNull(),
-    actorType: text({ enum: ACTOR_TYPES }).notNull(),
-    actor: text().notNull(),
-    action: text().notNull(),
-    resourceType: text().notNull(),
-    resourceId: text().notNull(),
-    /** A JSON object as text. */
-    detail: text().notNull(),
-    result: text({ enum: RESULTS }).notNull(),
-    ip: text().notNull(),
-    /** The external user whom the record is about or who acted; null where there is none. */
-    subjectId: bigint({ mode: "number" }),
-    nAction: bigint({ mode: "number" }).notNull().default(0),
-    nActorAction: bigint({ mode: "number" }).notNull().default(0),
-    nResourceAction: bigint({ mode: "number" }).notNull().default(0),
-    nResourceActorAction: bigint({ mode: "number" }).notNull().default(0),
-    nSubject: bigint({ mode: "number" }).notNull().default(0),
-    /** A JSON array: the counters that the seal covers instead, where a version before migration 0004 wrote the record. */
-    sealedCounters: text(),
-    /** Keyed hash of this record and of the `mac` before it; see audit/seal.ts. */
-    mac: bytea().notNull().default(sql`''::bytea`),
-  },
-  (t) => [
-    index("audit_created_at").on(t.createdAt, t.id),
-    index("audit_by_action").on(t.action, t.id, t.nAction),
-    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
-    index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
-    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
-    // With the columns that one user's records are filtered by, so that the index alone answers.
-    index("audit_by_subject")
-      .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
-      .where(sql`${t.subjectId} is not null`),
-  ],
-);
-
-/** Where retention cut the log off: the last record removed, with a keyed hash that says that the service did it. */
-export const auditCheckpoints = pgTable("audit_checkpoint", {
-  id: bigint({ mode: "number" }).primaryKey(),
-  createdAt: time().notNull(),
-  mac: bytea().notNull(),
-  purgedAt: time().notNull(),
-  seal: bytea().notNull(),
-});
-
-/** One row: what tells whether a key is the one that seals the log. Only audit_begin() writes it, once ever. */
-export const auditKey = pgTable("audit_key", { one: integer().primaryKey(), fingerprint: bytea().notNull() });
-
-/** One row: milliseconds for which audit_purge() keeps every record, whoever calls it. Only the owner of the table writes it. */
-export const auditFloor = pgTable("audit_floor", {
-  one: integer().primaryKey(),
-  milliseconds: bigint({ mode: "number" }).notNull(),
-});
 
 /** Mail to be sent, written in the transaction of the change that it tells of. */
 export const outbox = pgTable(
@@ -369,7 +215,4 @@ export type UserRow = typeof users.$inferSelect;
 export type ClosingRow = typeof closings.$inferSelect;
 export type KeyRow = typeof sshKeys.$inferSelect;
 export type ApprovalRow = typeof approvals.$inferSelect;
-export type AdminRow = typeof admins.$inferSelect;
-export type SessionRow = typeof sessions.$inferSelect;
-export type AuditRow = typeof audit.$inferSelect;
 export type OutboxRow = typeof outbox.$inferSelect;

@@ -3,7 +3,8 @@
 import { and, asc, count, eq, gt, max } from "drizzle-orm";
 import { type Clock, MINUTE } from "../../shared/clock.ts";
 import type { Transaction } from "../../store/client.ts";
-import { admins, applicationNotice, approvals } from "../../store/schema.ts";
+import { applicationNotice, approvals } from "../../store/schema.ts";
+import { admins } from "../../store/schema-auth.ts";
 import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
 import { queueMails } from "../mail/outbox.ts";
 import type { Policy, Services } from "../operation/context.ts";

@@ -3,7 +3,7 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { type AuditRow, audit } from "../../store/schema.ts";
+import { type AuditRow, audit } from "../../store/schema-audit.ts";
 import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
 

@@ -6,7 +6,7 @@ import type { Slots } from "../../shared/bounded.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { preparedOnce } from "../../store/client.ts";
-import { audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema-audit.ts";
 import type { Context } from "../operation/context.ts";
 import { auditRange } from "./audit.ts";
 

@@ -2,7 +2,7 @@
 
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { auditHead as heads } from "../../store/schema.ts";
+import { auditHead as heads } from "../../store/schema-audit.ts";
 import type { Services } from "../operation/context.ts";
 import { hex } from "./seal.ts";
 

@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Executor } from "../../store/client.ts";
-import { auditKey } from "../../store/schema.ts";
+import { auditKey } from "../../store/schema-audit.ts";
 import type { Seal } from "../operation/context.ts";
 import { createSeal, SEAL_KEY_BYTES, sameSeal } from "./seal.ts";
 

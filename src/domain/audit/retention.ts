@@ -3,7 +3,7 @@
 import { lt, sql } from "drizzle-orm";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema-audit.ts";
 import type { Services } from "../operation/context.ts";
 
 /** Records removed in one transaction. */

@@ -2,7 +2,7 @@
 
 import { asc, desc, gt, lte } from "drizzle-orm";
 import type { Transaction } from "../../store/client.ts";
-import { type AuditRow, audit, auditCheckpoints } from "../../store/schema.ts";
+import { type AuditRow, audit, auditCheckpoints } from "../../store/schema-audit.ts";
 import type { Seal, Services } from "../operation/context.ts";
 import { type AuditHead, describeHead, readHead } from "./head.ts";
 import { hex, sameSeal } from "./seal.ts";

@@ -3,7 +3,7 @@
 import { asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Transaction } from "../../store/client.ts";
-import { type AdminRow, admins, resetTokens } from "../../store/schema.ts";
+import { type AdminRow, admins, resetTokens } from "../../store/schema-auth.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { unlock } from "./admin.ts";

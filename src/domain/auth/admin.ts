@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
-import { type AdminRow, admins } from "../../store/schema.ts";
+import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { parseEmail, parseTypedAdminName } from "../users/username.ts";

@@ -2,7 +2,7 @@
 
 import { lte } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { usedCaptchas } from "../../store/schema.ts";
+import { usedCaptchas } from "../../store/schema-auth.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { openCaptcha, sameAnswer, sealCaptcha } from "./captcha.ts";
 import { sharedSecret } from "./secrets.ts";

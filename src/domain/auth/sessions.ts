@@ -4,7 +4,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { admins, sessions, users } from "../../store/schema.ts";
+import { users } from "../../store/schema.ts";
+import { admins, sessions } from "../../store/schema-auth.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 

@@ -2,7 +2,7 @@
 
 import { min } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema-audit.ts";
 import { auditHead, describeHead } from "../audit/head.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { auditHead as letterOf } from "../mail/messages.ts";

@@ -3,7 +3,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { audit, auditFloor } from "../../store/schema.ts";
+import { audit, auditFloor } from "../../store/schema-audit.ts";
 import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
 import { purgeAttempts } from "../auth/attempts.ts";

@@ -3,7 +3,7 @@
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
-import { audit } from "../../store/schema.ts";
+import { audit } from "../../store/schema-audit.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
 import { listClosings } from "../accounts/closings.ts";

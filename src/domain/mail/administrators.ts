@@ -1,7 +1,7 @@
 /** Mail to every administrator. */
 
 import { asc } from "drizzle-orm";
-import { admins } from "../../store/schema.ts";
+import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
 import { type Queueing, queueMails } from "./outbox.ts";
 

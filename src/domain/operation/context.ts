@@ -5,7 +5,7 @@ import type { KeyType } from "../../protocol/ssh-wire.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import type { AuditRow } from "../../store/schema.ts";
+import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
 
 /** The limits and policies that operations follow; durations in milliseconds. */

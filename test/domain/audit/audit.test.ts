@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { type AuditFilter, auditRange, listAudit, listOwnAudit } from "../../../src/domain/audit/audit.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
-import type { AuditRow } from "../../../src/store/schema.ts";
+import type { AuditRow } from "../../../src/store/schema-audit.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 

@@ -3,7 +3,7 @@ import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { listAdmins, removeAdmin, setAdminPassword } from "../../../src/domain/auth/admin-changes.ts";
 import { hashToken } from "../../../src/domain/auth/sessions.ts";
 import { HOUR, shift } from "../../../src/shared/clock.ts";
-import { resetTokens } from "../../../src/store/schema.ts";
+import { resetTokens } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

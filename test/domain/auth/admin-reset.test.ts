@@ -4,7 +4,7 @@ import { addAdmin, loginAdmin } from "../../../src/domain/auth/admin.ts";
 import { purgeResetTokens } from "../../../src/domain/auth/admin-reset.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
-import { loginLimits, resetTokens, sessions } from "../../../src/store/schema.ts";
+import { loginLimits, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 const NEW_PASSWORD = "nine kettles under a green moon";

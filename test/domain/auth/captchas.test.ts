@@ -3,7 +3,8 @@ import { sealCaptcha } from "../../../src/domain/auth/captcha.ts";
 import { consumeCaptcha, issueCaptcha, purgeCaptchas } from "../../../src/domain/auth/captchas.ts";
 import { sharedSecret } from "../../../src/domain/auth/secrets.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
-import { secrets, usedCaptchas } from "../../../src/store/schema.ts";
+import { secrets } from "../../../src/store/schema.ts";
+import { usedCaptchas } from "../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

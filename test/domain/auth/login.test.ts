@@ -4,7 +4,8 @@ import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { loginLimits, outbox, sessions } from "../../../src/store/schema.ts";
+import { outbox } from "../../../src/store/schema.ts";
+import { loginLimits, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -16,6 +16,8 @@ import { migrate } from "../../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../../src/store/migrations.ts";
 import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
+import * as auditSchema from "../../../src/store/schema-audit.ts";
+import * as authSchema from "../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -98,7 +100,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
   });
 }
 
-const allTables = Object.values(schema)
+const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema })
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
   .sort();
@@ -280,7 +282,7 @@ describe("uids after a restore", () => {
       await withDatabase(database.connection, async (db) => {
         expect(await db.select().from(schema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
         expect(await db.select().from(schema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
-        expect(await db.select().from(schema.auditKey)).toMatchObject([{ one: 1 }]);
+        expect(await db.select().from(auditSchema.auditKey)).toMatchObject([{ one: 1 }]);
         expect(await auditProtectionFaults(db)).toEqual([]);
       });
     });
@@ -539,9 +541,9 @@ describe("restoreBackup() of a backup from an older version", () => {
     expect(migrated).toEqual(MIGRATIONS.slice(1).map(({ name }) => name));
     await withDatabase(copy.superuser, async (db) => {
       expect(await migrate(db)).toEqual([]);
-      expect(await db.select({ id: schema.audit.id, n: schema.audit.nAction }).from(schema.audit)).toEqual([
-        { id: 7, n: 1 },
-      ]);
+      expect(
+        await db.select({ id: auditSchema.audit.id, n: auditSchema.audit.nAction }).from(auditSchema.audit),
+      ).toEqual([{ id: 7, n: 1 }]);
     });
     await withDatabase(copy.connection, async (db) => expect(await auditProtectionFaults(db)).toEqual([]));
     const t = await createTestApp();

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../domain/operation/audit-actions.ts";
-import { ACTOR_TYPES, RESULTS } from "../../../store/schema.ts";
+import { ACTOR_TYPES, RESULTS } from "../../../shared/statuses.ts";
 import { described, id, idNumber, pageFields, text, timestamp } from "../schemas.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };

@@ -1,0 +1,78 @@
+/** Tables of the audit log. */
+
+import { sql } from "drizzle-orm";
+import { bigint, index, integer, pgTable, text } from "drizzle-orm/pg-core";
+import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
+import { bytea, time } from "./columns.ts";
+
+/** The newest audit record's number, time and seal; its row lock gives the records their order. */
+export const auditHead = pgTable("audit_head", {
+  one: integer().primaryKey(),
+  id: bigint({ mode: "number" }).notNull(),
+  createdAt: time().notNull().default(sql`'1970-01-01T00:00:00Z'`),
+  mac: bytea().notNull().default(sql`''::bytea`),
+});
+
+/**
+ * The audit log: numbered without gaps, in the order of commit and of time. Each `n` column counts the records with the
+ * same columns as its index begins with, so that lists need not count: any filter is some of these series, one for each
+ * action that it lets through. Only audit_append() adds records, only audit_purge() removes them, from the old end.
+ */
+export const audit = pgTable(
+  "audit",
+  {
+    id: bigint({ mode: "number" }).primaryKey(),
+    createdAt: time().notNull(),
+    actorType: text({ enum: ACTOR_TYPES }).notNull(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    resourceType: text().notNull(),
+    resourceId: text().notNull(),
+    /** A JSON object as text. */
+    detail: text().notNull(),
+    result: text({ enum: RESULTS }).notNull(),
+    ip: text().notNull(),
+    /** The external user whom the record is about or who acted; null where there is none. */
+    subjectId: bigint({ mode: "number" }),
+    nAction: bigint({ mode: "number" }).notNull().default(0),
+    nActorAction: bigint({ mode: "number" }).notNull().default(0),
+    nResourceAction: bigint({ mode: "number" }).notNull().default(0),
+    nResourceActorAction: bigint({ mode: "number" }).notNull().default(0),
+    nSubject: bigint({ mode: "number" }).notNull().default(0),
+    /** A JSON array: the counters that the seal covers instead, where a version before migration 0004 wrote the record. */
+    sealedCounters: text(),
+    /** Keyed hash of this record and of the `mac` before it; see audit/seal.ts. */
+    mac: bytea().notNull().default(sql`''::bytea`),
+  },
+  (t) => [
+    index("audit_created_at").on(t.createdAt, t.id),
+    index("audit_by_action").on(t.action, t.id, t.nAction),
+    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
+    index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
+    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
+    // With the columns that one user's records are filtered by, so that the index alone answers.
+    index("audit_by_subject")
+      .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
+      .where(sql`${t.subjectId} is not null`),
+  ],
+);
+
+/** Where retention cut the log off: the last record removed, with a keyed hash that says that the service did it. */
+export const auditCheckpoints = pgTable("audit_checkpoint", {
+  id: bigint({ mode: "number" }).primaryKey(),
+  createdAt: time().notNull(),
+  mac: bytea().notNull(),
+  purgedAt: time().notNull(),
+  seal: bytea().notNull(),
+});
+
+/** One row: what tells whether a key is the one that seals the log. Only audit_begin() writes it, once ever. */
+export const auditKey = pgTable("audit_key", { one: integer().primaryKey(), fingerprint: bytea().notNull() });
+
+/** One row: milliseconds for which audit_purge() keeps every record, whoever calls it. Only the owner of the table writes it. */
+export const auditFloor = pgTable("audit_floor", {
+  one: integer().primaryKey(),
+  milliseconds: bigint({ mode: "number" }).notNull(),
+});
+
+export type AuditRow = typeof audit.$inferSelect;

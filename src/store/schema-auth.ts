@@ -1,0 +1,76 @@
+/** Tables of those who log in, and of what holds guessing back. */
+
+import { bigint, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bytea, id, time } from "./columns.ts";
+
+export const admins = pgTable("admins", {
+  id: id(),
+  username: text().notNull().unique(),
+  email: text().notNull(),
+  passwordHash: text().notNull(),
+  createdAt: time().notNull(),
+  updatedAt: time().notNull(),
+});
+
+/** At most one reset token an administrator: a new one voids the old. */
+export const resetTokens = pgTable("reset_tokens", {
+  adminId: bigint({ mode: "number" })
+    .primaryKey()
+    .references(() => admins.id, { onDelete: "cascade" }),
+  tokenHash: bytea().notNull().unique(),
+  expiresAt: time().notNull(),
+});
+
+/** Sessions outlive a change of the user's state and even the user's row, so there is no foreign key. */
+export const sessions = pgTable(
+  "sessions",
+  {
+    /** SHA-256 of the cookie's value, which is stored nowhere. */
+    tokenHash: bytea().primaryKey(),
+    userType: text({ enum: ["admin", "user"] }).notNull(),
+    principalId: bigint({ mode: "number" }).notNull(),
+    username: text().notNull(),
+    createdAt: time().notNull(),
+    expiresAt: time().notNull(),
+  },
+  (t) => [index("sessions_principal").on(t.userType, t.principalId), index("sessions_expires_at").on(t.expiresAt)],
+);
+
+/**
+ * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing tells which names exist.
+ * `codeHash` is null where no code is out.
+ */
+export const otpCodes = pgTable(
+  "otp_codes",
+  {
+    username: text().primaryKey(),
+    codeHash: text(),
+    expiresAt: time().notNull(),
+  },
+  (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
+);
+
+/** What holds guessing back, by what is guessed and the submitted username, whether or not anybody has it. */
+export const loginLimits = pgTable(
+  "login_limits",
+  {
+    kind: text({ enum: ["code", "password"] }).notNull(),
+    username: text().notNull(),
+    /** Wrong answers since the last right one. */
+    failures: integer().notNull().default(0),
+    /** Until then no answer is looked at, and no code is made. */
+    lockedUntil: time(),
+    /** Until then no other code or reset token is mailed. */
+    cooldownUntil: time(),
+    updatedAt: time().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.username] }), index("login_limits_updated_at").on(t.updatedAt)],
+);
+
+/** Captchas that were answered, right or wrong: each is good for one answer. */
+export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), expiresAt: time().notNull() }, (t) => [
+  index("used_captchas_expires_at").on(t.expiresAt),
+]);
+
+export type AdminRow = typeof admins.$inferSelect;
+export type SessionRow = typeof sessions.$inferSelect;
