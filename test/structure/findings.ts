@@ -1,0 +1,138 @@
+/** What in src is against the rules. Each finding is a sentence that names the file, what is wrong, and the rule. */
+
+import { FOR_ALL, MAX_ENTRIES, MAX_LINES, PACKAGES, PLACES, WORDS } from "./rules.ts";
+import { codeOf, type Import, importsOf, type Source } from "./source.ts";
+
+/** All findings; none if src is as it should be. */
+export function findings(source: Source): readonly string[] {
+  const imports = importsOf(source);
+  return [
+    ...imports.flatMap((one) => [...wrongPlace(one), ...wrongPackage(one), ...wrongEnding(one)]),
+    ...wrongWords(source),
+    ...tooMuch(source),
+    ...cycle(source, imports),
+  ];
+}
+
+/** What the rules allow and nothing needs any more. */
+export function idleRules(source: Source): readonly string[] {
+  const imports = importsOf(source);
+  const allowed = Object.entries(PLACES).flatMap(([place, rule]) => rule.imports.map((to) => ({ place, to })));
+  const idleImports = allowed.filter(
+    ({ place, to }) => !imports.some((one) => ruleOf(one.from) === place && covers([to], one.to)),
+  );
+  const words = WORDS.flatMap(({ name, pattern, allowed: places }) =>
+    Object.keys(places).map((place) => ({ name, pattern, place })),
+  );
+  const idleWords = words.filter(
+    ({ pattern, place }) => ![...source].some(([path, text]) => covers([place], path) && pattern.test(codeOf(text))),
+  );
+  return [
+    ...idleImports.map(({ place, to }) => `nothing in ${place} imports ${to}`),
+    // The runtimes are told by their own globals alone.
+    ...idleWords
+      .filter(({ place }) => place !== "runtime")
+      .map(({ name, place }) => `nothing in ${place} uses ${name}`),
+  ];
+}
+
+function wrongPlace(one: Import): readonly string[] {
+  if (!one.isOwn) return [];
+  const place = ruleOf(one.from);
+  if (place === undefined) return [`${show(one)}: no rule covers ${one.from}`];
+  const allowed = PLACES[place]?.imports ?? [];
+  if (ruleOf(one.to) === place || covers([...allowed, FOR_ALL], one.to)) return [];
+  return [`${show(one)}: ${place} may import ${listOf([...allowed, FOR_ALL])}`];
+}
+
+function wrongPackage(one: Import): readonly string[] {
+  const name = one.isOwn ? undefined : Object.keys(PACKAGES).find((known) => isOf(known, one.to));
+  const allowed = name === undefined ? undefined : PACKAGES[name];
+  if (name === undefined || allowed === undefined || covers(allowed, one.from)) return [];
+  return [`${show(one)}: the package ${name} belongs to ${listOf(allowed)}`];
+}
+
+function wrongEnding(one: Import): readonly string[] {
+  if (!one.isOwn || /\.(?:ts|sql|json)$/.test(one.to)) return [];
+  return [`${show(one)}: the name has no ending, so that not every runtime finds the file`];
+}
+
+function wrongWords(source: Source): readonly string[] {
+  return [...source].flatMap(([path, text]) => {
+    const code = codeOf(text);
+    const wrong = WORDS.filter(({ pattern, allowed }) => pattern.test(code) && !covers(Object.keys(allowed), path));
+    return wrong.map(
+      ({ name, pattern, allowed }) =>
+        `${path}: ${JSON.stringify(pattern.exec(code)?.[0])} is ${name}; only ${listOf(Object.keys(allowed))} may`,
+    );
+  });
+}
+
+function tooMuch(source: Source): readonly string[] {
+  const long = [...source].map(([path, text]) => ({ path, lines: linesOf(text) })).filter((f) => f.lines > MAX_LINES);
+  const entries = entriesOf(source);
+  return [
+    ...long.map(({ path, lines }) => `${path} has ${lines} lines; the most is ${MAX_LINES}`),
+    ...(entries.length > MAX_ENTRIES ? [`src has ${entries.length} entries; the most is ${MAX_ENTRIES}`] : []),
+  ];
+}
+
+function cycle(source: Source, imports: readonly Import[]): readonly string[] {
+  const found = findCycle(imports.filter(({ to }) => source.has(to)));
+  return found.length === 0 ? [] : [`${found.join(" -> ")}: a cycle, types included`];
+}
+
+/** The files of one cycle, the first of them again at the end; or none. */
+export function findCycle(edges: readonly Pick<Import, "from" | "to">[]): readonly string[] {
+  const done = new Set<string>();
+  function visit(file: string, path: readonly string[]): readonly string[] {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const { from, to } of edges) {
+      if (from !== file) continue;
+      const found = visit(to, [...path, file]);
+      if (found.length > 0) return found;
+    }
+    done.add(file);
+    return [];
+  }
+  for (const { from } of edges) {
+    const found = visit(from, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** What lies in src itself. */
+export function entriesOf(source: Source): readonly string[] {
+  return [...new Set([...source.keys()].map((path) => path.split("/")[0] ?? path))];
+}
+
+export function linesOf(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** The longest name among the places that covers the file. */
+function ruleOf(path: string): string | undefined {
+  return Object.keys(PLACES)
+    .filter((place) => covers([place], path))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** Whether one of the places is the file or a folder above it. */
+function covers(places: readonly string[], path: string): boolean {
+  const plain = path.replace(/^\.\.\//, "");
+  return places.some((place) => plain === place || plain.startsWith(`${place}/`));
+}
+
+function isOf(name: string, to: string): boolean {
+  return to === name || to.startsWith(`${name}/`);
+}
+
+function listOf(places: readonly string[]): string {
+  return places.join(", ");
+}
+
+function show({ from, to, isType }: Import): string {
+  return `${from} -> ${to}${isType ? " (types)" : ""}`;
+}

@@ -1,0 +1,172 @@
+/**
+ * The rules of the structure of src: who may import whom, types included, and what else keeps it one house. They are data;
+ * findings.ts holds the files against them, and `bun run check` prints them (run.ts).
+ */
+
+/** A folder or a file of src, and what of src it may import. */
+export interface Place {
+  readonly what: string;
+  readonly imports: readonly string[];
+}
+
+/** What every place may import. */
+export const FOR_ALL = "shared";
+
+/**
+ * Folders or single files below src. The longest name that covers a file is its rule, and everything may import what is
+ * covered by the same rule, and FOR_ALL. What is not named may not be imported.
+ */
+export const PLACES: Readonly<Record<string, Place>> = {
+  "main.ts": { what: "argv in, exit code out", imports: ["cli", "runtime"] },
+  shared: { what: "errors, clock, durations, texts: what everybody uses", imports: [] },
+  "shared/version.ts": { what: "the version, from package.json", imports: ["package.json"] },
+  protocol: { what: "what crosses between service and host, as plain data", imports: [] },
+  config: { what: "environment variables -> Config", imports: ["protocol"] },
+  domain: {
+    what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
+    imports: [
+      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/client.ts"],
+      ...["store/locks.ts", "store/notify.ts", "protocol"],
+    ],
+  },
+  store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },
+  host: { what: "what happens on an SSH host; it knows no database", imports: ["protocol"] },
+  runtime: { what: "Bun, Deno and the process", imports: ["config"] },
+  "server/compose.ts": {
+    what: "wires the parts of the service: only this and main.ts do",
+    imports: ["server/backup.ts", "config", "domain", "host", "protocol", "store"],
+  },
+  "server/backup.ts": {
+    what: "backup and restore on record, on what compose.ts opens",
+    imports: ["domain/audit", "domain/operation", "store"],
+  },
+  "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
+  "server/records.ts": {
+    what: "what the API and the command line show of stored rows",
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts"],
+  },
+  "server/api": {
+    what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
+    imports: ["server/records.ts", "domain"],
+  },
+  "server/jobs": {
+    what: "what is done on time: expiry, recycling, reconciling, retention",
+    imports: ["server/mail", "domain", "store/job-lock.ts", "protocol"],
+  },
+  "server/mail": {
+    what: "sends what domain/mail queued",
+    imports: ["domain/mail", "domain/operation", "store/schema.ts", "store/notify.ts"],
+  },
+  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/operation"] },
+  cli: {
+    what: "commands: options in, text and exit code out",
+    imports: [
+      ...["config", "doctor", "domain", "install", "protocol", "runtime", "server"],
+      ...[
+        "store/schema.ts",
+        "store/backup",
+        "host/settings.ts",
+        "host/execute/command.ts",
+        "host/execute/sudo-check.ts",
+      ],
+    ],
+  },
+  install: {
+    what: "unit, sshd drop-in, sudo rules; these are made from the very commands that sudo mode runs",
+    imports: [
+      ...["config", "host/account.ts", "host/settings.ts", "host/execute/command.ts"],
+      ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts"],
+    ],
+  },
+  doctor: {
+    what: "looks at every part, from the outside",
+    imports: [
+      ...["domain", "host", "server/mail", "store/client.ts"],
+      ...["install/settings.ts", "install/sshd-drop-in.ts"],
+    ],
+  },
+  build: {
+    what: "makes binary, Debian package, manual page and generated documents; never runs in the service",
+    imports: ["config", "cli/commands.ts", "install", "store/postgres"],
+  },
+};
+
+/** Packages that only these folders or files may import. */
+export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  elysia: ["server/api"],
+  valibot: ["server/api", "config", "protocol"],
+  "@valibot/to-json-schema": ["server/api"],
+  "drizzle-orm": ["store", "domain", "server/mail", "doctor"],
+  postgres: ["store"],
+  pg: ["store/backup/copy-client.ts"],
+  "pg-copy-streams": ["store/backup/copy-client.ts"],
+  croner: ["server/jobs"],
+  "prom-client": ["server/metrics"],
+  "@optique/core": ["cli", "build/command-pages.ts"],
+  // What looks like what is one rule, for the API and the command line alike.
+  "fastest-levenshtein": ["shared/near-miss.ts", "cli/suggestion.ts"],
+  "string-width": ["cli"],
+  "@logtape/logtape": ["server/logging.ts"],
+  nodemailer: ["server/mail"],
+  resend: ["server/mail"],
+  bun: ["build"],
+};
+
+/** What only some files may use in their code, and why these may. */
+export interface Word {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly allowed: Readonly<Record<string, string>>;
+}
+
+export const WORDS: readonly Word[] = [
+  {
+    name: "Bun and Deno",
+    pattern: /\b(?:Bun|Deno)\b(?!")/,
+    allowed: {
+      "main.ts": "chooses the runtime",
+      runtime: "is the runtime",
+      build: "builds with Bun, and never runs in the service",
+    },
+  },
+  {
+    name: "process",
+    pattern:
+      /"node:process"|(?<![\w.])process\.(?:env|argv0?|cwd|exit|exitCode|execPath|kill|get[ug]id|on|once|std\w+|platform|arch|umask)\b/,
+    allowed: {
+      "main.ts": "argv in, exit code out",
+      runtime: "is the runtime",
+      build: "is a program of its own",
+      "store/postgres/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
+      "store/postgres/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
+      "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
+      "store/postgres/postgres-process.ts": "sends signals",
+    },
+  },
+  {
+    name: "the environment",
+    pattern: /\b(?:process|Bun|Deno|import\.meta)\.env\b|\.variables\.[A-Z]/,
+    allowed: {
+      "main.ts": "hands it to config/",
+      "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
+      "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
+    },
+  },
+  {
+    name: "what is clever about Elysia",
+    pattern:
+      /\.(?:derive|guard|macro|on(?:Error|BeforeHandle|AfterHandle|Transform|Parse|Request)|mapResponse)\(|\b(?:ParseError|ValidationError|standardHostname)\b/,
+    allowed: { "server/api/elysia.ts": "has each trick with its reason; routes are plain" },
+  },
+  {
+    // performance.now() measures durations and tells nobody the time.
+    name: "the clock",
+    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bTemporal\.Now\b/,
+    allowed: { "shared/clock.ts": "is the clock" },
+  },
+];
+
+/** Entries that src has at the most: folders and files. */
+export const MAX_ENTRIES = 16;
+/** Lines that a file of src has at the most. */
+export const MAX_LINES = 300;

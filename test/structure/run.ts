@@ -1,0 +1,42 @@
+/** `bun run structure`, a part of `bun run check`: prints the rules of the structure, and fails with what is against them. */
+
+import { entriesOf, findings, idleRules, linesOf } from "./findings.ts";
+import { FOR_ALL, MAX_ENTRIES, MAX_LINES, PACKAGES, PLACES, WORDS } from "./rules.ts";
+import { importsOf, readSource } from "./source.ts";
+
+const source = readSource();
+const longest = Math.max(...[...source.values()].map(linesOf));
+
+console.log(`Who may import whom in src, types included; every place may import ${FOR_ALL}
+${rows(PLACES, ({ what, imports }) => `${what}\n-> ${imports.join(", ") || "nothing else"}`)}
+
+Packages that belong to a place
+${rows(PACKAGES, (places) => places.join(", "))}
+
+What only some files may name
+${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "    ")}`).join("\n")}
+
+Sizes
+  src has at most ${MAX_ENTRIES} entries (now ${entriesOf(source).length}), a file at most ${MAX_LINES} lines (now ${longest}), and no files import each other in a circle.
+
+The rules are test/structure/rules.ts.`);
+
+const wrong = [...findings(source), ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`)];
+if (wrong.length === 0) {
+  console.log(`All ${source.size} files and ${importsOf(source).length} imports keep them.`);
+} else {
+  console.error(`\n${wrong.join("\n")}`);
+  process.exitCode = 1;
+}
+
+/** A line for each name, what is said of it in a column beside. */
+function rows<T>(table: Readonly<Record<string, T>>, say: (value: T) => string, indent = "  "): string {
+  const width = Math.max(...Object.keys(table).map((name) => name.length)) + 2;
+  return Object.entries(table)
+    .flatMap(([name, value]) => {
+      const [first = "", ...more] = say(value).split("\n");
+      return [`${name.padEnd(width)}${first}`, ...more.map((line) => `${"".padEnd(width)}${line}`)];
+    })
+    .map((line) => `${indent}${line}`)
+    .join("\n");
+}

@@ -1,0 +1,110 @@
+/** The rules of the structure are held by src, and what is against them is found. */
+
+import { describe, expect, test } from "bun:test";
+import { findCycle, findings, idleRules } from "./findings.ts";
+import { MAX_LINES } from "./rules.ts";
+import { importsOf, readSource, type Source } from "./source.ts";
+
+const source = readSource();
+
+function sourceOf(files: Readonly<Record<string, string>>): Source {
+  return new Map(Object.entries(files));
+}
+
+describe("src", () => {
+  test("keeps the rules", () => {
+    expect(source.size).toBeGreaterThan(60);
+    expect(importsOf(source).length).toBeGreaterThan(300);
+    expect(findings(source)).toEqual([]);
+  });
+
+  test("needs all that the rules allow", () => {
+    expect(idleRules(source)).toEqual([]);
+  });
+});
+
+describe("importsOf()", () => {
+  test("reads imports, exports, types and those at run time, and no comments", () => {
+    const files = {
+      "a/b.ts": '// import "./no.ts";\nimport type {\n  X,\n} from "../c/d.ts";\nexport { y } from "./e.ts";',
+      "main.ts": 'const x = await import("./runtime/deno.ts");\nimport "elysia";',
+    };
+    expect(importsOf(sourceOf(files))).toEqual([
+      { from: "a/b.ts", to: "c/d.ts", isOwn: true, isType: true },
+      { from: "a/b.ts", to: "a/e.ts", isOwn: true, isType: false },
+      { from: "main.ts", to: "runtime/deno.ts", isOwn: true, isType: false },
+      { from: "main.ts", to: "elysia", isOwn: false, isType: false },
+    ]);
+  });
+});
+
+describe("findings()", () => {
+  const refused: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    [
+      "an import that the table does not name",
+      { "domain/users/users.ts": 'import { createHost } from "../../host/create-host.ts";' },
+      "domain/users/users.ts -> host/create-host.ts: domain may import store/schema.ts, ",
+    ],
+    [
+      "a type from where nothing may come from",
+      { "shared/log.ts": 'import type { Config } from "../config/config.ts";' },
+      "shared/log.ts -> config/config.ts (types): shared may import shared",
+    ],
+    ["a folder without a rule", { "new/x.ts": 'import "../shared/log.ts";' }, "no rule covers new/x.ts"],
+    [
+      "a second place that wires",
+      { "server/backup.ts": 'import { openServices } from "./compose.ts";' },
+      "server/backup.ts -> server/compose.ts: server/backup.ts may import domain/audit",
+    ],
+    [
+      "a package where it does not belong",
+      { "domain/users/users.ts": 'import { Elysia } from "elysia";' },
+      "domain/users/users.ts -> elysia: the package elysia belongs to server/api",
+    ],
+    [
+      "a part of a package where it does not belong",
+      { "server/api/app.ts": 'import { eq } from "drizzle-orm/sql";' },
+      "the package drizzle-orm belongs to",
+    ],
+    [
+      "a name without its ending",
+      { "shared/a.ts": 'import "./b";' },
+      "shared/a.ts -> shared/b: the name has no ending",
+    ],
+    ["the clock", { "domain/a.ts": "const now = Date.now();" }, 'domain/a.ts: "Date.now" is the clock; only shared'],
+    ["the environment", { "host/a.ts": 'const home = process.env["HOME"];' }, "host/a.ts:"],
+    ["a trick of Elysia", { "server/api/users.ts": "app.derive(() => {});" }, "only server/api/elysia.ts may"],
+    ["a file too long", { "shared/a.ts": "//\n".repeat(MAX_LINES + 1) }, "shared/a.ts has 301 lines; the most is 300"],
+    [
+      "too many entries",
+      Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`folder${index}/a.ts`, ""])),
+      "src has 17 entries; the most is 16",
+    ],
+    [
+      "a cycle of types",
+      { "shared/a.ts": 'import type { B } from "./b.ts";', "shared/b.ts": 'import type { A } from "./a.ts";' },
+      "shared/a.ts -> shared/b.ts -> shared/a.ts: a cycle, types included",
+    ],
+  ];
+
+  test.each(refused)("names %s", (_what, files, expected) => {
+    expect(findings(sourceOf(files)).join("\n")).toContain(expected);
+  });
+
+  test("has nothing against what is allowed", () => {
+    const files = {
+      "domain/users/users.ts": 'import { users } from "../../store/schema.ts";\nimport { eq } from "drizzle-orm";',
+      "store/schema.ts": 'import { id } from "./columns.ts";',
+      "store/columns.ts": "// Date.now() is not called here",
+    };
+    expect(findings(sourceOf(files))).toEqual([]);
+  });
+});
+
+describe("findCycle()", () => {
+  test("gives the files of a cycle and none before it", () => {
+    const edge = (from: string, to: string) => ({ from, to });
+    expect(findCycle([edge("a", "b"), edge("b", "c"), edge("c", "b")])).toEqual(["b", "c", "b"]);
+    expect(findCycle([edge("a", "b"), edge("a", "c"), edge("b", "c")])).toEqual([]);
+  });
+});
