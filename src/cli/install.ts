@@ -19,6 +19,7 @@ import {
   STATE_DIRECTORY,
 } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
+import { isSystemdHost } from "../shared/systemd.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, isGiven, loadConfig } from "./environment.ts";
 import { sudoersOf } from "./sudoers.ts";
 
@@ -168,8 +169,7 @@ async function carryOut(environment: CliEnvironment, steps: readonly Step[], onl
     return false;
   }
   if (!environment.isRoot) throw new UamError("invalid", "This needs root; --dry-run shows what it would do");
-  // sd_booted(3)
-  if (!existsSync("/run/systemd/system")) throw new UamError("invalid", "This host does not run systemd");
+  if (!isSystemdHost()) throw new UamError("invalid", "This host does not run systemd");
   const { applyPlan } = await import("../install/apply.ts");
   await applyPlan(steps, {
     root: "",

@@ -1,10 +1,10 @@
 /** Whether the host's clock can be trusted, for expiry is a moment; and whether the service has been there to see to it. */
 
-import { existsSync } from "node:fs";
 import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findCommand, runCommand } from "../host/execute/command.ts";
 import { MINUTE } from "../shared/clock.ts";
+import { isSystemdHost } from "../shared/systemd.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
@@ -13,7 +13,7 @@ const REMEDY = "run systemd-timesyncd or chrony: accounts expire by this clock";
 
 /** Asks systemd whether the clock is synchronised; `skipped` where there is no systemd to ask. */
 export async function checkClock(): Promise<readonly Finding[]> {
-  if (!existsSync("/run/systemd/system") || findCommand("/usr/bin/timedatectl") === undefined) {
+  if (!isSystemdHost() || findCommand("/usr/bin/timedatectl") === undefined) {
     return [area.skipped("Nobody here tells whether the clock is synchronised")];
   }
   const { exitCode, stdout } = await runCommand([

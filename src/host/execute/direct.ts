@@ -1,6 +1,6 @@
 /** The executor of direct mode: carries changes out in this process, as root. */
 
-import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, lstatSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
@@ -19,6 +19,7 @@ import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
 import { describeChange, describeSessionEnd, type Executor } from "./executor.ts";
 import { OWN_VIEW } from "./view.ts";
+import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
@@ -58,7 +59,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
     case "account-command":
       return oneAtATime(() => runAccountCommand(change.argv, change.accept));
     case "systemd-command":
-      return runWhereSystemdIs(change.argv, log);
+      return runWhereSystemdIs(change.argv, log, runAnyway);
     case "end-processes":
       return endProcesses(change.account, directEnder(kernel, isOurs));
     case "kill":
@@ -119,13 +120,9 @@ function killSlice(uid: number): void {
   }
 }
 
-/** A convenience on top of what ends processes for certain, so its failure (no such session, no bus, no process left) is no error. */
-async function runWhereSystemdIs(argv: readonly string[], log: Log): Promise<void> {
-  // sd_booted(3)
-  if (!existsSync("/run/systemd/system")) return;
-  const result = await runCommand(argv).catch((error: unknown) => ({ exitCode: -1, stderr: publicMessage(error) }));
-  if (result.exitCode !== 0)
-    log.debug(`host: ${argv[0]} ended with ${result.exitCode}`, { argv, stderr: result.stderr });
+/** A command that could not be run counts as one that failed. */
+async function runAnyway(argv: readonly string[]) {
+  return await runCommand(argv).catch((error: unknown) => ({ exitCode: -1, stderr: publicMessage(error) }));
 }
 
 function removeFile(path: string): void {

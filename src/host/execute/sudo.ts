@@ -33,6 +33,7 @@ import {
 } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
 import { OWN_VIEW } from "./view.ts";
+import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
 /** Accounts asked for in one command. */
 const NAMES_AT_ONCE = 100;
@@ -70,7 +71,7 @@ async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<v
     case "account-command":
       return oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
     case "systemd-command":
-      return runWhereSystemdIs(change.argv, log);
+      return runWhereSystemdIs(change.argv, log, runIfPossible);
     case "end-processes":
       return endProcesses(change.account, ender);
     case "kill":
@@ -114,17 +115,12 @@ function sudoEnder(program: readonly string[]): ProcessEnder {
   };
 }
 
-/** A convenience on top of what ends processes for certain, so its failure (no such session, no bus) is no error. */
-async function runWhereSystemdIs(argv: readonly string[], log: Log): Promise<void> {
-  // sd_booted(3)
-  if (!existsSync("/run/systemd/system")) return;
-  const result = await runSudo({ as: "root", argv }).catch((error: unknown) => {
-    // Without room for another process this is left out; a rule that is missing is a fault.
+/** Without room for another process a command counts as one that failed; a rule that is missing is a fault. */
+async function runIfPossible(argv: readonly string[]) {
+  return await runSudo({ as: "root", argv }).catch((error: unknown) => {
     if (error instanceof UamError && error.cause !== undefined) return { exitCode: -1, stderr: error.message };
     throw error;
   });
-  if (result.exitCode !== 0)
-    log.debug(`host: ${argv[0]} ended with ${result.exitCode}`, { argv, stderr: result.stderr });
 }
 
 /** Where this process can see that there is nothing, sudo is not asked. */
