@@ -18,7 +18,7 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
-import { lockNotice, tellAdministrators } from "./notices.ts";
+import { lockNotice, tellOfApplications } from "./notices.ts";
 
 export interface NewApplication {
   readonly username: string;
@@ -61,7 +61,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
     if (application === undefined) throw new Error("insert returned no row");
     const { email, username } = application;
     await queueMail(op, { recipient: email, message: applicationArrived(context.policy.site, { username }) });
-    await tellAdministrators(op, notice);
+    await tellOfApplications(op, notice);
     op.record({ detail: { application: application.id } });
     return application;
   });

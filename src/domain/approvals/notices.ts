@@ -4,9 +4,8 @@ import { and, asc, count, eq, gt, max } from "drizzle-orm";
 import { type Clock, MINUTE } from "../../shared/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { applicationNotice, approvals } from "../../store/schema.ts";
-import { admins } from "../../store/schema-auth.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
 import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
-import { queueMails } from "../mail/outbox.ts";
 import type { Policy, Services } from "../operation/context.ts";
 
 /** Between two mails about applications. */
@@ -38,7 +37,7 @@ export async function lockNotice(tx: Transaction): Promise<Notice> {
  * Queues one mail to each administrator about the pending applications that none was queued about, unless the last one was
  * less than ten minutes ago: then a later call does it.
  */
-export async function tellAdministrators(op: Noticing, notice: Notice): Promise<void> {
+export async function tellOfApplications(op: Noticing, notice: Notice): Promise<void> {
   const { tx, context } = op;
   const now = context.clock.now();
   const waits = (notice.mailedAt?.getTime() ?? Number.NEGATIVE_INFINITY) + BETWEEN_MAILS - now.getTime();
@@ -57,17 +56,13 @@ export async function tellAdministrators(op: Noticing, notice: Notice): Promise<
     all.total === 1 && only !== undefined
       ? applicationReceived(site, only)
       : applicationsReceived(site, { total: all.total, items });
-  const recipients = await tx.select({ recipient: admins.email }).from(admins).orderBy(admins.id);
-  await queueMails(
-    op,
-    recipients.map(({ recipient }) => ({ recipient, message })),
-  );
+  await tellAdministrators(op, message, `applications:${all.newest}`);
   await tx.update(applicationNotice).set({ applicationId: all.newest, mailedAt: now });
 }
 
 /** Tells the administrators of applications that came less than ten minutes after a mail, once those are over. */
 export async function tellOfWaitingApplications(services: Services): Promise<void> {
   await services.db.transaction(async (tx) => {
-    await tellAdministrators({ tx, context: services }, await lockNotice(tx));
+    await tellOfApplications({ tx, context: services }, await lockNotice(tx));
   });
 }

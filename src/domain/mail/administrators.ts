@@ -5,7 +5,7 @@ import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
 import { type Queueing, queueMails } from "./outbox.ts";
 
-/** Queues the letter for each administrator, once for each `occasion`. */
+/** Queues the letter for each administrator, at most once for an `occasion`. */
 export async function tellAdministrators(op: Queueing, message: Letter, occasion: string): Promise<void> {
   const recipients = await op.tx.select({ id: admins.id, email: admins.email }).from(admins).orderBy(asc(admins.id));
   const mails = recipients.map(({ id, email }) => ({ recipient: email, message, dedupeKey: `${occasion}:${id}` }));
