@@ -18,6 +18,7 @@ import {
 } from "../install/settings.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { systemClock } from "../shared/clock.ts";
+import { hasControlCharacters } from "../shared/text.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, readRelease, runWithArguments, UsageError } from "./arguments.ts";
 import { binaryPath, buildRelease } from "./build.ts";
 import { readChangelog, renderDebianEntry } from "./changelog.ts";
@@ -96,7 +97,7 @@ export function maintainerOf(variables: Readonly<Record<string, string | undefin
   const { DEBFULLNAME: name = NAME, DEBEMAIL: email = ADDRESS } = variables;
   const maintainer = email.includes("<") ? email : `${name} <${email}>`;
   // deb-control(5): one line; a comma would begin another person.
-  if (!/^[^<>,\p{Cc}]*[^<>,\s\p{Cc}] <[^<>\s@,]+@[^<>\s@,]+>$/u.test(maintainer)) {
+  if (hasControlCharacters(maintainer) || !/^[^<>,]*[^<>,\s] <[^<>\s@,]+@[^<>\s@,]+>$/.test(maintainer)) {
     throw new UsageError(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
   }
   return maintainer;

@@ -8,10 +8,10 @@ import { choice, integer, string } from "@optique/core/valueparser";
 import type { Review } from "../domain/approvals/approvals.ts";
 import { APPROVAL_STATUSES } from "../shared/statuses.ts";
 import type { ApprovalRow } from "../store/schema.ts";
-import { daysOption, jsonFlag, noteRest, pageOptions, textOption } from "./arguments.ts";
+import { daysOption, jsonFlag, pageOptions, textOption } from "./arguments.ts";
 import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
-import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
 
 const list = command(
   "list",
@@ -99,11 +99,7 @@ function runList(input: ListInput): Command {
       listApplications(context, input.status, input),
     );
     const records = items.map(applicationRecord);
-    if (input.json) printJson(environment, { total, items: records });
-    else {
-      await printTable(environment, COLUMNS, records);
-      noteRest(environment, input, total);
-    }
+    await printPage(environment, COLUMNS, { ...input, total, records });
     return EXIT.done;
   };
 }

@@ -8,10 +8,9 @@ import { integer, string, type ValueParser } from "@optique/core/valueparser";
 import { systemClock } from "../shared/clock.ts";
 import { MAX_DAYS, parseDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
-import { MAX_PAGE_SIZE, type Page } from "../shared/page.ts";
+import { MAX_PAGE_SIZE } from "../shared/page.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { stored } from "./completion.ts";
-import type { CliEnvironment } from "./environment.ts";
 import { type DayEdge, parseMoment } from "./moment.ts";
 
 /** Longer than the API's: a shell has room. */
@@ -83,13 +82,6 @@ export function periodOptions() {
 /** A duration such as `30s`, in milliseconds. */
 export function duration(): ValueParser<"sync", number> {
   return checked("DURATION", 0, (input) => parseDuration(input), String);
-}
-
-/** Says on standard error that a list goes on. */
-export function noteRest(environment: CliEnvironment, page: Page, total: number): void {
-  const shown = page.page * page.pageSize;
-  if (shown >= total) return;
-  environment.err(`${total} in all; --page ${page.page + 1} shows the next.\n`);
 }
 
 function moment(edge: DayEdge): ValueParser<"sync", Date> {

@@ -9,12 +9,12 @@ import type { AuditFilter } from "../domain/audit/audit.ts";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../domain/operation/audit-actions.ts";
 import type { Context } from "../domain/operation/context.ts";
 import { UamError } from "../shared/errors.ts";
-import { jsonFlag, noteRest, pageOptions, periodOptions, textOption } from "./arguments.ts";
+import { jsonFlag, pageOptions, periodOptions, textOption } from "./arguments.ts";
 import { exportCommand } from "./audit-export.ts";
 import { auditVerifyCommand } from "./audit-verify.ts";
 import { stored } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
-import { type Column, printJson, printTable, shortTime } from "./output.ts";
+import { type Column, printPage, shortTime } from "./output.ts";
 
 const list = command(
   "list",
@@ -83,11 +83,7 @@ function runList(input: ListInput): Command {
       return await listAudit(context, { ...input, userId }, input);
     });
     const records = items.map(auditRecord);
-    if (input.json) printJson(environment, { total, items: records });
-    else {
-      await printTable(environment, COLUMNS, records);
-      noteRest(environment, input, total);
-    }
+    await printPage(environment, COLUMNS, { ...input, total, records });
     return EXIT.done;
   };
 }

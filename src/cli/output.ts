@@ -1,5 +1,7 @@
 /** What commands print: tables and records for people, JSON for programs. Stored text never drives the terminal. */
 
+import type { Page } from "../shared/page.ts";
+import { replaceUnprintable } from "../shared/text.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** One column of a table. */
@@ -37,6 +39,21 @@ export async function printTable<T>(writer: Writer, columns: readonly Column<T>[
     writer.out(`${filled.join(GAP).trimEnd()}\n`);
   }
   if (dropped.length > 0) writer.err(`The terminal is too narrow for ${dropped.join(", ")}; --json has everything.\n`);
+}
+
+/** A page of a list, and how it is to be printed. */
+interface ListPage<T> extends Page {
+  readonly json: boolean;
+  readonly total: number;
+  readonly records: readonly T[];
+}
+
+/** Prints a page of a list: as JSON, or as a table, and on standard error that the list goes on. */
+export async function printPage<T>(writer: Writer, columns: readonly Column<T>[], list: ListPage<T>): Promise<void> {
+  const { json, total, records, page, pageSize } = list;
+  if (json) return printJson(writer, { total, items: records });
+  await printTable(writer, columns, records);
+  if (page * pageSize < total) writer.err(`${total} in all; --page ${page + 1} shows the next.\n`);
 }
 
 /** A column with its cells, the header first. */
@@ -91,12 +108,13 @@ export function printRecord(writer: Pick<Writer, "out">, record: Readonly<Record
 /** Prints JSON, indented; what a terminal might obey in it is escaped. */
 export function printJson(writer: Pick<Writer, "out">, value: unknown): void {
   const text = JSON.stringify(value, undefined, 2);
-  writer.out(`${text.replace(/[\x7f-\x9f\p{Cf}\u2028\u2029]/gu, jsonEscape)}\n`);
+  const escaped = replaceUnprintable(text, (character) => (character === "\n" ? character : jsonEscape(character)));
+  writer.out(`${escaped}\n`);
 }
 
 /** The text with every control and formatting character (Unicode Cc, Cf, Zl, Zp, lone surrogates) as a visible escape. */
 export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
+  return replaceUnprintable(text, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
     return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;

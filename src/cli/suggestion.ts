@@ -2,6 +2,7 @@
 
 import { extractOptionNames, type Usage, type UsageTerm } from "@optique/core/usage";
 import { closest, distance } from "fastest-levenshtein";
+import { visible } from "./output.ts";
 
 /** Other tools' words for what is called differently here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
@@ -114,5 +115,5 @@ function valueOptions(usage: Usage): ReadonlySet<string> {
 
 /** As it is typed, with what could drive a terminal escaped. */
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(/[\x7f-\x9f\p{Cf}\u2028\u2029]/gu, "?");
+  return visible(JSON.stringify(text));
 }

@@ -10,11 +10,11 @@ import type { UserFilter } from "../domain/users/list.ts";
 import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
-import { daysOption, jsonFlag, noteRest, pageOptions, textOption, userArgument } from "./arguments.ts";
+import { daysOption, jsonFlag, pageOptions, textOption, userArgument } from "./arguments.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
-import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
 
 const list = command(
   "list",
@@ -182,11 +182,7 @@ function runList(input: ListInput): Command {
     const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
     const now = systemClock.now();
     const records = items.map((user) => userRecord(user, now));
-    if (input.json) printJson(environment, { total, items: records });
-    else {
-      await printTable(environment, COLUMNS, records);
-      noteRest(environment, input, total);
-    }
+    await printPage(environment, COLUMNS, { ...input, total, records });
     return EXIT.done;
   };
 }

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { parseTrustedProxies } from "../shared/client-address.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
+import { changesDirection, hasControlCharacters } from "../shared/text.ts";
 
 /** A whole number in that range. */
 export const count = (minimum: number, maximum: number) =>
@@ -76,7 +77,7 @@ export const oneLine = v.pipe(
   v.trim(),
   v.nonEmpty("is empty"),
   v.maxLength(200, "is longer than 200 characters"),
-  v.regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+$/u, "must be one line of text"),
+  v.check((value) => !hasControlCharacters(value) && !changesDirection(value), "must be one line of text"),
 );
 
 /** FIRST-LAST. */

@@ -2,6 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { isPrintable } from "../shared/text.ts";
 
 /** An account of this host, local or known to its name service. */
 export interface HostUser {
@@ -23,7 +24,6 @@ export interface Caller {
 const SERVICE_ACCOUNT = "uam";
 /** pam_loginuid(8): nobody logged in to start this. */
 const NO_LOGIN = "4294967295";
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /**
  * Who logged in, as the kernel remembers it through every sudo(8) and su(1); else the account before sudo, which root can say
@@ -32,7 +32,7 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066
 export function operatorOf({ uid, loginUid, variables, find }: Caller): HostUser {
   const named = (key: string | undefined) => {
     const user = key === undefined || key === "" ? undefined : find(key);
-    return user === undefined || UNPRINTABLE.test(user.name) ? undefined : user;
+    return user === undefined || !isPrintable(user.name) ? undefined : user;
   };
   const login = loginUid?.trim();
   if (login !== undefined && login !== NO_LOGIN && /^\d+$/.test(login)) return named(login) ?? nameless(Number(login));
@@ -75,7 +75,7 @@ function findIn(passwd: string, key: string): HostUser | undefined {
 }
 
 function askNameService(key: string): string {
-  if (UNPRINTABLE.test(key) || key.startsWith("-")) return "";
+  if (!isPrintable(key) || key.startsWith("-")) return "";
   const { status, stdout } = spawnSync("/usr/bin/getent", ["passwd", key], { encoding: "utf8", timeout: 10_000 });
   return status === 0 ? stdout : "";
 }

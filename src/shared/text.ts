@@ -4,8 +4,12 @@ import { UamError } from "./errors.ts";
 
 /** Control characters, and the separators that break a line like one. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+const CONTROLS = new RegExp(CONTROL, "gu");
 /** Embeddings, overrides and isolates (UAX #9): they show a text in another order than that of its characters. */
 const REORDERING = /[\u202A-\u202E\u2066-\u2069]/u;
+/** What a terminal may obey or not show: control and formatting characters, line breaks, lone surrogates. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNPRINTABLES = new RegExp(UNPRINTABLE, "gu");
 /** Blank: spaces, characters that are not drawn, and the braille pattern without dots. */
 const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/gu;
 
@@ -20,7 +24,7 @@ export function parseText(field: string, text: string, maximum: number): string 
   if (hasControlCharacters(parsed)) {
     throw new UamError("invalid", `The ${field} must not contain control characters or line breaks`);
   }
-  if (REORDERING.test(parsed)) {
+  if (changesDirection(parsed)) {
     throw new UamError("invalid", `The ${field} must not contain characters that change the direction of writing`);
   }
   if (parsed.replace(INVISIBLE, "") === "") {
@@ -40,6 +44,26 @@ export function requireText(field: string, text: string, maximum: number): strin
 /** Whether the text holds a control character or breaks its line. */
 export function hasControlCharacters(text: string): boolean {
   return CONTROL.test(text);
+}
+
+/** Whether the text holds what shows it in another order than that of its characters. */
+export function changesDirection(text: string): boolean {
+  return REORDERING.test(text);
+}
+
+/** The text with a space for each control character and line break. */
+export function blankControlCharacters(text: string): string {
+  return text.replace(CONTROLS, " ");
+}
+
+/** Whether a terminal shows each character of the text. */
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
+/** The text with something in place of each character that a terminal may obey or not show. */
+export function replaceUnprintable(text: string, replacement: (character: string) => string): string {
+  return text.replace(UNPRINTABLES, replacement);
 }
 
 /** How many characters a person would count, nearly: Unicode code points. */

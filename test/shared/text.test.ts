@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { parseText, requireText } from "../../src/shared/text.ts";
+import {
+  blankControlCharacters,
+  changesDirection,
+  isPrintable,
+  parseText,
+  replaceUnprintable,
+  requireText,
+} from "../../src/shared/text.ts";
 
 describe("parseText()", () => {
   test.each([
@@ -52,5 +59,28 @@ describe("parseText()", () => {
 describe("requireText()", () => {
   test.each(["", "  ", "\n"])("requireText() refuses %j", (typed) => {
     expect(() => requireText("key's name", typed, 64)).toThrow("The key's name must not be empty");
+  });
+});
+
+describe("what a reader or a terminal may take for something else", () => {
+  const hostile = ["a\nb", "a\u001b[2Jb", "a\u009bb", "a\u2028b", "a\u202eb", "a\u200bb", "a\ud800b", "a\u{e0001}b"];
+
+  test.each(hostile)("isPrintable() is false of %j", (text) => {
+    expect(isPrintable(text)).toBe(false);
+    expect(isPrintable(replaceUnprintable(text, () => "?"))).toBe(true);
+  });
+
+  test("isPrintable() is true of letters, signs and spaces of any script", () => {
+    expect(isPrintable("Zoë Ångström, नमस्ते, 名前 \u00a0!")).toBe(true);
+  });
+
+  test("blankControlCharacters() leaves a space for each control character and line break, and nothing else", () => {
+    expect(blankControlCharacters("a\r\nb\u0000c\u0085d\u2029e\u200ff")).toBe("a  b c d e\u200ff");
+  });
+
+  test("changesDirection() is true of overrides and isolates, not of marks", () => {
+    expect(changesDirection("a\u202eb")).toBe(true);
+    expect(changesDirection("a\u2067b")).toBe(true);
+    expect(changesDirection("\u05d0\u200f: 5")).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 /** A letter as blocks, written out as plain text and as simple HTML that says the same and loads nothing. */
 
+import { blankControlCharacters } from "../../shared/text.ts";
 export interface Letter {
   readonly subject: string;
   readonly text: string;
@@ -66,9 +67,8 @@ export function letter(subject: string, blocks: readonly Block[]): Letter {
  * direction of writing become spaces, spaces are made single. Lone surrogates become U+FFFD.
  */
 export function line(value: string): string {
-  return value
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/gu, " ")
+  return blankControlCharacters(value.toWellFormed())
+    .replace(/[\p{Bidi_Control}\u200b\u2060\ufeff]/gu, " ")
     .replace(/ {2,}/g, " ")
     .trim();
 }

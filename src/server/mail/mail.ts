@@ -1,7 +1,7 @@
 /** What a mail is, and what carries it. */
 
 import { SECOND } from "../../shared/clock.ts";
-import { hasControlCharacters } from "../../shared/text.ts";
+import { blankControlCharacters, hasControlCharacters } from "../../shared/text.ts";
 
 export interface MailMessage {
   /** One bare address, without a name. */
@@ -35,21 +35,19 @@ export interface MailTransport {
 export const CONNECT_TIMEOUT = 10 * SECOND;
 export const SEND_TIMEOUT = 30 * SECOND;
 
-const ADDRESS = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
+const ADDRESS = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
 
 /** Why a message may not be sent at all (an address or subject that would end its header line), or undefined if it may. */
 export function faultOf(message: MailMessage): string | undefined {
-  if (!ADDRESS.test(message.to) || message.to.length > 254) return "The recipient is not one plain e-mail address";
+  const isAddress = ADDRESS.test(message.to) && !hasControlCharacters(message.to) && message.to.length <= 254;
+  if (!isAddress) return "The recipient is not one plain e-mail address";
   if (hasControlCharacters(message.subject)) return "The subject contains a line break or another control character";
   return undefined;
 }
 
 /** What a server or library said, as one line of at most 300 characters. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .trim()
-    .slice(0, 300);
+  return blankControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, 300);
 }
 
 /** What the promise comes to, or an error when it takes longer than that many milliseconds; it is not stopped. */
