@@ -5,6 +5,7 @@ import { message, text } from "@optique/core/message";
 import type { Suggestion } from "@optique/core/parser";
 import { string, type ValueParser } from "@optique/core/valueparser";
 import type { Nameable } from "../domain/stats/names.ts";
+import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** What a shell asked for: what it is to be offered, with placeholders for names. */
@@ -71,7 +72,7 @@ async function namesOf(
   words: readonly string[],
 ): Promise<readonly Suggestion[]> {
   const typed = words.at(-1) ?? "";
-  const account = kind === "users" && typed.startsWith("ext_") ? "ext_" : "";
+  const account = kind === "users" && typed.startsWith(ACCOUNT_PREFIX) ? ACCOUNT_PREFIX : "";
   const [, , of = ""] = words.filter((word) => !word.startsWith("-"));
   try {
     const slow = new Promise<readonly never[]>((resolve) => setTimeout(resolve, PATIENCE, []).unref());

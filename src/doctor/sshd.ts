@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { findCommand, runCommand } from "../host/execute/command.ts";
 import { REVOKED_KEYS_FILE } from "../install/settings.ts";
+import { hostAccountOf } from "../shared/account-name.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";
 
@@ -16,7 +17,7 @@ export interface SshdExpectation {
   readonly groups: readonly string[];
 }
 
-const PROBE = "ext_probe";
+const PROBE = hostAccountOf("probe");
 const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
 const area = areaOf("sshd");
 

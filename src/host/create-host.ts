@@ -14,7 +14,7 @@ import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
 import { createManagedHost } from "./managed-host.ts";
 import type { HostParts } from "./parts.ts";
-import { trashBases } from "./plan/plan.ts";
+import { EXAMPLE, trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createHostKeys } from "./sshd/host-keys.ts";
@@ -69,6 +69,6 @@ async function prepared(parts: HostParts): Promise<Host> {
     const problem = await attempt(() => executor.apply({ kind: "make-trash", base }), log);
     if (problem !== undefined) log.warn(`What is deleted has no place to wait: ${problem}`);
   }
-  await patterns.of("ext_example");
+  await patterns.of(EXAMPLE.name);
   return createManagedHost(parts);
 }

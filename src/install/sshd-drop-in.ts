@@ -1,9 +1,10 @@
 /** What sshd is told about the accounts of this service. */
 
+import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
 import { type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 
-const PROBE = "user=ext_probe,host=localhost,addr=127.0.0.1";
+const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
 
 /** Asks sshd what is in force for an account of this service; it need not exist. */
 export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;
@@ -21,7 +22,7 @@ export function revokedKeysStep(): PlaceFile {
 /** The text of the drop-in for the given `UAM_AUTHORIZED_KEYS_FILE`. Without the file of revoked keys sshd refuses every key. */
 export function renderSshdDropIn(authorizedKeysFile: string, revokedKeysFile = REVOKED_KEYS_FILE): string {
   return `# Written by "uam install": accounts of external users. Nobody else is affected.
-Match User ext_*
+Match User ${ACCOUNT_PREFIX}*
     # One file only: by default sshd reads .ssh/authorized_keys2 too, where a user can keep a revoked key.
     AuthorizedKeysFile ${authorizedKeysFile}
     # And nothing else that could let a key in.

@@ -25,7 +25,7 @@ const EXPIRY_DAY = 2_718_281;
 /** Values that stand where calls differ; the renderer puts an expression in their place. */
 const EXAMPLE: Example = {
   account: {
-    name: "ext_0name0",
+    name: hostAccountOf("0name0"),
     uid: 3_999_999_999,
     expireAt: new Date((EXPIRY_DAY - 1) * DAY),
     open: true,
@@ -33,7 +33,7 @@ const EXAMPLE: Example = {
   },
   mark: "feedfacefeedface",
   below: "0below0",
-  names: "ext_0names0",
+  names: hostAccountOf("0names0"),
 };
 const VARIABLE = new RegExp(
   [EXAMPLE.account.name, EXAMPLE.account.uid, EXPIRY_DAY, EXAMPLE.mark, EXAMPLE.below, EXAMPLE.names].join("|"),

@@ -7,7 +7,7 @@ import type { AuditAction, ResourceType } from "../domain/operation/audit-action
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
 import { statusAt } from "../domain/users/find.ts";
-import { hostAccountOf } from "../domain/users/username.ts";
+import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";

@@ -106,13 +106,14 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // What looks like what is one rule, for the API and the command line alike.
   "fastest-levenshtein": ["shared/near-miss.ts", "cli/suggestion.ts"],
   "string-width": ["cli"],
+  "p-limit": ["shared/bounded.ts"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   resend: ["server/mail"],
   bun: ["build"],
 };
 
-/** What only some files may use in their code, and why these may. */
+/** What only some files may use in their code, or is written once; and why these may. */
 export interface Word {
   readonly name: string;
   readonly pattern: RegExp;
@@ -163,6 +164,27 @@ export const WORDS: readonly Word[] = [
     name: "the clock",
     pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bTemporal\.Now\b/,
     allowed: { "shared/clock.ts": "is the clock" },
+  },
+  {
+    name: "whether systemd is there",
+    pattern: /\/run\/systemd\/system/,
+    allowed: { "shared/systemd.ts": "asks", "build/deb.ts": "the package's scripts are shell" },
+  },
+  {
+    name: "the rule on control characters",
+    pattern: /\\p\{Cc\}/,
+    allowed: { "shared/text.ts": "has the rules on texts" },
+  },
+  {
+    // Help and messages may say it.
+    name: "the prefix of accounts, as a value",
+    pattern: /(["'])ext_\1|`ext_\$/,
+    allowed: { "shared/account-name.ts": "names accounts" },
+  },
+  {
+    name: "the longest period",
+    pattern: /\b3_?650d?\b/,
+    allowed: { "shared/duration.ts": "has it as MAX_DAYS" },
   },
 ];
 

@@ -13,7 +13,7 @@ ${rows(PLACES, ({ what, imports }) => `${what}\n-> ${imports.join(", ") || "noth
 Packages that belong to a place
 ${rows(PACKAGES, (places) => places.join(", "))}
 
-What only some files may name
+What only some files may name, or is written once
 ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "    ")}`).join("\n")}
 
 Sizes

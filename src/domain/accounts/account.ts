@@ -2,10 +2,10 @@
 
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
+import { hostAccountOf } from "../../shared/account-name.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
-import { hostAccountOf } from "../users/username.ts";
 import { type Closing, closingsOf } from "./closings.ts";
 
 /** Which account is the user's. */

@@ -1,11 +1,11 @@
 /** Recreating an account that somebody removed from the host by hand. */
 
 import type { AccountRef, Host } from "../../protocol/host.ts";
+import { hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { lockUser, type User } from "../users/find.ts";
-import { hostAccountOf } from "../users/username.ts";
 import { requireClosed } from "./access.ts";
 import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf } from "./closings.ts";

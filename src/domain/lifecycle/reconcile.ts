@@ -2,6 +2,7 @@
 
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
+import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
@@ -13,7 +14,6 @@ import { keyCameBack } from "../mail/host-messages.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
 import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
-import { ACCOUNT_PREFIX, hostAccountOf } from "../users/username.ts";
 import { finishClosings } from "./finish.ts";
 import { readLocks } from "./lock-journal.ts";
 import { importLocks } from "./locks.ts";
@@ -57,7 +57,7 @@ export async function reconcileHost(
 /** One account, under its user's row lock. What is repaired is recorded; what cannot be is only reported, each time anew. */
 async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
   const { clock, host } = services;
-  const known = await findUserByName(services.autocommit, name.slice(ACCOUNT_PREFIX.length));
+  const known = await findUserByName(services.autocommit, withoutPrefix(name));
   if (known === undefined) return [];
   const entry = {
     action: "reconcile.repair",

@@ -1,5 +1,6 @@
 /** What several mails say in the same words. */
 
+import { hostAccountOf } from "../../shared/account-name.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
 import type { SiteWithKeys } from "./site.ts";
@@ -16,7 +17,7 @@ export function hello(username: string): Block {
 
 /** The name of the host account. */
 export function accountName({ username }: Pick<MailedUser, "username">): string {
-  return `ext_${line(username)}`;
+  return hostAccountOf(line(username));
 }
 
 /** Which account, where, and until when. */

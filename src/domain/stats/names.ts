@@ -1,6 +1,7 @@
 /** Names of what is stored, for completion at a shell. */
 
 import { sql } from "drizzle-orm";
+import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
 /** What there are names of: users, a user's active keys, administrators, and applications that are pending. */
@@ -23,7 +24,7 @@ export async function listNames(
   const source = {
     users: sql`select username as name, status as hint from users`,
     keys: sql`select k.id::text as name, k.type || ' of ' || to_char(k.created_at, 'YYYY-MM-DD') as hint from ssh_keys k
-      join users u on u.id = k.user_id where k.status = 'active' and ${of} in (u.username, 'ext_' || u.username, u.id::text)`,
+      join users u on u.id = k.user_id where k.status = 'active' and ${of} in (u.username, ${ACCOUNT_PREFIX}::text || u.username, u.id::text)`,
     admins: sql`select username as name, '' as hint from admins`,
     applications: sql`select id::text as name, to_char(created_at, 'YYYY-MM-DD') as hint from approvals where status = 'pending'`,
   }[kind];

@@ -4,7 +4,6 @@ import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/account-na
 import { UamError } from "../../shared/errors.ts";
 import { requireText } from "../../shared/text.ts";
 
-export { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../shared/account-name.ts";
 export { parseText } from "../../shared/text.ts";
 
 /** Longest name that anybody may type in order to log in; no name that exists is longer. */

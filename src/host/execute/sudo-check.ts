@@ -1,10 +1,11 @@
 /** Whether sudo mode can work here; what to do where it cannot. */
 
+import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { DAY, systemClock } from "../../shared/clock.ts";
 import { publicMessage } from "../../shared/errors.ts";
 import { readAccounts } from "../account.ts";
 import { keyFileOf, otherKeyFilesOf } from "../key-file/key-path.ts";
-import { expectedOwner } from "../plan/plan.ts";
+import { EXAMPLE, expectedOwner } from "../plan/plan.ts";
 import { readProcess } from "../processes/processes.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
@@ -41,7 +42,7 @@ export async function checkSudo(settings: HostSettings, program: readonly string
  * of an account `ext_example`. Pure.
  */
 export function strayKeyFiles(layout: Layout, patterns: readonly string[]): readonly string[] {
-  const owner = expectedOwner(layout, { name: "ext_example", uid: 20_000 });
+  const owner = expectedOwner(layout, EXAMPLE);
   const ours = keyFileOf(layout.authorizedKeysFile, owner);
   const second = secondKeyFile(layout);
   const known = second === undefined ? undefined : keyFileOf(second, owner).path;
@@ -53,7 +54,7 @@ export function strayKeyFiles(layout: Layout, patterns: readonly string[]): read
 /** What this sshd cannot be asked, it does not fail here: reconcile reports what it reads. */
 async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
   const ask = (argv: readonly string[]) => runSudo({ as: "root", argv });
-  const patterns = (await createKeyFilePatterns(settings.tools, ask).of("ext_example")) ?? [];
+  const patterns = (await createKeyFilePatterns(settings.tools, ask).of(EXAMPLE.name)) ?? [];
   const [stray] = strayKeyFiles(settings, patterns);
   if (stray === undefined) return [];
   const advice = `set AuthorizedKeysFile to ${settings.authorizedKeysFile} for ext_* in sshd_config`;
@@ -79,7 +80,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   if (listed.exitCode !== 0) return [`sudo -n does not work for this user (${firstLine(listed.stderr)}): ${REMEDY}`];
   const owner = exampleOwner(settings);
   const account = {
-    name: owner ?? "ext_example",
+    name: owner ?? EXAMPLE.name,
     uid: settings.uidRange?.first ?? 20_000,
     expireAt: new Date(systemClock.now().getTime() + DAY),
     open: true,
@@ -121,7 +122,7 @@ async function isListed(
 function exampleOwner(settings: HostSettings): string | undefined {
   const table = readAccounts();
   const members = table.groups.get(settings.markerGroup)?.members ?? new Set<string>();
-  return [...members].find((name) => name.startsWith("ext_") && table.passwd.has(name));
+  return [...members].find((name) => name.startsWith(ACCOUNT_PREFIX) && table.passwd.has(name));
 }
 
 function firstLine(text: string): string {

@@ -1,6 +1,7 @@
 /** What is wanted, turned into a list of changes as data. Pure: nothing here looks at the host or at the clock. */
 
 import type { Account, AccountRef } from "../../protocol/host.ts";
+import { hostAccountOf } from "../../shared/account-name.ts";
 import { DAY } from "../../shared/clock.ts";
 import { type KeyFile, keyFileOf, type Owner } from "../key-file/key-path.ts";
 import type { Process } from "../processes/processes.ts";
@@ -48,7 +49,7 @@ export interface WantedShadow {
 }
 
 /** For what does not depend on the account. */
-const EXAMPLE: AccountRef = { name: "ext_example", uid: 20_000 };
+export const EXAMPLE: AccountRef = { name: hostAccountOf("example"), uid: 20_000 };
 /** Any day long past, and not 0, which pam_unix(8) and shadow(5) read differently. */
 export const SHUT_DAY = 1;
 /** A password that never matches, but does not count as locked where PAM is off, as `!` would. */

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import { hostAccountOf } from "../../shared/account-name.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
@@ -17,7 +18,7 @@ const TYPES: readonly { readonly type: RegExp; readonly name: string }[] = [
 ];
 const DIRECTORY = "/etc/ssh";
 /** Any name of an account of ours will do: what an sshd proves itself with does not depend on who connects. */
-const ANYBODY = "ext_a";
+const ANYBODY = hostAccountOf("a");
 
 /** Which files sshd has its keys in is asked again after so long; the files themselves are read each time. */
 const REMEMBERED = 10 * MINUTE;

@@ -1,7 +1,8 @@
 /** What the schemas of all routes are made of. They validate, and the OpenAPI document is made from them. */
 
 import * as v from "valibot";
-import { MAX_PURPOSE, MAX_SUPERVISOR, USERNAME } from "../../domain/users/username.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../domain/users/username.ts";
+import { USERNAME } from "../../shared/account-name.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
 
