@@ -2,7 +2,7 @@
 
 import { extractOptionNames, type Usage, type UsageTerm } from "@optique/core/usage";
 import { closest, distance } from "fastest-levenshtein";
-import { visible } from "./output.ts";
+import { replaceUnprintable } from "../shared/text.ts";
 
 /** Other tools' words for what is called differently here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
@@ -115,5 +115,5 @@ function valueOptions(usage: Usage): ReadonlySet<string> {
 
 /** As it is typed, with what could drive a terminal escaped. */
 function quoted(text: string): string {
-  return visible(JSON.stringify(text));
+  return replaceUnprintable(JSON.stringify(text), () => "?");
 }
