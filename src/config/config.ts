@@ -28,11 +28,11 @@ export type Config = {
   readonly [K in Key]: K extends Optional ? Value<K> | undefined : Value<K>;
 };
 
-/** What of the surroundings decides a default. */
+/** The surroundings that decide some defaults. */
 export interface Surroundings {
   readonly isRoot: boolean;
   readonly currentDirectory: string;
-  /** Looks whether the host has what the values that can be used name; a fault is a sentence that names the variable. */
+  /** Checks that the host has what the valid values name; each fault is a sentence that names the variable. */
   readonly lacks?: (values: Partial<Config>) => readonly string[];
 }
 
@@ -87,7 +87,7 @@ export function describeVariables(): readonly {
   }));
 }
 
-/** The configuration in force, each value as it could be set again; null: unset. Secrets are only said to be set. */
+/** The configuration in force, each value in the form in which it can be set; null: unset. Secrets only show that they are set. */
 export function describeConfig(config: Config): Readonly<Record<string, string | null>> {
   const shown: Record<string, string | null> = {};
   for (const [key, entry] of Object.entries(VARIABLES) as [Key, Variable<unknown>][]) {
@@ -117,7 +117,7 @@ function textOf(key: Key, value: NonNullable<Config[Key]>): string {
   return value.join(",");
 }
 
-/** An empty variable is as if it were not set. */
+/** An empty variable counts as unset. */
 function givenValue(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined;
 }
@@ -139,7 +139,7 @@ function rawValue(environment: Environment, entry: Variable<unknown>): string | 
   }
 }
 
-/** A misspelt name would otherwise be a setting that is silently not in force. */
+/** Without this check, a misspelt variable would silently have no effect. */
 function unknownNames(environment: Environment): string[] {
   const known = new Set<string>();
   for (const entry of Object.values(VARIABLES) as Variable<unknown>[]) {
@@ -152,7 +152,7 @@ function unknownNames(environment: Environment): string[] {
     .map((name) => `${name} is not a variable that uam knows; see uam serve --help`);
 }
 
-/** Of what is given, whether or not its value can be used: whoever mends one fault must not meet the next. */
+/** Judges every variable that is set, even one with an invalid value: fixing one fault must not uncover the next. */
 function contradictions(given: ReadonlySet<Key>): string[] {
   const faults: string[] = [];
   if (given.has("tlsCert") !== given.has("tlsKey")) faults.push("UAM_TLS_CERT and UAM_TLS_KEY must be set together");

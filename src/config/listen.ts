@@ -26,7 +26,7 @@ export const listen = v.pipe(
   }),
 );
 
-/** The address as `UAM_LISTEN` takes it. */
+/** The address in the form that `UAM_LISTEN` accepts. */
 export function formatListen(listen: Listen): string {
   if (listen.kind === "unix") return `unix:${listen.path}`;
   return `${listen.hostname.includes(":") ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`;

@@ -10,7 +10,7 @@ export interface SshHost {
 }
 
 const SSH_PORT = 22;
-/** It must not begin with a dash: a mail tells people to type it behind `ssh`. */
+/** It must not begin with a dash: mails tell people to type it after `ssh`. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
 
 export const sshHost = v.pipe(
@@ -23,7 +23,7 @@ export const sshHost = v.pipe(
   }),
 );
 
-/** As `UAM_SSH_HOST` takes it. */
+/** In the form that `UAM_SSH_HOST` accepts. */
 export function formatSshHost({ host, port }: SshHost): string {
   if (port === SSH_PORT) return host;
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -24,7 +24,7 @@ export const duration = (maximum?: number) =>
       try {
         return parseDuration(dataset.value, maximum);
       } catch (error) {
-        addIssue({ message: `is no usable duration. ${publicMessage(error)}` });
+        addIssue({ message: `is not a valid duration. ${publicMessage(error)}` });
         return NEVER;
       }
     }),
@@ -44,7 +44,7 @@ export const proxies = v.pipe(
     try {
       parseTrustedProxies(dataset.value);
     } catch (error) {
-      addIssue({ message: `is not usable. ${publicMessage(error)}` });
+      addIssue({ message: `is not valid. ${publicMessage(error)}` });
     }
   }),
 );

@@ -107,7 +107,7 @@ export const VARIABLES = {
     "UAM_AUDIT_RETENTION_MIN",
     "30d",
     duration(),
-    "the shortest time that administrators may have audit records kept for",
+    "the shortest audit retention that administrators may set",
   ),
   smtpUrl: secret(
     "UAM_SMTP_URL",
@@ -163,7 +163,7 @@ export const VARIABLES = {
     proxies,
     "addresses or networks whose X-Forwarded-For counts; `unix` for the unix socket",
   ),
-  rateLimit: variable("UAM_RATE_LIMIT", "on", onOff, "off for those who limit anonymous requests in front"),
+  rateLimit: variable("UAM_RATE_LIMIT", "on", onOff, "limits for anonymous requests; off where a proxy limits them"),
   maxBody: variable("UAM_MAX_BODY", "65536", count(1024, 16 * 1024 * 1024), "largest request body in bytes"),
   captcha: variable("UAM_CAPTCHA", "on", onOff, "off accepts any captcha answer; for tests only"),
   otpTtl: variable("UAM_OTP_TTL", "10m", duration(DAY), "how long a one-time code is valid"),
@@ -174,7 +174,7 @@ export const VARIABLES = {
     count(1, 100),
     "failed administrator logins that lock a name",
   ),
-  lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lock-out lasts"),
+  lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lockout lasts"),
   keyTypes: variable(
     "UAM_KEY_TYPES",
     KEY_TYPES.join(","),
@@ -195,12 +195,12 @@ export const VARIABLES = {
     "which sessions end when a key is revoked",
   ),
   uidRange: variable("UAM_UID_RANGE", "20000-59999", uidRange, "uids for accounts; each is used once"),
-  homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory of the home directories"),
+  homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory that holds the home directories"),
   shell: variable("UAM_SHELL", "/bin/bash", absolute, "login shell of accounts"),
   groups: variable(
     "UAM_GROUPS",
     "",
-    v.pipe(list, v.array(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_-]{0,31}$/, "has a name that is no group's")))),
+    v.pipe(list, v.array(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_-]{0,31}$/, "has a name that no group can have")))),
     "extra groups of accounts",
   ),
   authorizedKeysFile: variable(

@@ -43,7 +43,7 @@ describe("uam key", () => {
     expect((await cli.run(["key", "revoke", "bob", "1"])).code).toBe(1);
     expect(await cli.json(["key", "revoke", "alice", "1"])).toMatchObject({ id: 1, status: "revoked" });
     const again = await cli.run(["key", "revoke", "alice", "1"]);
-    expect([again.code, again.stderr]).toEqual([1, "uam: There is no such key, or it is revoked already\n"]);
+    expect([again.code, again.stderr]).toEqual([1, "uam: There is no such key, or it is already revoked\n"]);
     expect((await cli.json(["key", "list", "alice"])).items).toHaveLength(1);
     const { items } = await cli.json(["audit", "list", "--action", "key.revoke", "--resource-id", "1"]);
     expect(items.map((row: { result: string; actor: string }) => [row.result, row.actor])).toEqual([

@@ -185,7 +185,7 @@ describe("uam user delete", () => {
       stderr: "uam: Rebuilding needs --yes where nobody can be asked.\n",
     });
     expect((await cli.run(["user", "rebuild", "bob", "--yes"])).stderr).toEndWith(
-      "uam: The host account ext_bob is there; uam reconcile repairs what is wrong with it\n",
+      "uam: The host account ext_bob exists; uam reconcile repairs what is wrong with it\n",
     );
   });
 

@@ -1,4 +1,4 @@
-/** What gives a user's account access and what takes it away, each written once, whoever asked for it. */
+/** Gives a user's account access and takes it away: each is written once, whoever asks for it. */
 
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
@@ -12,7 +12,7 @@ import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";
 import { forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 
-/** Gives access: the account is opened with the keys as stored; set back if the operation fails. */
+/** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
   await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
@@ -21,7 +21,7 @@ export async function openAccess(op: Grant, user: User): Promise<void> {
 }
 
 /**
- * Sets the host back to what is stored for a user after giving access failed, under the user's row lock. An account whose
+ * Restores the host to what is stored for a user after giving access failed, under the user's row lock. An account whose
  * user is not stored (a create that failed) is removed.
  */
 export async function restoreAccess(context: Context, user: Pick<User, "id" | "username" | "uid">): Promise<void> {
@@ -35,7 +35,7 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
   });
 }
 
-/** Throws `internal` with the first thing that is left to do, if any is. */
+/** Throws `internal` with the first thing that is left to do, if there is one. */
 export function requireClosed({ owed: [sentence] }: HostClosing): void {
   if (sentence !== undefined) throw new UamError("internal", sentence);
 }
@@ -45,23 +45,23 @@ export interface Closed {
   readonly user: User;
   /** Whether sshd refuses every key of the account. */
   readonly refused: boolean;
-  /** What is left to do, and will be tried again; none if all is done. */
+  /** What is left to do and will be retried; empty if all is done. */
   readonly owed: readonly string[];
 }
 
-/** What a closing is given. */
+/** The options of a closing. */
 export interface ClosingRequest {
-  /** Since when the user counts as disabled, if not disabled before; now unless told. */
+  /** Since when the user counts as disabled, unless they already are; by default, now. */
   readonly at?: Date;
-  /** The audit action that stands for it in the log, should the process die before the operation has recorded it. */
+  /** The audit action to record later, should the process die before the operation has recorded it. */
   readonly action?: AuditAction;
-  /** The note of an earlier try, which this one goes on with. */
+  /** The note of an earlier attempt that this one continues. */
   readonly note?: number;
 }
 
 /**
  * Takes access away until an administrator gives it back: the user is stored as disabled whatever the host says, the account
- * is shut, and what cannot be done is owed. An expired user stays expired, and returns as disabled when extended.
+ * is shut, and what cannot be done is owed. An expired user stays expired, and becomes disabled when extended.
  */
 export async function disableAccess(
   op: ClosingOperation,
@@ -77,9 +77,9 @@ export async function disableAccess(
   return await settle(op, disabled, id, closing);
 }
 
-/** Takes access away because its time is up: the user is stored as expired whatever the host says. */
+/** Takes access away because the account has expired: the user is stored as expired whatever the host says. */
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
-  // Without a note: what is stored of the time alone keeps the account shut, and the job finds the user again.
+  // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const expired = await storeUser(op, user, { status: "expired" });
   const closing = await shutOnHost(op, expired);
   if (closing.owed.length === 0) return { user: expired, ...closing };
@@ -87,7 +87,7 @@ export async function expireAccess(op: ClosingOperation, user: User): Promise<Cl
   return await settle(op, expired, id, closing);
 }
 
-/** Goes on with shutting an account that is owed; what is stored of the user stays as it is. */
+/** Continues to shut an account whose shutting is owed; the stored user does not change. */
 export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   return await settle(op, user, note, await shutOnHost(op, user));
 }
@@ -113,19 +113,19 @@ export async function removeAccess(
   const now = op.context.clock.now();
   const status = user.status === "expired" ? "expired" : "disabled";
   const kept = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? now });
-  // The record of its success is still to come, in the name of who asked.
+  // The record of its success follows later, in the name of whoever asked for it.
   await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
   return { user: kept, ...closing };
 }
 
-/** What the caller is told where a closing is committed with something left to do. */
+/** The message for the caller when a closing is committed with something left to do. */
 export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refused" | "owed">): string {
   const now = refused ? "and cannot log in" : "but the host may still let them in until this is done";
   return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 
 function unfinished({ username }: User): string {
-  return `The access of ${username} is being taken away, but the database failed before that could be recorded. Nothing gives it back: it is finished and recorded once the database answers.`;
+  return `The access of ${username} is being taken away, but the database failed before this could be recorded. It will not be given back: the change is finished and recorded once the database is available.`;
 }
 
 async function settle(op: ClosingOperation, user: User, note: number, closing: HostClosing): Promise<Closed> {
@@ -142,17 +142,20 @@ async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.shutAccount(refOf(user));
     op.record({ detail: { host: presence } });
-    log.warn("an account is not on the host as it was made; look into it", { account: refOf(user).name, presence });
+    log.warn("an account is missing on the host, or is not the one that the service created; look into it", {
+      account: refOf(user).name,
+      presence,
+    });
     return { refused: presence === "missing", owed: [] };
   });
 }
 
-/** Whatever a host throws, a closing goes on: it is owed. */
+/** A closing goes on whatever the host throws: what failed is owed. */
 async function goOn({ context }: ClosingOperation, close: () => Promise<HostClosing>): Promise<HostClosing> {
   try {
     return await close();
   } catch (error) {
-    context.log.error("access could not be taken away on the host; it is tried again", {
+    context.log.error("access could not be taken away on the host; this will be retried", {
       error,
       requestId: context.requestId,
     });

@@ -1,4 +1,4 @@
-/** What a host is told of a user: the account as it should be, with the keys as stored. */
+/** What a host is told about a user: the account as it should be, with the stored keys. */
 
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
@@ -13,13 +13,13 @@ export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
   return { name: hostAccountOf(user.username), uid: user.uid };
 }
 
-/** The account as it should be now. Access that is being taken away counts as taken. */
+/** The account as it should be now. Access that is being taken away counts as gone. */
 export async function accountOf(tx: Transaction | Database, user: User, now: Date): Promise<Account> {
   const [keys, owed] = await pipelined(activeKeys(tx, user.id), closingsOf(tx, user.id));
   return accountAt(now, user, { keys, owed });
 }
 
-/** The same from what is known of the user. */
+/** The same from keys and closings that the caller has already read. */
 export function accountAt(
   now: Date,
   user: User,
@@ -48,7 +48,7 @@ export function openAccountOf(user: User, keys: readonly KeyRow[]): Account {
   };
 }
 
-/** The account of a user who has none. */
+/** The account of a user who has no access. */
 export function shutAccountOf(user: User): Account {
   return { ...refOf(user), expireAt: user.expireAt, open: false, keys: [] };
 }
@@ -79,7 +79,7 @@ export async function activeKeys(db: Transaction | Database, userId: number): Pr
   return await selectActiveKeys(db).execute({ userId });
 }
 
-/** To be called by every change of what the account should be, in its transaction. */
+/** Every change of what the account should be calls this, in its transaction. */
 export async function raiseGeneration(tx: Transaction, userId: number): Promise<void> {
   await tx
     .update(accounts)

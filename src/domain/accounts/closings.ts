@@ -1,6 +1,6 @@
 /**
- * Access that is being taken away: noted before the host is touched, owed until nothing is left to do. As long as a note is
- * there nothing opens what it is about; see `accountAt`.
+ * Access that is being taken away: noted before the host is touched, owed until nothing is left to do. As long as a note
+ * exists, nothing opens what it is about; see `accountAt`.
  */
 
 import { and, asc, eq, lte, sql } from "drizzle-orm";
@@ -26,7 +26,7 @@ export interface NewClosing {
 /** The wait doubles with each attempt, from a minute to this. */
 const LONGEST_WAIT = HOUR;
 
-/** Notes, committed at once, that the caller takes access away; returns the note's id. To be called under the user's row lock. */
+/** Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. */
 export async function noteClosing(
   { autocommit, actor, clock }: Pick<Context, "autocommit" | "actor" | "clock">,
   { userId, kind, keyId = 0, action }: NewClosing,
@@ -44,14 +44,14 @@ export async function noteClosing(
   return row.id;
 }
 
-/** Nothing is left to do. */
+/** Settles the note: nothing is left to do. */
 export async function settleClosing(tx: Transaction, id: number): Promise<void> {
   await tx.delete(closings).where(eq(closings.id, id)).prepare("settle_closing").execute();
 }
 
 /**
- * Something is left to do: it is tried again after a minute, then after twice as long each time, at most an hour. The
- * administrators are mailed when it becomes owed. `recorded` says that the audit log has it already.
+ * Something is left to do: it is retried after a minute, then after twice as long each time, at most an hour. The
+ * administrators are mailed when it becomes owed. `recorded` says that the audit log already has it.
  */
 export async function oweClosing(
   op: Operation,
@@ -94,12 +94,12 @@ export async function closingsOf(db: Database | Transaction, userId: number): Pr
   return await selectClosings(db).execute({ userId });
 }
 
-/** Everything that is being taken away from anybody, the oldest first. */
+/** Everything that is being taken away from any user, oldest first. */
 export async function listClosings(db: Database | Transaction): Promise<readonly Closing[]> {
   return await db.select().from(closings).orderBy(asc(closings.id));
 }
 
-/** What is to be tried by now. */
+/** What is due for another attempt. */
 export async function dueClosings(db: Database, now: Date): Promise<readonly Closing[]> {
   return await db
     .select()
@@ -114,12 +114,12 @@ export async function findClosing(tx: Transaction, id: number): Promise<Closing 
   return row;
 }
 
-/** Somebody opens the account: what was left of shutting it counts no more. Keys that are being revoked stay dead. */
+/** Drops what was left of shutting an account that is being opened. Keys that are being revoked stay dead. */
 export async function forgetShut(tx: Transaction, userId: number): Promise<void> {
   await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shut")));
 }
 
-/** The user is gone. */
+/** Drops every note about a user who is gone. */
 export async function forgetClosings(tx: Transaction, userId: number): Promise<void> {
   await tx.delete(closings).where(eq(closings.userId, userId));
 }

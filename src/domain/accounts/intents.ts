@@ -1,4 +1,4 @@
-/** Accounts that are being made: what a crash between the host and the commit leaves is found and removed. */
+/** Accounts that are being created: what a crash between host and commit leaves behind is found and removed. */
 
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
@@ -8,20 +8,20 @@ import { LOCKS } from "../../store/locks.ts";
 import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
 import type { Operation, Services } from "../operation/context.ts";
 
-/** Notes, committed at once, that the account is about to be made; until the operation ends nobody takes it for left over. */
+/** Notes, committed at once, that the account is about to be created; until the operation ends nobody takes it for a leftover. */
 export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.accountIntent}, ${account.uid})`);
   await context.autocommit.insert(accountIntents).values({ uid: account.uid, name: account.name });
 }
 
-/** To be called in the transaction that stores the user, or once the account is gone again. */
+/** Call it in the transaction that stores the user, or once the account is gone again. */
 export async function forgetIntent(db: Database | Transaction, uid: number): Promise<void> {
   await db.delete(accountIntents).where(eq(accountIntents.uid, uid));
 }
 
 /**
- * Removes the accounts that a crash left without a user. One that somebody is making at this moment, here or on another
- * replica, is left alone; one that the host refuses to remove stays noted, and is tried again with the next call.
+ * Removes the accounts that a crash left without a user. One that is being created at this moment, here or on another
+ * replica, is left alone; one that the host refuses to remove stays noted and is retried with the next call.
  */
 export async function removeUnfinishedAccounts({ db, host, log }: Services): Promise<void> {
   for (const { uid, name } of await db.select().from(accountIntents)) {
@@ -40,10 +40,10 @@ export async function removeUnfinishedAccounts({ db, host, log }: Services): Pro
         const [left] = user === undefined ? (await host.removeAccount({ name, uid })).owed : [];
         if (left !== undefined) throw new UamError("internal", left);
         await forgetIntent(tx, uid);
-        log.warn("an account that a crash had left half made was removed", { account: name, uid });
+        log.warn("an account that a crash had left half created was removed", { account: name, uid });
       });
     } catch (error) {
-      log.error("an account that a crash left half made cannot be removed", { account: name, uid, error });
+      log.error("an account that a crash left half created cannot be removed", { account: name, uid, error });
     }
   }
 }

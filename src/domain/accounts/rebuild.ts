@@ -11,8 +11,8 @@ import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf } from "./closings.ts";
 
 /**
- * Makes the user's account anew: with its uid, an empty home, and keys and state as stored. Whatever the old account left (home, jobs,
- * processes) is removed first. Throws `conflict` if the account is there, if the host gave its name or uid to another one, or if the
+ * Recreates the user's account: with its uid, an empty home, and the stored keys and state. Whatever the old account left (home, jobs,
+ * processes) is removed first. Throws `conflict` if the account exists, if the host gave its name or uid to another one, or if the
  * user is being deleted. If it fails, the new account is removed again.
  */
 export function rebuildAccount(context: Context, userId: number): Promise<User> {
@@ -29,14 +29,14 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     if (presence === "present") {
       throw new UamError(
         "conflict",
-        `The host account ${ref.name} is there; uam reconcile repairs what is wrong with it`,
+        `The host account ${ref.name} exists; uam reconcile repairs what is wrong with it`,
       );
     }
     if (presence === "missing") await clear(host, ref);
     op.onRollback(async () => {
       if ((await host.presence(ref)) === "present") requireClosed(await host.removeAccount(ref));
     });
-    // An account that a crash left half made counts as foreign: createAccount() tells the two apart, and refuses the other.
+    // An account that a crash left half created counts as foreign: createAccount() tells it from a foreign one, which it refuses.
     await host.createAccount(openAccountOf(user, []));
     await raiseGeneration(op.tx, userId);
     const account = await accountOf(op.tx, user, clock.now());
@@ -56,7 +56,7 @@ export function accountMissing({ username }: Pick<User, "username">, code: "conf
   );
 }
 
-/** Takes away what the account left, and makes sure that nobody else has its name by now. */
+/** Removes what the account left, and makes sure that nothing else has taken its name. */
 async function clear(host: Host, ref: AccountRef): Promise<void> {
   requireClosed(await host.removeAccount(ref));
   if (await host.nameTaken(ref.name)) {

@@ -6,8 +6,8 @@ import { uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
 /**
- * A uid that no account was ever given by this service and none on the host has. Committed on its own before it is used:
- * a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
+ * A uid that this service never gave to an account and that no account on the host has. Committed on its own before it is
+ * used: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
  */
 export async function allocateUid({ autocommit, host, policy }: Context): Promise<number> {
   for (;;) {

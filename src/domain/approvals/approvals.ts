@@ -1,4 +1,4 @@
-/** Access applications: anyone submits one, administrators review it, and approving makes the user. */
+/** Access applications: anyone submits one, administrators review it, and approving it creates the user. */
 
 import { count, desc, eq } from "drizzle-orm";
 import { HOUR } from "../../shared/clock.ts";
@@ -31,19 +31,19 @@ export interface Review {
   readonly approve: boolean;
   /** Required when rejecting. */
   readonly reason?: string | undefined;
-  /** False: approve only, without making the user. */
+  /** False: approve only, without creating the user. */
   readonly createUser?: boolean | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`. */
   readonly ttlDays?: number | undefined;
 }
 
 const MAX_REASON = 1000;
-/** Applications that may be pending at once: anybody can make them up. */
+/** Applications that may be pending at once, because anybody can submit them. */
 const MAX_PENDING = 200;
 
 /**
  * Stores an application, mails the applicant a receipt, and tells the administrators. Throws `limited` while there are too
- * many. Whether another application or a user has that name is not looked at, so that it cannot be found out here.
+ * many. It does not check whether another application or a user has that name, so nobody can find out here.
  */
 export function submitApplication(context: Context, input: NewApplication): Promise<ApprovalRow> {
   const entry = { action: "approval.submit", detail: { username: input.username } } as const;
@@ -68,9 +68,9 @@ export function submitApplication(context: Context, input: NewApplication): Prom
 }
 
 /**
- * Approves or rejects a pending application, and mails the outcome to the applicant. Approving makes the user and the host
+ * Approves or rejects a pending application, and mails the outcome to the applicant. Approving creates the user and the host
  * account in the same operation; if that fails, the application stays pending, and what is thrown is `conflict` or
- * `invalid` with the reason. Throws `conflict` for one that was reviewed before.
+ * `invalid` with the reason. Throws `conflict` for one that was already reviewed.
  */
 export async function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
   const known = await findApplication(context.db, id);
@@ -124,11 +124,11 @@ export async function listApplications(
   );
 }
 
-/** Throws `limited` while as many are pending as may be. Nobody else adds one while the notice is locked. */
+/** Throws `limited` while the maximum is pending. Nobody else adds one while the notice is locked. */
 async function requireRoom(tx: Transaction): Promise<void> {
   const pending = await tx.$count(approvals, eq(approvals.status, "pending"));
   if (pending < MAX_PENDING) return;
-  throw new UamError("limited", "Too many applications wait for a decision; try again in an hour", {
+  throw new UamError("limited", "Too many applications are waiting for a decision; try again in an hour", {
     retryAfter: HOUR / 1000,
   });
 }
@@ -138,11 +138,11 @@ async function findApplication(db: Database, id: number): Promise<ApprovalRow | 
   return row;
 }
 
-/** The application, locked until the operation ends: of several reviews at once one decides. */
+/** The application, locked until the operation ends: of several simultaneous reviews one decides. */
 async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
   const [row] = await op.tx.select().from(approvals).where(eq(approvals.id, id)).for("update");
   if (row === undefined) throw new UamError("not_found", "There is no such application");
-  if (row.status !== "pending") throw new UamError("conflict", `The application was ${row.status} already`);
+  if (row.status !== "pending") throw new UamError("conflict", `The application was already ${row.status}`);
   return row;
 }
 
@@ -153,7 +153,7 @@ async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?
     return await createUser(op.context, input);
   } catch (error) {
     if (error instanceof UamError && error.code === "conflict") throw error;
-    // The interface's table: any other failure to create a user is an invalid request.
+    // The specification's status table: any other failure to create a user is an invalid request.
     throw new UamError("invalid", publicMessage(error), { cause: error });
   }
 }

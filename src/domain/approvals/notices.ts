@@ -1,4 +1,4 @@
-/** Telling the administrators of applications: of the first at once, of the rest gathered. */
+/** Tells the administrators about applications: the first at once, the rest gathered. */
 
 import { and, asc, count, eq, gt, max } from "drizzle-orm";
 import { type Clock, MINUTE } from "../../shared/clock.ts";
@@ -8,12 +8,12 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
 import type { Policy, Services } from "../operation/context.ts";
 
-/** Between two mails about applications. */
+/** The least time between two mails about applications. */
 const BETWEEN_MAILS = 10 * MINUTE;
-/** Applications that one mail shows. */
+/** How many applications one mail shows. */
 const SHOWN = 20;
 
-/** What the administrators were mailed last. */
+/** What the last mail to the administrators covered. */
 export interface Notice {
   readonly applicationId: number;
   readonly mailedAt: Date | null;
@@ -25,7 +25,7 @@ export interface Noticing {
   readonly context: { readonly clock: Clock; readonly policy: Policy };
 }
 
-/** The notice, locked until the transaction ends: applications are stored and told of one after the other. */
+/** The notice, locked until the transaction ends: applications are stored and announced one after the other. */
 export async function lockNotice(tx: Transaction): Promise<Notice> {
   await tx.insert(applicationNotice).values({ one: 1 }).onConflictDoNothing();
   const [notice] = await tx.select().from(applicationNotice).for("update");
@@ -34,14 +34,14 @@ export async function lockNotice(tx: Transaction): Promise<Notice> {
 }
 
 /**
- * Queues one mail to each administrator about the pending applications that none was queued about, unless the last one was
- * less than ten minutes ago: then a later call does it.
+ * Queues one mail to each administrator about the pending applications that no mail was queued about, unless the last mail
+ * is less than ten minutes old: then a later call does it.
  */
 export async function tellOfApplications(op: Noticing, notice: Notice): Promise<void> {
   const { tx, context } = op;
   const now = context.clock.now();
   const waits = (notice.mailedAt?.getTime() ?? Number.NEGATIVE_INFINITY) + BETWEEN_MAILS - now.getTime();
-  // One that would wait for longer met a clock that was set back.
+  // A longer wait than that means that the clock was set back.
   if (waits > 0 && waits <= BETWEEN_MAILS) return;
   const untold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
   const [all] = await tx
@@ -60,7 +60,7 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
   await tx.update(applicationNotice).set({ applicationId: all.newest, mailedAt: now });
 }
 
-/** Tells the administrators of applications that came less than ten minutes after a mail, once those are over. */
+/** Tells the administrators about applications that came within ten minutes of a mail, once those minutes are over. */
 export async function tellOfWaitingApplications(services: Services): Promise<void> {
   await services.db.transaction(async (tx) => {
     await tellOfApplications({ tx, context: services }, await lockNotice(tx));

@@ -1,4 +1,4 @@
-/** Reading the audit log: any page of any filter at the cost of some index look-ups. operation/append.ts writes it. */
+/** Reads the audit log: any page of any filter costs a few index lookups. operation/append.ts writes it. */
 
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
@@ -7,9 +7,9 @@ import { type AuditRow, audit } from "../../store/schema-audit.ts";
 import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
 
-/** What of the log is wanted; `since` and `until` are both inclusive. */
+/** Which records are wanted; `since` and `until` are both inclusive. */
 export interface AuditFilter {
-  /** All that concerns this user, stored or deleted, whoever did it. */
+  /** Everything that concerns this user, stored or deleted, whoever did it. */
   readonly userId?: number | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
@@ -27,7 +27,7 @@ export interface AuditRange {
 
 /**
  * Records that are counted in the log itself, one series for each of `actions` (see audit_page() in drizzle/): those with the
- * actor and the resource id that the series' name speaks of. `subject` are those about one user, whatever the action.
+ * actor and the resource id that the series' name mentions. `subject` is the series about one user, whatever the action.
  */
 interface Series {
   readonly name: "action" | "actor_action" | "resource_action" | "resource_actor_action" | "subject";
@@ -37,10 +37,10 @@ interface Series {
   readonly actions: readonly string[];
 }
 
-/** One page of the log, newest first. Total and page are of one snapshot. */
+/** One page of the log, newest first. Total and page come from one snapshot. */
 export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<AuditRow>> {
   const { userId, actor, action, resourceType, resourceId } = filter;
-  // No text in PostgreSQL has a NUL; asking for one would be an error.
+  // PostgreSQL text cannot hold a NUL; a query with one would be an error.
   if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
   const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
   if (userId === undefined) {
@@ -55,7 +55,7 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
 
 /**
  * One page of the records in which the caller, an external user, is the actor or the object, newest first. Addresses are
- * told of the caller's own doings only.
+ * shown only for what the caller did.
  */
 export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
   const series = { name: "subject", subjectId: userId, actions: [] } as const;
@@ -64,7 +64,7 @@ export async function listOwnAudit({ db, actor }: Context, userId: number, page:
   return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
 
-/** The records of a span of time, which is one range of numbers: no record is older than the one before it. */
+/** The records of a time span, which are one range of numbers: no record is older than the one before it. */
 export async function auditRange(db: Database | Transaction, since?: Date, until?: Date): Promise<AuditRange> {
   const [range] = await db
     .select({ first: sql`first`.mapWith(Number), last: sql`last`.mapWith(Number) })
@@ -84,7 +84,7 @@ function seriesOf(filter: AuditFilter): Series {
   return { name: actor === undefined ? "action" : "actor_action", actor, actions };
 }
 
-/** The actions that a filter lets through; each has records of one resource type only. */
+/** The actions that match a filter; the records of an action all have the same resource type. */
 function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[] {
   return AUDIT_ACTIONS.filter(
     (one) =>
@@ -93,7 +93,7 @@ function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[
   );
 }
 
-/** `(first, last)` of the filter's span of time. */
+/** `(first, last)` of the filter's time span. */
 function rangeOf({ since, until }: AuditFilter): SQL {
   const from = since?.toISOString() ?? null;
   const to = until?.toISOString() ?? null;
@@ -118,21 +118,21 @@ function pageOfAll(filter: AuditFilter, page: Page): SQL {
     ) page`;
 }
 
-/** The same of records that are counted in the log. */
+/** The same for records that are counted in the log. */
 function pageOfSeries(series: Series, filter: AuditFilter, page: Page): SQL {
   return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.actor ?? null},
     ${series.resourceId ?? null}, ${series.subjectId ?? null}, ${textArray(series.actions)}, range.first, range.last,
     ${offsetOf(page)}, ${page.pageSize}) page`;
 }
 
-/** The same of those records about one user that match the other filters: one user's are few enough to be counted one by one. */
+/** The same for the records about one user that match the other filters: they are few enough to be counted one by one. */
 function pageOfSubject(userId: number, filter: AuditFilter, page: Page): SQL {
   return sql`${rangeOf(filter)} cross join lateral public.audit_subject_page(${userId}, ${filter.actor ?? null},
     ${filter.resourceId ?? null}, ${textArray(actionsOf(filter))}, range.first, range.last, ${offsetOf(page)},
     ${page.pageSize}) page`;
 }
 
-/** One parameter whatever the number of actions, so that there is one statement to prepare; no action has a comma. */
+/** One parameter for any number of actions, so that one prepared statement is enough; no action contains a comma. */
 function textArray(items: readonly string[]): SQL {
   return sql`string_to_array(${items.join(",")}, ',')`;
 }

@@ -16,11 +16,11 @@ export interface ExportRange {
   readonly until?: Date | undefined;
 }
 
-/** Records that are read at once: a block of the longest there are takes some 10 MB. */
+/** Records that are read at once: a block of the longest possible records takes about 10 MB. */
 const BLOCK = 2500;
-/** Blocks that the database makes while the one before them is on its way. */
+/** Blocks that the database prepares while the one before them is being sent. */
 const AHEAD = 2;
-/** A reader that takes nothing for so long is gone, and gives its slot back. */
+/** A reader that takes nothing for this long counts as gone, and its slot is freed. */
 const STALLED = 10 * MINUTE;
 
 const HEADER = [
@@ -40,8 +40,8 @@ const HEADER = [
 const BEGINNING = `\uFEFF${HEADER.join(",")}\r\n`;
 
 /**
- * The records within `range` that were there when it was called, oldest first, as UTF-8 CSV with a header row. When it
- * returns, the first block has been read, so a failure up to then is thrown; a later one breaks the stream off. Holds a slot
+ * The records within `range` that exist when it is called, oldest first, as UTF-8 CSV with a header row. When it
+ * returns, the first block has been read, so a failure up to then is thrown; a later one aborts the stream. Holds a slot
  * until the stream ends, fails, is cancelled, or is not read from for ten minutes; throws `limited` when none is free.
  */
 export async function exportAudit(
@@ -51,7 +51,7 @@ export async function exportAudit(
 ): Promise<ReadableStream<Uint8Array>> {
   const release = slots.take();
   try {
-    // The log only grows at its end, so the newest number at the beginning bounds one state of it.
+    // The log only grows at its end, so the newest number at the start bounds one state of it.
     const { first, last } = await auditRange(context.db, range.since, range.until);
     const read = readAhead(context, first - 1, last);
     return toStream(context, { first: await read(), read, release });
@@ -81,7 +81,7 @@ function toStream(context: Context, { first, read, release }: Source): ReadableS
     release();
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown) => {
-    // Cancelled while a block was being read: nobody is left to be told.
+    // Cancelled while a block was being read: nobody is left to tell.
     if (isOver) return;
     end();
     context.log.error("an audit export broke off", { requestId: context.requestId, error });
@@ -117,9 +117,9 @@ function toStream(context: Context, { first, read, release }: Source): ReadableS
 }
 
 /**
- * Reads the records above `after` up to `last`, block by block, and `AHEAD` of them before they are asked for, passing over
- * what retention removed meanwhile. A block is bounded by ids instead of a limit: so the next can be read at the same time,
- * and where the planner has no statistics yet, it would sort all that is left for each block (a million took 93 s).
+ * Reads the records above `after` up to `last`, block by block, `AHEAD` blocks before they are asked for, skipping what
+ * retention removed meanwhile. Blocks are bounded by ids, not by a limit: so the next can be read at the same time, and a
+ * planner without statistics does not sort everything that is left for each block (a million took 93 s).
  */
 function readAhead(context: Context, after: number, last: number): () => Promise<string | undefined> {
   const coming: Promise<string | null>[] = [];
@@ -128,7 +128,7 @@ function readAhead(context: Context, after: number, last: number): () => Promise
     for (;;) {
       while (coming.length <= AHEAD && next < last) {
         const block = readBlock(context, next, Math.min(next + BLOCK, last));
-        // Whoever takes it is told of a failure; nobody does once the stream is over.
+        // Whoever takes the block gets its failure; once the stream is over, nobody does.
         block.catch(() => {});
         coming.push(block);
         next += BLOCK;
@@ -154,9 +154,9 @@ const selectBlock = preparedOnce((db) =>
     .prepare("export_audit"),
 );
 
-/** One record as a line. Columns that anyone's text can reach are quoted; the others hold words and digits of ours. */
+/** One record as a line. Columns that submitted text can reach are quoted; the others hold only our own words and digits. */
 function line() {
-  // As to_char() writes it, in a third of the time; the microsecond keeps zeros at the end, and is cut off with the rest.
+  // What to_char() gives, in a third of the time; the added microsecond keeps trailing zeros, and is cut off with the rest.
   const time = sql`substr(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 2, 23) || 'Z'`;
   const columns = [
     sql`id::text`,

@@ -1,4 +1,4 @@
-/** The head of the audit log: number and seal of the newest record. Kept elsewhere, it proves that no end was cut off. */
+/** The head of the audit log: number and seal of the newest record. A copy kept elsewhere proves that nothing was cut off at the end. */
 
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -23,7 +23,7 @@ export async function readHead(db: Database | Transaction): Promise<AuditHead> {
   return row === undefined ? { id: 0, seal: "" } : { id: row.id, seal: hex(row.mac) };
 }
 
-/** The head as `uam audit verify --head` takes it, `NUMBER:SEAL`. */
+/** The head in the form that `uam audit verify --head` accepts, `NUMBER:SEAL`. */
 export function describeHead(head: AuditHead): string {
   return `${head.id}:${head.seal}`;
 }
@@ -41,8 +41,8 @@ export function parseHead(text: string): AuditHead {
 }
 
 /**
- * Returns a function that writes the head to the service's log, unless it is the one written last; to be called at the
- * start and every hour. What the log's own storage keeps, nobody with the database alone can take back.
+ * Returns a function that writes the head to the service's log, unless it was the last one written; call it at the
+ * start and every hour. Whoever controls only the database cannot take back what the service's log has kept.
  */
 export function createHeadReporter(services: Pick<Services, "db" | "log">): () => Promise<void> {
   let last = "";

@@ -1,4 +1,4 @@
-/** The key that seals the audit log: from the configuration, or from a file that is made once. */
+/** The key that seals the audit log: from the configuration, or from a file that is created once. */
 
 import { randomBytes } from "node:crypto";
 import {
@@ -32,7 +32,7 @@ export interface KeySource {
 }
 
 /**
- * The seal of the log in `db`. Without a configured key one is made at first use, in a file of mode 0600. Throws `conflict`
+ * The seal of the log in `db`. Without a configured key one is created at first use, in a file of mode 0600. Throws `conflict`
  * if the log was begun with another key or the key is missing: a second key in one log would make all of it look forged.
  */
 export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
@@ -43,10 +43,10 @@ export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
   return requireFit(seal, fingerprint, source);
 }
 
-/** As `openSeal`, but makes nothing and stores nothing: throws `conflict` for a log that was not begun yet, too. */
+/** Like `openSeal`, but creates and stores nothing; throws `conflict` also for a log that was not begun yet. */
 export async function findSeal(db: Database, source: KeySource): Promise<Seal> {
   const stored = await readFingerprint(db);
-  if (stored === undefined) throw new UamError("conflict", "The audit log has no key yet: the service makes it.");
+  if (stored === undefined) throw new UamError("conflict", "The audit log has no key yet; the service creates it.");
   const key = source.auditKey ?? readKeyFile(source.dataDir, false);
   return requireFit(key === undefined ? undefined : createSeal(key), stored, source);
 }
@@ -66,15 +66,15 @@ export function keyToCarry(source: KeySource): Uint8Array | undefined {
 
 /** What became of the key file. */
 export interface KeyChange {
-  /** Where the key that was there before is now; undefined if none had to go. */
+  /** Where the previous key was moved to; undefined if none had to be moved. */
   readonly keptAs: string | undefined;
   /** Puts everything back. */
   undo(): void;
 }
 
 /**
- * Sees to it that the key of a log that is being restored is the one that will be used: `carried` is the backup's, if it has
- * one. A key in the data directory that is not the log's is moved aside, never lost. Throws `conflict` if the key is not here.
+ * Makes sure that the key of the log being restored is the one that will be used. `carried` is the backup's key, if it has
+ * one. A key in the data directory that is not the log's is moved aside, never lost. Throws `conflict` without the log's key.
  */
 export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Array | undefined): Promise<KeyChange> {
   const [row] = await db.execute<{ value: Uint8Array }>(sql`select fingerprint as value from public.audit_key`);
@@ -87,8 +87,8 @@ export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Ar
     throw new UamError(
       "conflict",
       source.auditKey === undefined
-        ? `The audit log in the backup was sealed with a key that is not in it. Set UAM_AUDIT_KEY as it was, or put its ${AUDIT_KEY_FILE} to ${path}.`
-        : "The audit log in the backup was sealed with another key than UAM_AUDIT_KEY.",
+        ? `The audit log in the backup was sealed with a key that is not in it. Set UAM_AUDIT_KEY to the key it was sealed with, or put its ${AUDIT_KEY_FILE} at ${path}.`
+        : "The audit log in the backup was sealed with a key other than UAM_AUDIT_KEY.",
     );
   }
   const keptAs = present === undefined ? undefined : `${path}.${randomBytes(6).toString("hex")}.before-restore`;
@@ -111,7 +111,7 @@ async function readFingerprint(db: Database): Promise<Uint8Array | undefined> {
   return row?.fingerprint;
 }
 
-/** Of several instances that begin at once the first decides; returns what is stored now. */
+/** Of several instances that start at once the first decides; returns what is stored now. */
 async function storeFingerprint(db: Database, value: Uint8Array): Promise<Uint8Array | undefined> {
   const [row] = await db.execute<{ stored: Uint8Array }>(sql`select public.audit_begin(${value}) as stored`);
   return row?.stored;
@@ -138,7 +138,7 @@ function readIfThere(path: string): string | undefined {
 
 /** Two processes may get here at once: the first link wins, and both use its key. */
 function createKeyFile(path: string, key: Uint8Array = randomBytes(SEAL_KEY_BYTES)): string {
-  // With an external database nothing else may have made the directory yet.
+  // With an external database nothing else may have created the directory yet.
   mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   const fd = openSync(temporary, "wx", 0o600);

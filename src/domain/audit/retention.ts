@@ -1,4 +1,4 @@
-/** Retention: the oldest records go, and a sealed checkpoint says where the log begins now. */
+/** Retention: the oldest records go, and a sealed checkpoint says where the log now begins. */
 
 import { lt, sql } from "drizzle-orm";
 import type { Transaction } from "../../store/client.ts";
@@ -9,7 +9,7 @@ import type { Services } from "../operation/context.ts";
 /** Records removed in one transaction. */
 const BATCH = 50_000;
 
-/** Records that were removed. */
+/** What was removed. */
 export interface Purged {
   readonly removed: number;
   /** Number of the newest of them. */
@@ -18,8 +18,8 @@ export interface Purged {
 
 /**
  * Removes the oldest records from before `before`, a bounded number of them, and says which; undefined if there are none.
- * What is left is still one unbroken chain. The caller decides whether the clock can be trusted; the database refuses
- * whatever is younger than the shortest retention.
+ * What is left is still one unbroken chain. The caller decides whether the clock can be trusted; the database refuses to
+ * remove whatever is younger than the shortest retention.
  */
 export async function purgeBatch(
   tx: Transaction,

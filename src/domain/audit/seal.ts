@@ -1,4 +1,4 @@
-/** The seal of the audit log: a chain of keyed hashes that nobody with the database alone can continue or mend. */
+/** The seal of the audit log: a chain of keyed hashes that nobody can continue or repair without the key. */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { AuditContent, Seal } from "../operation/context.ts";
@@ -25,7 +25,7 @@ export function createSeal(key: Uint8Array): Seal {
   };
 }
 
-/** Whether two seals are the same; takes the same time wherever they differ. */
+/** Whether two seals are equal; takes the same time wherever they differ. */
 export function sameSeal(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
@@ -51,7 +51,7 @@ function fieldsOf(content: AuditContent): readonly unknown[] {
   ];
 }
 
-/** Sealed too, because whoever could change them could hide records from lists. */
+/** Sealed too: whoever could change them could hide records from lists. */
 function countersOf(content: AuditContent): readonly number[] {
   return [
     content.nAction,
@@ -62,7 +62,7 @@ function countersOf(content: AuditContent): readonly number[] {
   ];
 }
 
-/** What is no array of counters was not sealed by any version; whatever this returns then, the seal does not fit. */
+/** No version ever sealed anything but an array of counters; whatever this returns for another value, the seal does not match. */
 function parseCounters(text: string): readonly unknown[] {
   try {
     const counters: unknown = JSON.parse(text);

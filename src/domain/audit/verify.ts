@@ -7,9 +7,9 @@ import type { Seal, Services } from "../operation/context.ts";
 import { type AuditHead, describeHead, readHead } from "./head.ts";
 import { hex, sameSeal } from "./seal.ts";
 
-/** The first thing that is not as the service wrote it. */
+/** The first place where the log is not as the service wrote it. */
 export interface AuditFault {
-  /** `checkpoint`: what retention left behind is not the service's. `head`: the end is not the one it should be. */
+  /** `checkpoint`: the service did not make the checkpoint. `head`: the log does not end where it should. */
   readonly kind: "altered" | "removed" | "inserted" | "checkpoint" | "head";
   /** Number of the first record concerned. */
   readonly id: number;
@@ -19,7 +19,7 @@ export interface AuditFault {
 
 export interface Verification {
   readonly fault: AuditFault | undefined;
-  /** Records found to be as they were written, before the fault if there is one. */
+  /** How many records are as they were written, up to the fault if there is one. */
   readonly verified: number;
   /** Number of the last record that retention removed; 0 if none. */
   readonly start: number;
@@ -34,8 +34,8 @@ interface Position {
 }
 
 /**
- * Reads the whole log in blocks, at one moment, and stops at the first fault. `known` is a head from outside the database:
- * without one, records cut off at the end together with the stored head are not missed.
+ * Reads the whole log in blocks, from one snapshot, and stops at the first fault. `known` is a head from outside the
+ * database: without one, it goes unnoticed if records are cut off at the end together with the stored head.
  */
 export async function verifyAudit(services: Pick<Services, "db" | "seal">, known?: AuditHead): Promise<Verification> {
   return await services.db.transaction(
@@ -105,20 +105,20 @@ function checkRecord(seal: Seal, before: Position, row: AuditRow, next: AuditRow
     return { kind: "removed", id: expected, message: `${which} removed.` };
   }
   if (sameSeal(seal.record(before.mac, row), row.mac)) return undefined;
-  // The record that follows knows the seal that stood here, or, if this one was put in between, the seal before it.
+  // The next record's seal covers the seal that stood here or, if this record was inserted, the seal before it.
   if (next !== undefined && sameSeal(seal.record(before.mac, { ...next, id: row.id }), next.mac)) {
     return { kind: "inserted", id: row.id, message: `Record ${row.id} was inserted and those after it renumbered.` };
   }
   const message =
     row.mac.length === 0
       ? `Record ${row.id} has no seal: it was inserted, or written before records were sealed.`
-      : `Record ${row.id} was altered, or put there by someone else: its seal does not fit.`;
+      : `Record ${row.id} was altered, or put there by someone else: its seal does not match.`;
   return { kind: "altered", id: row.id, message };
 }
 
 function checkKnown(row: AuditRow, known: AuditHead | undefined): AuditFault | undefined {
   if (known === undefined || row.id !== known.id || hex(row.mac) === known.seal) return undefined;
-  const message = `Record ${row.id} is not the one of the given head: the log up to it was rewritten with the key.`;
+  const message = `Record ${row.id} does not match the given head: the log up to it was rewritten with the key.`;
   return { kind: "head", id: row.id, message };
 }
 
@@ -160,7 +160,7 @@ function compareEnd(
     return {
       kind: "head",
       id: known.id,
-      message: `The checkpoint at record ${known.id} is not the one of the given head.`,
+      message: `The checkpoint at record ${known.id} does not match the given head.`,
     };
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What the operator of the host changes about administrators; the service's log tells of it too, for whoever watches that. */
+/** Changes to administrators by the host's operator; the service's log reports them too, for whoever watches it. */
 
 import { asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -20,8 +20,8 @@ export async function listAdmins(context: Context): Promise<readonly AdminEntry[
 }
 
 /**
- * Gives the administrator another password; ends every session, voids a reset mail that is out, and clears the lock of the
- * name. Throws `not_found`, and `invalid` for a password that may not be one.
+ * Sets a new password for the administrator; ends every session, voids a pending reset token, and clears the lock of the
+ * name. Throws `not_found`, and `invalid` for a password that is not allowed.
  */
 export async function setAdminPassword(context: Context, username: string, password: string): Promise<AdminEntry> {
   const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
@@ -41,19 +41,19 @@ export async function setAdminPassword(context: Context, username: string, passw
       return { ...admin, updatedAt };
     },
   });
-  report(context, "an administrator was given another password, and every session of it ended", username);
+  report(context, "an administrator's password was changed, and their sessions were ended", username);
   return changed;
 }
 
 /**
- * Removes the administrator, and ends every session. The last one is removed only with "even-the-last": nobody could log in
- * any more. Throws `not_found` and `conflict`.
+ * Removes the administrator and ends every session. The last one is removed only with "even-the-last", because then nobody
+ * can log in as one any more. Throws `not_found` and `conflict`.
  */
 export async function removeAdmin(context: Context, username: string, which?: "even-the-last"): Promise<AdminEntry> {
   const removed = await audited(context, { action: "admin.remove", detail: { username } }, async (op) => {
     const { tx } = op;
     await unlock(tx, username);
-    // All rows, always in the same order: two removals at the same time must not both find another one left.
+    // Locks all rows, always in the same order: two simultaneous removals must not both find another administrator left.
     const all = await tx.select({ id: admins.id }).from(admins).orderBy(asc(admins.id)).for("update");
     const admin = await lockAdmin(tx, username);
     if (all.length === 1 && which !== "even-the-last") {
@@ -64,7 +64,7 @@ export async function removeAdmin(context: Context, username: string, which?: "e
     op.record({ resourceId: String(admin.id), detail: { email: admin.email } });
     return admin;
   });
-  report(context, "an administrator was removed, and every session of it ended", username);
+  report(context, "an administrator was removed, and their sessions were ended", username);
   return removed;
 }
 

@@ -1,4 +1,4 @@
-/** Forgotten administrator passwords: a token by mail, and the new password it buys. */
+/** Forgotten administrator passwords: a token by mail, which is exchanged for a new password. */
 
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
@@ -16,20 +16,20 @@ import { startCooldown } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf, hashToken } from "./sessions.ts";
 
-/** How long a reset token is good for. */
+/** How long a reset token is valid. */
 export const RESET_TTL = 30 * MINUTE;
-/** Between two reset mails for one username. */
+/** The least time between two reset mails for one username. */
 const COOLDOWN = MINUTE;
 
 /**
- * Asking for a token takes no less than so many milliseconds: storing one is a tenth more work than storing none, and
- * nothing slow is done here that would hide it.
+ * A request for a token takes at least this many milliseconds: storing one is a tenth more work than storing none, and
+ * nothing slow is done here that would hide the difference.
  */
 const SHORTEST = 100;
 
 /**
- * Makes a reset token, which voids the one before, and queues the mail with it. For an unknown name, and within a minute of
- * the last mail for a name, it returns just the same, in the same time; only the audit record tells.
+ * Creates a reset token, which voids the one before, and queues the mail with it. For an unknown name, and within a minute
+ * of the last mail for a name, the result is the same, in the same time; only the audit record shows the difference.
  */
 export async function forgotPassword(context: Context, typedName: string): Promise<void> {
   const username = parseTypedAdminName(typedName);
@@ -37,7 +37,7 @@ export async function forgotPassword(context: Context, typedName: string): Promi
 }
 
 /**
- * Sets a new password for the administrator whose token it is, ends all his sessions and lifts a lock. A token works once,
+ * Sets a new password for the administrator whose token it is, ends all their sessions and lifts a lock. A token works once,
  * and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
  */
 export async function resetPassword(context: Context, token: string, newPassword: string): Promise<void> {
@@ -66,7 +66,7 @@ export async function resetPassword(context: Context, token: string, newPassword
   );
 }
 
-/** Forgets tokens that have expired. */
+/** Deletes tokens that have expired. */
 export async function purgeResetTokens({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   await db.delete(resetTokens).where(lte(resetTokens.expiresAt, clock.now()));
 }
@@ -76,19 +76,19 @@ function sendToken(context: Context, username: string): Promise<void> {
     const token = randomBytes(32).toString("base64url");
     const expiresAt = shift(context.clock.now(), RESET_TTL);
     const now = context.clock.now();
-    // Kept for unknown names alike.
+    // The cooldown is kept for unknown names as well.
     const isDue = await startCooldown(op.tx, { kind: "password", cooldown: COOLDOWN }, { username, now });
     const admin = await storeToken(op, { username, token, expiresAt, isDue });
     await queueMail(op, {
       recipient: admin?.email ?? "",
       message: adminReset(context.policy.site, { username, token, ttl: RESET_TTL }),
       expiresAt,
-      // A decoy row costs what a real one costs, so that time tells nothing either.
+      // A decoy row costs as much as a real one, so that the time taken reveals nothing either.
       decoy: admin === undefined,
     });
-    // A name that is nobody's may be a password in the wrong field, so it is not recorded.
+    // A name that nobody has may be a password in the wrong field, so it is not recorded.
     if (admin !== undefined) op.record({ detail: { username } });
-    else if (isDue) op.record({ refused: "There is no administrator of that name" });
+    else if (isDue) op.record({ refused: "There is no administrator with that name" });
     else op.record({ refused: "A reset mail for that name was sent less than a minute ago" });
   });
 }
@@ -126,7 +126,7 @@ async function findOwner(context: Context, token: string): Promise<AdminRow | un
   return row?.admin;
 }
 
-/** Takes the token out of use; of several resets with it one wins. */
+/** Uses the token up; of several simultaneous resets with it one wins. */
 async function useToken(op: Operation, token: string, owner: AdminRow): Promise<void> {
   const [used] = await op.tx
     .delete(resetTokens)

@@ -1,4 +1,4 @@
-/** Administrators: logging in with a password, and the lock-out after wrong ones. */
+/** Administrators: logging in with a password, and the lockout after wrong ones. */
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -15,7 +15,7 @@ const ADMIN_NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;
 
 /**
  * Opens a session for the right password. Throws `unauthorized` for a wrong name or password, and `limited` while the name
- * is locked, right password included; unknown names lock the same way. Of any number of simultaneous guesses at most the
+ * is locked, even for the right password; unknown names lock the same way. Of any number of simultaneous guesses at most the
  * limit is evaluated, because each claims its attempt first.
  */
 export async function loginAdmin(
@@ -26,7 +26,7 @@ export async function loginAdmin(
 ): Promise<NewSession> {
   const username = parseTypedAdminName(typedName);
   const known = await findAdmin(context.autocommit, username);
-  // A name that is nobody's may be a password in the wrong field, so it is not recorded.
+  // A name that nobody has may be a password in the wrong field, so it is not recorded.
   const about = known === undefined ? {} : { detail: { username } };
   return await audited(
     context,
@@ -42,9 +42,9 @@ export async function loginAdmin(
         await unlock(op.tx, username);
         // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
         const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
-        // Removed, or given another password, while this one was being verified.
+        // The administrator was removed, or the password changed, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
-        // Only now it is known who asked.
+        // Only now is it known who asked.
         op.record({ actor: { ...context.actor, type: "admin", name: admin.username } });
         const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
         return await openSession(op.tx, context, principal, replaces);
@@ -87,7 +87,7 @@ async function insertAdmin(tx: Transaction, admin: typeof admins.$inferInsert): 
     return row;
   } catch (error) {
     if (isDuplicate(error, "admins_username_unique"))
-      throw new UamError("conflict", `The administrator ${admin.username} exists already`);
+      throw new UamError("conflict", `The administrator ${admin.username} already exists`);
     throw error;
   }
 }
@@ -103,7 +103,7 @@ export async function findAdmin(db: Database | Transaction, username: string): P
   return admin;
 }
 
-/** Forgets failures of a name. What changes an administrator begins with this: rows are locked in one order, so that nobody waits in a circle. */
+/** Forgets a name's failures. Every change to an administrator begins with this: rows are locked in one order, which rules out deadlocks. */
 export async function unlock(tx: Transaction, username: string): Promise<void> {
   await forgetFailures(tx, "password", username);
 }
@@ -121,7 +121,7 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
     await context.hasher.verifyDummy(password);
     return false;
   } catch (error) {
-    // Too many wait for the hasher: this one was not looked at, so it was no failure.
+    // Too many wait for the hasher: this attempt was not evaluated, so it does not count as a failure.
     if (error instanceof UamError && error.code === "limited")
       await returnAttempt(context.autocommit, limitOf(context), username);
     throw error;
@@ -132,7 +132,7 @@ function wrongPassword(): UamError {
   return new UamError("unauthorized", "The username or the password is wrong");
 }
 
-/** Consecutive failures; a lock is as long as the one before. */
+/** Consecutive failures; every lock lasts equally long. */
 function limitOf({ policy }: Context): AttemptLimit {
   const { lockoutThreshold: most, lockoutPeriod: period } = policy;
   return { kind: "password", most, period, longest: period, what: "Too many failed logins" };

@@ -1,6 +1,6 @@
 /**
- * Holding guessing back, the same way for codes and passwords: wrong answers are counted for each submitted username, whether
- * or not anybody has it, and lock it for a while. It is all in the database, so restarts and replicas share it.
+ * Limits guessing, the same way for codes and passwords: wrong answers are counted for each submitted username, whether
+ * or not anybody has it, and lock it for a while. All of it is in the database, so restarts and replicas share it.
  */
 
 import { and, eq, isNull, lte, or, type SQL, sql } from "drizzle-orm";
@@ -13,12 +13,12 @@ import type { Services } from "../operation/context.ts";
 /** How many wrong answers are allowed, and what follows. */
 export interface AttemptLimit {
   readonly kind: "code" | "password";
-  /** Each further so many wrong answers lock the name. */
+  /** The name is locked each time this many more wrong answers were given. */
   readonly most: number;
   /** Milliseconds of the first lock; each further one is twice as long, up to `longest`. */
   readonly period: number;
   readonly longest: number;
-  /** What there are too many of. */
+  /** The beginning of the refusal's message: what there are too many of. */
   readonly what: string;
 }
 
@@ -28,13 +28,13 @@ export interface Attempt {
   readonly now: Date;
 }
 
-/** What nobody has tried for so long is forgotten, known and unknown names alike: four guesses a month are no danger. */
+/** Names that nobody has tried for this long are forgotten, known and unknown alike: four guesses a month are no danger. */
 const MEMORY = 30 * DAY;
 
 /**
- * Counts a wrong answer in advance, and returns until when the name is locked from now on if that was the last one allowed.
- * Throws `limited` while the name is locked. To be committed before the answer is looked at: then of any number of
- * simultaneous guesses at most the limit is looked at. A right answer ends with `forgetFailures`.
+ * Counts a wrong answer in advance; if it was the last one allowed, returns until when the name is now locked.
+ * Throws `limited` while the name is locked. Commit it before the answer is evaluated: then of any number of
+ * simultaneous guesses at most the limit is evaluated. A right answer ends with `forgetFailures`.
  */
 export async function claimAttempt(
   db: Database | Transaction,
@@ -62,7 +62,7 @@ export async function claimAttempt(
   return row.lockedUntil !== null && row.lockedUntil > now ? row.lockedUntil : undefined;
 }
 
-/** Takes back what `claimAttempt` counted, and the lock if it was that count that locked. */
+/** Takes back what `claimAttempt` counted, and the lock if that attempt caused it. */
 export async function returnAttempt(
   db: Database | Transaction,
   { kind, most }: AttemptLimit,
@@ -93,7 +93,7 @@ export async function requireUnlocked(
 }
 
 /**
- * True if something may be mailed for that name now; then the next may be `cooldown` milliseconds later. Its row stays
+ * True if something may be mailed for that name now; the next may follow `cooldown` milliseconds later. Its row stays
  * locked until the transaction ends, and answers for the name wait for it.
  */
 export async function startCooldown(

@@ -1,4 +1,4 @@
-/** Draws captchas: bent text as a PNG. The vector form, which a program could read, never leaves the process. */
+/** Draws captchas: distorted text as a PNG. The vector form, which a program could read, never leaves the process. */
 
 import { randomBytes, randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { type Font, parse } from "opentype.js";
 import charToPath from "svg-captcha/lib/ch-to-path.js";
 import { createGate } from "../../shared/bounded.ts";
 
-/** What stays apart when it is bent, cut and struck through; vowels that make words are few. */
+/** Characters that can be told apart when bent, cut and struck through; few vowels, so that they seldom make words. */
 export const CAPTCHA_ALPHABET = "ACHMPRTUWXY3";
 export const CAPTCHA_LENGTH = 5;
 /** Pixels. */
@@ -90,7 +90,7 @@ function glyph(character: string, font: Font): string {
   return charToPath(character, { font, fontSize: between(86, 98), ascender, descender, x: 0, y: 0 });
 }
 
-/** The font draws outlined letters with a shadow: the largest hole is the letter, the lesser islands are its counters. */
+/** The font draws outlined letters with a shadow: the largest hole is the letter, the smaller islands are its counters. */
 function letterBody(path: string): string {
   const contours = path
     .split("Z")

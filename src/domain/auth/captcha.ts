@@ -7,7 +7,7 @@ export const CAPTCHA_TTL = 5 * MINUTE;
 
 /** What a captcha id holds, readable only with the key it was sealed with. */
 export interface CaptchaChallenge {
-  /** 32 hex digits, unique; by it a challenge is marked as used. */
+  /** 32 hex digits, unique; marks the challenge as used. */
   readonly id: string;
   readonly answer: string;
   readonly expiresAt: Date;
@@ -22,7 +22,7 @@ const LONGEST_ANSWER = 64;
 const LONGEST_TOKEN = Math.ceil(((NONCE + ID + EXPIRY + LONGEST_ANSWER + TAG) * 4) / 3);
 
 /**
- * A captcha id that opens for `CAPTCHA_TTL` from `now`: AES-256-GCM over a random id, the expiry and the answer, so that it
+ * A captcha id that can be opened for `CAPTCHA_TTL` from `now`: AES-256-GCM over a random id, the expiry and the answer, so that it
  * can be neither read nor changed without `key` (32 bytes). Base64url, 16 bytes of tag last.
  */
 export function sealCaptcha(answer: string, key: Uint8Array, now: Date): string {
@@ -34,11 +34,11 @@ export function sealCaptcha(answer: string, key: Uint8Array, now: Date): string 
   return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString("base64url");
 }
 
-/** The challenge behind a captcha id, or undefined if it is not ours, was changed, or has expired. Never throws. */
+/** The challenge behind a captcha id, or undefined if it was not issued here, was changed, or has expired. Never throws. */
 export function openCaptcha(captchaId: string, key: Uint8Array, now: Date): CaptchaChallenge | undefined {
   if (captchaId.length > LONGEST_TOKEN) return undefined;
   const bytes = Buffer.from(captchaId, "base64url");
-  // Decoding passes over what is not base64url; only the very text that was issued may open.
+  // Decoding skips what is not base64url; only the exact text that was issued may be opened.
   if (bytes.length < NONCE + ID + EXPIRY + TAG || bytes.toString("base64url") !== captchaId) return undefined;
   const plain = decrypt(bytes, key);
   if (!plain) return undefined;
@@ -58,7 +58,7 @@ function decrypt(bytes: Buffer, key: Uint8Array): Buffer | undefined {
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE, -TAG)), decipher.final()]);
   } catch {
-    // The tag does not fit: not sealed with this key, or changed since. There is nothing to report.
+    // The tag does not match: not sealed with this key, or changed since. There is nothing to report.
     return undefined;
   }
 }

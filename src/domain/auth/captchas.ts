@@ -1,4 +1,4 @@
-/** Captchas as callers meet them: asked for without a trace, and good for one answer. */
+/** Captchas as callers see them: asking for one stores nothing, and each is valid for one answer. */
 
 import { lte } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -18,18 +18,18 @@ export interface CaptchaAnswer {
   readonly answer: string;
 }
 
-/** A new captcha; any replica can judge the answer. Writes nothing but, once ever, the key that seals captchas. */
+/** A new captcha; any replica can check the answer. Writes nothing, except once the key that seals captchas. */
 export async function issueCaptcha(context: Pick<Context, "autocommit" | "clock">): Promise<IssuedCaptcha> {
   const key = await sharedSecret(context, "captcha");
-  // What draws is loaded for the first captcha, not at every start.
+  // The drawing code is loaded for the first captcha, not at every start.
   const { drawCaptcha } = await import("./captcha-image.ts");
   const { answer, png } = await drawCaptcha();
   return { captchaId: sealCaptcha(answer, key, context.clock.now()), png };
 }
 
 /**
- * Uses the captcha up, and throws `invalid` unless it was ours, fresh, unused and rightly answered. Committed before the
- * answer is compared, so that of any number of simultaneous answers one is judged. With `policy.captcha` off all pass.
+ * Uses the captcha up, and throws `invalid` unless it was ours, fresh, unused and answered correctly. Committed before the
+ * answer is compared, so that of any number of simultaneous answers one is checked. With `policy.captcha` off all pass.
  */
 export async function consumeCaptcha(context: Context, { captchaId, answer }: CaptchaAnswer): Promise<void> {
   if (!context.policy.captcha) return;
@@ -46,12 +46,12 @@ export async function consumeCaptcha(context: Context, { captchaId, answer }: Ca
   if (claimed === undefined || !sameAnswer(answer, challenge.answer)) throw refused();
 }
 
-/** Forgets used captchas that have expired, which nobody can answer any more. */
+/** Deletes used captchas that have expired: nobody can answer them any more. */
 export async function purgeCaptchas({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   await db.delete(usedCaptchas).where(lte(usedCaptchas.expiresAt, clock.now()));
 }
 
-/** One sentence for all causes: which one it was would help a guesser only. */
+/** One sentence for all causes: which one it was would only help a guesser. */
 function refused(): UamError {
   return new UamError("invalid", "The captcha is wrong, used or expired; ask for a new one at /auth/captcha");
 }

@@ -1,6 +1,6 @@
-/** Which passwords of 15 characters or more are among the commonest: a list, and the patterns that make up the rest of it. */
+/** Which passwords of 15 characters or more are among the most common: a list, and patterns for the rest. */
 
-/** Leaked lists begin with these; the long ones among the commonest are made of them. */
+/** Leaked lists begin with these; the long common passwords are made of them. */
 const WORDS = new Set(
   `abc access admin admin1 administrator angel apple asdf ashley autumn azerty babygirl bailey baseball basketball batman bitch changeme
   charlie cheese chelsea chocolate computer cookie daniel default demo donald dragon football freedom fuck fuckyou george
@@ -13,7 +13,7 @@ const WORDS = new Set(
   ),
 );
 
-/** Long ones that no pattern below covers; lower case, as typed. */
+/** Long common passwords that no pattern below covers; lower case, as typed. */
 const PHRASES = new Set(
   `allyourbasearebelongtous correcthorsebatterystaple ihatepasswords iloveyouforever iloveyousomuch letmeinplease maytheforcebewithyou
   mypasswordispassword myverysecretpassword neverforgetthis passwordispassword pleaseletmein pleaseletmein1 thequickbrownfox
@@ -21,7 +21,7 @@ const PHRASES = new Set(
   tobeornottobe tobeornottobethatisthequestion whatisthepassword whatismypassword youshallnotpass`.split(/\s+/),
 );
 
-/** Walks over keyboards and alphabets; read in both directions and round the end. */
+/** Runs of keys on keyboards and of letters and digits; read in both directions, and from the end on to the beginning. */
 const WALKS = [
   "abcdefghijklmnopqrstuvwxyz",
   "1234567890",
@@ -51,8 +51,8 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 };
 
 /**
- * True if nothing is left of a password when case, spaces and an ending such as `1!` are passed over and the commonest words (also as
- * `p4$$w0rd`), keyboard walks, years and repetitions are taken out. Whatever holds one character beyond these is not common.
+ * True if nothing is left of a password when case, spaces and an ending such as `1!` are ignored and the most common words (also as
+ * `p4$$w0rd`), keyboard walks, years and repetitions are taken out. A password with even one other character is not common.
  */
 export function isCommonPassword(password: string): boolean {
   const typed = password.toLowerCase();

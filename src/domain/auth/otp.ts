@@ -1,6 +1,6 @@
 /**
- * One-time codes. E-mail and command line share one stored code, one cooldown and one count of wrong answers a username.
- * All of it is kept by submitted name, whether or not a user has it, so that nothing tells which names exist.
+ * One-time codes. E-mail and command line share one stored code, one cooldown and one count of wrong answers per username.
+ * All of it is kept by submitted name, whether or not a user has it, so that nothing reveals which names exist.
  */
 
 import { randomInt } from "node:crypto";
@@ -30,17 +30,17 @@ import {
 import { type CaptchaAnswer, consumeCaptcha } from "./captchas.ts";
 import { type NewSession, openSession } from "./sessions.ts";
 
-/** Between two codes for one username. */
+/** The least time between two codes for one username. */
 const COOLDOWN = MINUTE;
-/** After too many wrong answers no code is sent or accepted for so long; after as many again twice as long, and so on. */
+/** After too many wrong answers no code is sent or accepted for this long; after as many again twice as long, and so on. */
 const LOCK = 15 * MINUTE;
 const LONGEST_LOCK = HOUR;
-/** Longest text that is looked at for a code in it. */
+/** The longest text that is searched for a code. */
 const MAX_TYPED_CODE = 64;
 
 /**
- * Uses the captcha up, makes a code and queues the mail with it. For an unknown, disabled or expired user all happens but
- * the mail, and the answer is the same; only the audit record tells. Throws `invalid` for a wrong captcha, `limited` during
+ * Uses the captcha up, creates a code and queues the mail with it. For an unknown, disabled or expired user everything but
+ * the mail happens, and the answer is the same; only the audit record shows it. Throws `invalid` for a wrong captcha, `limited` during
  * the cooldown and while the name is locked.
  */
 export async function sendCode(context: Context, typedName: string, captcha: CaptchaAnswer): Promise<void> {
@@ -60,16 +60,16 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
           recipient: user?.email ?? "",
           message: oneTimeCode(context.policy.site, { username, oneTime: code, ttl: context.policy.otpTtl }),
           expiresAt,
-          // A decoy row costs what a real one costs, so that time tells nothing either.
+          // A decoy row costs as much as a real one, so that the time taken reveals nothing either.
           decoy: user === undefined,
         });
-        if (user === undefined) op.record({ refused: "There is no active user of that name" });
+        if (user === undefined) op.record({ refused: "There is no active user with that name" });
       },
     },
   );
 }
 
-/** Makes a code for the operator of the host to hand over; throws `not_found` for who cannot log in. */
+/** Creates a code for the host's operator to hand over; throws `not_found` for a user who cannot log in. */
 export async function printCode(
   context: Context,
   typedName: string,
@@ -112,7 +112,7 @@ export async function loginWithCode(
     run: async (op, codeHash) => {
       const user = await useCode(op, username, codeHash);
       await noteLogin(op, user.id);
-      // Only now it is known who asked.
+      // Only now is it known who asked.
       op.record({ actor: { ...context.actor, type: "user", name: user.username } });
       const principal = { userType: "user", id: user.id, username: user.username, email: user.email } as const;
       return await openSession(op.tx, context, principal, replaces);
@@ -120,7 +120,7 @@ export async function loginWithCode(
   });
 }
 
-/** A name that is nobody's may be a password or a code in the wrong field, so it is not recorded. */
+/** A name that nobody has may be a password or a code in the wrong field, so it is not recorded. */
 async function entryAbout(
   { autocommit }: Context,
   username: string,
@@ -130,12 +130,12 @@ async function entryAbout(
   return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
-/** Takes the code that is out, if there is one, out of use: the address it went to is no longer the user's. */
+/** Voids the pending code, if there is one: the address it went to is no longer the user's. */
 export async function voidCode(tx: Transaction, username: string): Promise<void> {
   await tx.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
 }
 
-/** Forgets codes that have expired. */
+/** Deletes codes that have expired. */
 export async function purgeCodes({ db, clock }: Pick<Context, "db" | "clock">): Promise<void> {
   await db.delete(otpCodes).where(lte(otpCodes.expiresAt, clock.now()));
 }
@@ -174,8 +174,8 @@ async function issueCode(
 }
 
 /**
- * Counts an attempt and returns the hash to compare with, or undefined if no code is out: then there is nothing to guess.
- * Committed at once, whatever becomes of the login. The last attempt allowed locks the name; a right answer opens it again.
+ * Counts an attempt and returns the hash to compare with, or undefined if no code is pending: then there is nothing to guess.
+ * Committed at once, whatever becomes of the login. The last attempt allowed locks the name; a right answer unlocks it.
  */
 async function claimCode(context: Context, username: string): Promise<string | undefined> {
   const attempt = { username, now: context.clock.now() };
@@ -186,16 +186,16 @@ async function claimCode(context: Context, username: string): Promise<string | u
   }
   return await context.db.transaction(async (tx) => {
     const lockedUntil = await claimAttempt(tx, limit, attempt);
-    // Again, now that the claim holds the name's row: a login may have used the code up meanwhile.
+    // Read again, now that the claim holds the name's row: a login may have used the code up meanwhile.
     const codeHash = await findCode(tx, attempt);
     if (codeHash === undefined) await returnAttempt(tx, limit, username);
-    // Void after the last attempt, however long codes are good for.
+    // Void after the last attempt, however long codes are valid.
     else if (lockedUntil !== undefined) await endCodeBy(tx, username, lockedUntil);
     return codeHash;
   });
 }
 
-/** The hash of the code that is out for the name, if one is. */
+/** The hash of the name's pending code, if there is one. */
 async function findCode(db: Database | Transaction, { username, now }: { username: string; now: Date }) {
   const [row] = await db
     .select({ codeHash: otpCodes.codeHash })
@@ -225,7 +225,7 @@ async function isRight(context: Context, { username, code, codeHash }: Guess): P
     await context.hasher.verifyDummyCode(code);
     return false;
   } catch (error) {
-    // Too many wait for the hasher: this one was not looked at, so it was no wrong answer.
+    // Too many wait for the hasher: this answer was not evaluated, so it does not count as wrong.
     if (codeHash !== undefined && error instanceof UamError && error.code === "limited") {
       await returnAttempt(context.autocommit, limitOf(context), username);
     }
@@ -233,9 +233,9 @@ async function isRight(context: Context, { username, code, codeHash }: Guess): P
   }
 }
 
-/** Takes the code out of use; of several logins with it one wins. */
+/** Uses the code up; of several simultaneous logins with it one wins. */
 async function useCode(op: Operation, username: string, codeHash: string): Promise<UserRow> {
-  // Its row first, as whoever claims an attempt does.
+  // Locks the name's row first, as claiming an attempt does.
   await forgetFailures(op.tx, "code", username);
   const [used] = await op.tx
     .update(otpCodes)
@@ -249,7 +249,7 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
   return user;
 }
 
-/** A login does not wait for who is at the user, on the host perhaps; that one goes unnoted then. */
+/** A login does not wait for another operation on the user, which may be busy on the host; it then goes unnoted. */
 async function noteLogin({ tx, context }: Operation, userId: number): Promise<void> {
   const free = tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update", { skipLocked: true });
   await tx
@@ -274,7 +274,7 @@ function limitOf({ policy }: Context): AttemptLimit {
   };
 }
 
-/** The code without what people type between its digits. Throws `invalid` for what no code can be. */
+/** The code without the spaces and dashes that people type between its digits. Throws `invalid` for what cannot be a code. */
 function parseTypedCode(typed: string): string {
   return requireText("code", typed, MAX_TYPED_CODE).replace(/[\s\p{Dash}]/gu, "");
 }

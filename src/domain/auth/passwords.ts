@@ -11,7 +11,7 @@ import { isCommonPassword } from "./common-passwords.ts";
 export const PASSWORD_MIN = 15;
 export const PASSWORD_MAX = 256;
 
-/** 32 characters, five bits each, none like another. */
+/** 32 characters, five bits each, none easily taken for another. */
 const READABLE = "abcdefghjkmnpqrstuvwxyz023456789";
 
 /** KiB of memory for a password's hash and for a code's. */
@@ -55,7 +55,7 @@ export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMO
 
 /**
  * Throws `invalid`, saying why, unless the password (in NFC) has 15 to 256 characters (Unicode code points), does not hold the username in
- * any case, and is not one of the commonest. There are no other rules.
+ * any case, and is not one of the most common. There are no other rules.
  */
 export function checkPassword(typed: string, username: string): void {
   const password = typed.normalize("NFC");
@@ -72,12 +72,12 @@ export function checkPassword(typed: string, username: string): void {
   if (isCommonPassword(password)) {
     throw new UamError(
       "invalid",
-      "The password is one of the commonest; choose one that nobody would guess, such as four random words",
+      "The password is one of the most common; choose one that nobody would guess, such as four random words",
     );
   }
 }
 
-/** A random password of 120 bits that `checkPassword` takes for this username, as six groups of four letters and digits. */
+/** A random password of 120 bits that `checkPassword` accepts for this username, as six groups of four letters and digits. */
 export function generatePassword(username = ""): string {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const groups = Array.from({ length: 6 }, () =>
@@ -88,11 +88,11 @@ export function generatePassword(username = ""): string {
   }
   throw new UamError(
     "internal",
-    `No password without the username "${username}" in it could be made; give one yourself`,
+    `No password could be generated that does not contain the username "${username}"; choose one yourself`,
   );
 }
 
-/** The native library; loaded at the first hash, or when this is called: a start of the service need not wait for it. */
+/** The native library; loaded at the first hash, or when this is called: the start of the service need not wait for it. */
 export function loadArgon2() {
   return import("@node-rs/argon2");
 }
@@ -111,7 +111,7 @@ async function compare(stored: string, secret: string): Promise<boolean> {
   }
 }
 
-/** A hash of that cost which no secret has: its digest is all zeros. */
+/** A hash of that cost that no secret matches: its digest is all zeros. */
 function unmatchable(memoryCost: number): string {
   const zeros = (bytes: number): string => Buffer.alloc(bytes).toString("base64").replace(/=+$/, "");
   return `$argon2id$v=19$m=${memoryCost},t=${PASSES.timeCost},p=${PASSES.parallelism}$${zeros(16)}$${zeros(32)}`;

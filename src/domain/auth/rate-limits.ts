@@ -30,7 +30,7 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   application: { most: 10, period: HOUR, what: "applications" },
 };
 
-/** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes some 10 MB. */
+/** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
 export const MAX_ADDRESSES = 20_000;
 
 /** Limits that start empty, and forget when the process ends; none at all unless `enabled`. */

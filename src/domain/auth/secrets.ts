@@ -9,7 +9,7 @@ export type SecretName = "captcha";
 
 const LENGTH = 32;
 
-/** The 32 random bytes of that name, made on first use; whoever asks at the same moment, on any replica, gets the same. */
+/** The 32 random bytes of that name, created on first use; simultaneous callers, on any replica, get the same. */
 export async function sharedSecret(
   { autocommit }: Pick<Services, "autocommit">,
   name: SecretName,
@@ -17,7 +17,7 @@ export async function sharedSecret(
   const find = autocommit.select().from(secrets).where(eq(secrets.name, name)).prepare("find_secret");
   const [known] = await find.execute();
   if (known !== undefined) return known.value;
-  // Of several first users one wins; the others find what it stored.
+  // Of several first callers one wins; the others find what it stored.
   await autocommit
     .insert(secrets)
     .values({ name, value: randomBytes(LENGTH) })

@@ -54,7 +54,7 @@ export type SessionFinder = (token: string) => Promise<Principal | undefined>;
 
 /**
  * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request. An
- * administrator who was removed has none; a deleted user's lives on, so that the routes can say that the user is gone.
+ * administrator who was removed has none; a deleted user's stays valid, so that the routes can say that the user is gone.
  */
 export function createSessionFinder(services: Pick<Services, "db" | "clock">): SessionFinder {
   const query = services.db
@@ -91,7 +91,7 @@ export async function endSessionsOf(tx: Transaction | Database, userType: UserTy
   await tx.delete(sessions).where(and(eq(sessions.userType, userType), eq(sessions.principalId, id)));
 }
 
-/** Removes sessions whose time is up; they are refused already. */
+/** Removes expired sessions; they are already refused. */
 export async function purgeSessions(services: Services): Promise<void> {
   await services.db.delete(sessions).where(lte(sessions.expiresAt, services.clock.now()));
 }

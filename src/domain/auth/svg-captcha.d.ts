@@ -1,4 +1,4 @@
-/** What is used of svg-captcha 1.4.0 and of the opentype.js 0.7.3 under it; neither brings types for these entry points. */
+/** The parts of svg-captcha 1.4.0, and of the opentype.js 0.7.3 under it, that are used; neither has types for these entry points. */
 
 declare module "svg-captcha/lib/ch-to-path.js" {
   import type { Font } from "opentype.js";

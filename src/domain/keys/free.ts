@@ -1,4 +1,4 @@
-/** Freeing a key that somebody other than its owner uploaded first. */
+/** Frees a key that somebody other than its owner uploaded first. */
 
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -14,7 +14,7 @@ export interface FreedKey {
 }
 
 /**
- * Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. Throws `invalid` for what is no
+ * Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. Throws `invalid` for what is not a
  * fingerprint, `not_found` if no active key has it, and otherwise as `revokeKey` does.
  */
 export async function freeKey(context: Context, fingerprint: string): Promise<FreedKey> {

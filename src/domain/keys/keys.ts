@@ -24,7 +24,7 @@ export interface NewKey {
   readonly publicKey: string;
 }
 
-/** Stores a key for an active user and puts it into the account's file; both or neither. */
+/** Stores a key for an active user and puts it into the account's file: both or neither. */
 export function uploadKey(context: Context, userId: number, input: NewKey): Promise<KeyRow> {
   const entry = {
     action: "key.create",
@@ -50,7 +50,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     );
     op.onRollback(() => restoreAccess(context, user));
     await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
-    // The name as it is stored, that is trimmed; the record of a failure has it as it was sent.
+    // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
     return stored;
   });
@@ -72,7 +72,7 @@ export function renameKey(context: Context, userId: number, keyId: number, newNa
 /**
  * Revokes the key: when this returns, the account's file no longer holds it, and the sessions opened with it are ended. If
  * the file cannot be rewritten the key stays stored as active, and the user is disabled, so that it is dead all the same; if
- * what runs cannot be ended, the key is revoked and the user is disabled, too. Both throw `internal` with a sentence.
+ * what it opened cannot be ended, the key is revoked and the user is disabled as well. Both throw `internal` with a sentence.
  */
 export function revokeKey(context: Context, userId: number, keyId: number): Promise<KeyRow> {
   return auditedClosing(context, keyEntry("key.revoke", userId, keyId), async (op) => {
@@ -83,7 +83,7 @@ export function revokeKey(context: Context, userId: number, keyId: number): Prom
   });
 }
 
-/** Goes on with a revocation that was noted and then cut short; false if there is nothing to do any more. */
+/** Continues a revocation that was noted and then interrupted; false if nothing is left to do. */
 export async function finishRevocation(op: ClosingOperation, userId: number, note: Closing): Promise<boolean> {
   const { user, keys, owed } = await lockUserAndKeys(op, userId);
   const key = keys.find(({ id }) => id === note.keyId);
@@ -92,7 +92,7 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
   return key !== undefined;
 }
 
-/** A key on its way out of the account. */
+/** A key that is being revoked. */
 interface Revocation {
   readonly user: User;
   readonly keys: readonly KeyRow[];
@@ -104,7 +104,7 @@ interface Revocation {
 async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Revocation): Promise<KeyRow> {
   const { clock, policy } = op.context;
   op.begun(
-    `The key ${key.fingerprint} is being revoked, but the database failed before that could be recorded. It stays out of the file, and is stored as revoked once the database answers.`,
+    `The key ${key.fingerprint} is being revoked, but the database failed before this could be recorded. The key stays out of the file, and is stored as revoked once the database is available.`,
   );
   op.record({ detail: { fingerprint: key.fingerprint } });
   const left = keys.filter((other) => other.id !== key.id);
@@ -112,7 +112,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   await settleClosing(op.tx, note);
   if (!taken.rewritten) {
     await shutInstead(op, user, `the key ${key.fingerprint} could not be taken out of the authorized-keys file`);
-    op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, so that it is of no use`);
+    op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, so it gives no access`);
     return key;
   }
   const revoked = { status: "revoked", revokedAt: clock.now() } as const;
@@ -129,7 +129,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   return { ...key, ...revoked };
 }
 
-/** Whatever the host throws, the key counts as still in the file. */
+/** If the host throws anything, the key counts as still in the file. */
 async function takeFromHost({ context }: ClosingOperation, account: Account, key: KeyRow): Promise<KeyTaken> {
   try {
     return await context.host.takeKey(account, key.fingerprint);
@@ -139,7 +139,7 @@ async function takeFromHost({ context }: ClosingOperation, account: Account, key
   }
 }
 
-/** Disables the user on record as the service's doing, until an administrator has set the host right. */
+/** Disables the user, recorded as done by the service, until an administrator has repaired the host. */
 async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<void> {
   const { user: disabled, owed } = await disableAccess(op, user);
   const detail = { username: user.username, status: disabled.status, reason };
@@ -158,7 +158,7 @@ async function shutInstead(op: ClosingOperation, user: User, reason: string): Pr
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {
   const keys = await activeKeys(context.autocommit, userId);
-  // Only an empty answer leaves open whether there is such a user.
+  // Only an empty result leaves open whether the user exists.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;
 }
@@ -186,7 +186,7 @@ async function lockUserAndKeys(
   return { user, keys, owed };
 }
 
-/** The interface's table: where an account is missing or foreign, a change of its keys is an internal failure. */
+/** The specification's status table: where an account is missing or foreign, a change to its keys is an internal failure. */
 async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
   try {
     return await change;
@@ -197,13 +197,13 @@ async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
   }
 }
 
-/** One of the user's keys. An attempt on somebody else's becomes part of that one's trail. */
+/** One of the user's keys. An attempt on another user's key becomes part of that user's trail. */
 async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: number): Promise<KeyRow> {
   const key = keys.find(({ id }) => id === keyId);
   if (key !== undefined) return key;
   const owner = await findKeyOwner(op.tx, keyId);
   if (owner !== undefined) op.about({ subjectId: owner });
-  throw new UamError("not_found", "There is no such key, or it is revoked already");
+  throw new UamError("not_found", "There is no such key, or it is already revoked");
 }
 
 /** The id of the user whose key it is or was; undefined if there is no such key. */

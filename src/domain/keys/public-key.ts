@@ -20,7 +20,7 @@ import { weaknessOf } from "./rsa-modulus.ts";
 
 export { KEY_TYPES, type KeyType } from "../../protocol/ssh-wire.ts";
 
-/** A key that passed; nothing but the key itself is left of what was typed. */
+/** A key that passed; of what was typed, only the key itself is kept. */
 export interface PublicKey {
   readonly type: KeyType;
   /** As `ssh-keygen -l` prints it: the modulus of RSA, else the curve. */
@@ -43,7 +43,7 @@ const MAX_TEXT = 16 * 1024;
 const CONVERT = "convert it with `ssh-keygen -i`, or upload the .pub file that ssh-keygen made";
 
 /**
- * The key in `text`: one line `<type> <base64> [comment]`, with nothing but white space and line ends around it, of a type in `accepted`, that OpenSSH takes and that re-encodes
+ * The key in `text`: one line `<type> <base64> [comment]`, with nothing but white space and line ends around it, of a type in `accepted`, that OpenSSH accepts and that re-encodes
  * to the very bytes that came in. Anything else throws `invalid` with the rule that failed. What `ssh-keygen -l -f`
  * refuses is refused here. The time it takes is bounded: longer texts are refused unread.
  */
@@ -114,7 +114,7 @@ function requireType(word: string, accepted: readonly KeyType[]): KeyType {
 
 function decodeBase64(type: KeyType, base64: string): Buffer {
   const blob = Buffer.from(base64, "base64");
-  // Node's decoder skips what it does not know; only the canonical text comes back unchanged.
+  // Node's decoder skips what is not base64; only the canonical text comes back unchanged.
   if (blob.toString("base64") !== base64) throw refusal(`The key data after ${type} is not valid base64`);
   return blob;
 }
@@ -128,7 +128,7 @@ function decodeKey(type: KeyType, blob: Buffer): WireKey {
   const key = readKey(blob);
   if ("malformed" in key) throw refusal(`The key data ${key.malformed}`);
   if (!encodeKey(key).equals(blob)) {
-    throw refusal("The key data is not encoded as ssh-keygen does: it has padded numbers or names");
+    throw refusal("The key data is not encoded the way ssh-keygen does it: it has padded numbers or names");
   }
   return key;
 }
@@ -160,7 +160,7 @@ function checkedRsaBits(exponent: bigint, modulus: bigint): number {
   return bits;
 }
 
-/** ssh-keygen and sshd take any 32 bytes; for some of them anybody can sign, for others nobody. */
+/** ssh-keygen and sshd accept any 32 bytes; for some of them anybody can sign, for others nobody. */
 function checkedEd25519Bits(bytes: Buffer): number {
   const fault = ed25519Fault(bytes);
   if (fault !== undefined) throw refusal(`The Ed25519 key ${fault}`);
@@ -175,7 +175,7 @@ function checkApplication(application: Buffer): void {
   }
 }
 
-/** A second, independent reading of the classic types; sshpk does not know the security keys. */
+/** A second, independent reading of the classic types; sshpk does not support security keys. */
 function checkWithSshpk(type: KeyType, blob: Buffer): void {
   if (type.startsWith("sk-")) return;
   if (!reencodeWithSshpk(blob).equals(blob)) throw refusal("The key data does not re-encode to the same bytes");

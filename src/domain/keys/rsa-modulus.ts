@@ -1,9 +1,9 @@
-/** RSA moduli that anybody can take apart, and whose keys therefore keep no secret. */
+/** RSA moduli that anybody can factor, so that their private keys are no secret. */
 
-/** Primes up to here are tried: 2^16 + 1, one of the favourites of those who make such keys, is the last. */
+/** Primes up to here are tried: 2^16 + 1, a favourite of those who make such keys, is the last. */
 const LARGEST_PRIME = 65_537;
 
-/** Why the modulus, an odd number, keeps no secret, or undefined: the end of a sentence that begins with "RSA key has". */
+/** What makes the (odd) modulus easy to factor, as the end of a sentence that begins with "RSA key has"; else undefined. */
 export function weaknessOf(modulus: bigint): string | undefined {
   if (greatestCommonDivisor(modulus, smallPrimes() % modulus) !== 1n) {
     return `a modulus with a prime factor of at most ${LARGEST_PRIME}`;

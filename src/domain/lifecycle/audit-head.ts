@@ -1,4 +1,4 @@
-/** Telling the administrators the head of the audit log, out of reach of whoever might rewrite the log. */
+/** Mails the administrators the head of the audit log, out of reach of whoever might rewrite the log. */
 
 import { min } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";

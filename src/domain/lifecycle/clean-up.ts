@@ -1,4 +1,4 @@
-/** Getting rid of what is of no more use: old audit records, and what logging in and mail leave behind. */
+/** Removes what is no longer of use: old audit records, and what logins and mail leave behind. */
 
 import { and, desc, eq } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
@@ -18,15 +18,15 @@ import type { Context, Services } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
-/** Who shortened the retention can be read for so long, whatever the retention is then. */
+/** The record of who shortened the retention is kept for this long, whatever the retention is then. */
 const CHANGE_KEPT = 30 * DAY;
-/** The database goes by its own clock, which may be behind ours. */
+/** The database uses its own clock, which may be behind ours. */
 const SKEW = HOUR;
 
 /**
  * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many; on
- * record, with a mail to the administrators. Does nothing while deleting has to wait; see `beat`. Interrupted, it has
- * removed a part, on record too, and the next call removes the rest.
+ * record, with a mail to the administrators. Does nothing while deletion is on hold; see `beat`. If it is interrupted, it
+ * has removed a part, on record too, and the next call removes the rest.
  */
 export async function purgeDue(context: Context, time: Heartbeat): Promise<number> {
   if (time.holdUntil !== undefined) return 0;
@@ -60,7 +60,7 @@ function purge(context: Context, before: Date): Promise<number> {
   });
 }
 
-/** The time of the last change of the retention, as long as its record is to outlive what it removes. */
+/** The time of the last change of the retention, as long as its record has to outlive what it removes. */
 async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
   const [change] = await db
     .select({ at: audit.createdAt })

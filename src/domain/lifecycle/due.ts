@@ -1,4 +1,4 @@
-/** Going through the users for whom something is due, one operation each, without letting one that fails stop the others. */
+/** Goes through the users for whom something is due, one operation each; one that fails does not stop the others. */
 
 import { type SQL, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
@@ -11,7 +11,7 @@ export interface DueUser {
   readonly username: string;
 }
 
-/** What is due: an action, for the users that `where` (about `users` as u) is true of at that time. */
+/** What is due: an action, for the users for whom `where` (about `users` as u) is true at that time. */
 export interface Due {
   readonly action: "lifecycle.expire" | "lifecycle.recycle";
   readonly where: SQL;
@@ -25,14 +25,14 @@ export interface Outcome {
 }
 
 const BATCH = 200;
-/** A user for whom it failed is left out for as long as it has been failing, within these limits: 1, 2, 4, 8 minutes and so on. */
+/** A user for whom it failed is skipped for as long as it has been failing, within these limits: 1, 2, 4, 8 minutes and so on. */
 const SHORTEST_WAIT = MINUTE;
 const LONGEST_WAIT = 6 * HOUR;
 
 /**
- * Performs the operation for each user it is due for, who became due first first. A failure is logged (the operation
- * records it) and tried again in a later run: after a minute, then after as long as it has been failing, at most six
- * hours. That is read from the audit log, so restarts and replicas go by it too. Ends early when `signal` says so.
+ * Performs the operation for each user it is due for, in the order in which it became due. A failure is logged (the operation
+ * records it) and retried in a later run: after a minute, then after as long as it has been failing, at most six
+ * hours. That is read from the audit log, so restarts and replicas follow it too. Ends early when `signal` says so.
  */
 export async function eachDue(
   context: Context,
@@ -51,7 +51,7 @@ export async function eachDue(
         if (await perform(user)) done++;
       } catch (error) {
         failed++;
-        context.log.error("a user could not be dealt with and will be tried again", {
+        context.log.error("an operation failed for a user and will be retried", {
           action: due.action,
           ...user,
           error,

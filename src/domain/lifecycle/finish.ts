@@ -1,4 +1,4 @@
-/** Finishing what is owed: access that was to be taken away, and could not be as a whole, or was cut short by a crash. */
+/** Finishes what is owed: access that could not be taken away completely, or whose removal was cut short by a crash. */
 
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
@@ -12,8 +12,8 @@ import { lockUserIfStored, type User } from "../users/find.ts";
 import { removedDetail } from "../users/users.ts";
 
 /**
- * Goes on with every closing that is due, or with all of them. One that is under way is waited for, and then needs nothing. What is finished is
- * recorded in the name of who asked for it, or, where that was recorded at the time, as a repair; what fails again is logged,
+ * Continues every closing that is due, or all of them. One that is under way is waited for, and then needs nothing. What is finished is
+ * recorded in the name of whoever asked for it or, where that was recorded at the time, as a repair; what fails again is logged,
  * and due again later.
  */
 export async function finishClosings(services: Services, which: "due" | "all" = "due"): Promise<void> {
@@ -23,9 +23,9 @@ export async function finishClosings(services: Services, which: "due" | "all" = 
     try {
       const owed = await finishClosing(services, closing);
       if (owed.length > 0)
-        log.error("access is still to be taken away, and will be tried again", { userId, kind, owed });
+        log.error("access is not completely taken away yet; this will be retried", { userId, kind, owed });
     } catch (error) {
-      log.error("what is owed of taking access away failed, and will be tried again", { userId, kind, error });
+      log.error("access could not be taken away completely; this will be retried", { userId, kind, error });
     }
   }
 }
@@ -72,7 +72,7 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
   }
 }
 
-/** What failed again is in the note, and not once more in the log of what was done. */
+/** What failed again is in the note; the audit log does not repeat it. */
 function stillOwed(op: ClosingOperation, { owed }: Closed): readonly string[] {
   if (owed.length > 0) op.record({ unneeded: true });
   return owed;

@@ -1,4 +1,4 @@
-/** The service's stored heartbeat: a stop, or a clock that was set, is noticed by it, and then deleting waits for a day. */
+/** The service's stored heartbeat shows that the service was stopped or the clock was set; deletion then waits for a day. */
 
 import { sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
@@ -12,18 +12,18 @@ import type { Services } from "../operation/context.ts";
 
 /** A longer gap in the heartbeat, forwards or backwards, makes the clock doubtful. */
 export const LONGEST_GAP = HOUR;
-/** For so long nothing is deleted then. */
+/** For this long nothing is deleted then. */
 export const HOLD = DAY;
 
 /** The time that a job goes by from its beginning to its end, whatever happens to the clock meanwhile. */
 export interface Heartbeat {
   readonly now: Date;
-  /** Until then nothing may be recycled or purged; undefined where nothing is in the way. */
+  /** Until then nothing may be recycled or purged; undefined if deletion is not on hold. */
   readonly holdUntil: Date | undefined;
 }
 
 /**
- * Stores that the service lives, and returns the time and whether deleting has to wait. A gap of over an hour since the last
+ * Stores that the service is running, and returns the time and whether deletion is on hold. A gap of over an hour since the last
  * heartbeat, in either direction, begins the wait anew; the log and the administrators' mail (once a day) say so.
  */
 export async function beat(services: Services): Promise<Heartbeat> {
@@ -52,7 +52,7 @@ export async function beat(services: Services): Promise<Heartbeat> {
   return { now, holdUntil };
 }
 
-/** Ends the wait, if there is one, on the word of somebody who looked at the clock. */
+/** Ends the wait, if there is one; for an operator who has checked the clock. */
 export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Promise<Heartbeat> {
   return await db.transaction(async (tx) => {
     const now = clock.now();
@@ -62,13 +62,13 @@ export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Pr
   });
 }
 
-/** A heartbeat seen by who only looks. */
+/** The heartbeat as callers that store none see it. */
 export interface StoredHeartbeat extends Heartbeat {
-  /** When the service last said that it lives; undefined if it never did. */
+  /** When the service last stored a heartbeat; undefined if it never did. */
   readonly last: Date | undefined;
 }
 
-/** The time, and whether deleting waits, without a heartbeat: for who only looks. A gap that nobody noticed yet counts. */
+/** The time, and whether deletion is on hold, without storing a heartbeat. A gap that was not noticed yet counts. */
 export async function readHeartbeat({ db, clock }: Pick<Services, "db" | "clock">): Promise<StoredHeartbeat> {
   const now = clock.now();
   const [stored] = await db.select().from(serviceState);
@@ -83,7 +83,7 @@ function isGap(last: Date, now: Date): boolean {
 
 type State = Omit<typeof serviceState.$inferSelect, "one">;
 
-/** Locked until the transaction ends: of several instances one sees a gap, and the others the hold that it stored. */
+/** Locked until the transaction ends: of several instances one sees a gap, and the others see the hold that it stored. */
 async function lockState(tx: Transaction): Promise<State | undefined> {
   // A row lock alone would not do: there may be no row yet.
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.heartbeat})`);

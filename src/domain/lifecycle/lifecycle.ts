@@ -28,7 +28,7 @@ export async function expireDue(context: Context, time: Heartbeat, signal?: Abor
 
 /**
  * Removes every user whose recycle period, as it is set now, is over since the expiry; account, home directory and keys go
- * with it. Does nothing while deleting has to wait; see `beat`.
+ * with it. Does nothing while deletion is on hold; see `beat`.
  */
 export async function recycleDue(context: Context, time: Heartbeat, signal?: AbortSignal): Promise<Outcome> {
   if (time.holdUntil !== undefined) return { done: 0, failed: 0 };
@@ -40,7 +40,7 @@ export async function recycleDue(context: Context, time: Heartbeat, signal?: Abo
   return await eachDue(context, due, (user) => recycleUser(context, user, time.now), signal);
 }
 
-/** How many users are due to be recycled by then, whether or not deleting has to wait. */
+/** How many users are due to be recycled by then, whether or not deletion is on hold. */
 export async function countRecyclable(context: Context, now: Date): Promise<number> {
   const period = await readSetting(context, context.db, "policy.recycle_period");
   const [row] = await context.db

@@ -71,7 +71,7 @@ describe("checkPassword", () => {
       "adminadminadminadmin",
       "trustno1trustno1",
     ]) {
-      expect(() => checkPassword(password, "ops")).toThrow("one of the commonest");
+      expect(() => checkPassword(password, "ops")).toThrow("one of the most common");
     }
   });
 

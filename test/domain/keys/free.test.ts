@@ -19,7 +19,7 @@ describe("freeKey()", () => {
     const refused = await owner.client.call("POST", "/me/keys", key);
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      `A key with the fingerprint ${fingerprint} is active on this host already. Is it yours, and you did not add it? Ask the administrators of this host.`,
+      `A key with the fingerprint ${fingerprint} is already active on this host. Is it yours, but you did not add it? Ask the administrators of this host.`,
     ]);
 
     const freed = await freeKey(app.system, fingerprint);

@@ -10,7 +10,7 @@ describe("fingerprintTaken()", () => {
     const { code, message } = fingerprintTaken("SHA256:abc", { contact });
     expect(code).toBe("conflict");
     expect(message).toBe(
-      `A key with the fingerprint SHA256:abc is active on this host already. Is it yours, and you did not add it? ${sentence}`,
+      `A key with the fingerprint SHA256:abc is already active on this host. Is it yours, but you did not add it? ${sentence}`,
     );
   });
 });
