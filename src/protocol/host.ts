@@ -1,4 +1,4 @@
-/** The narrow seam between the features and the host: what an account should be, and what can be asked of the host. */
+/** The narrow interface between the features and the host: what an account should be, and what can be asked of the host. */
 
 export type HostMode = "dry-run" | "direct" | "sudo";
 
@@ -45,7 +45,7 @@ export type DriftKind =
   | "foreign"
   /** What deleted accounts left waits to be deleted. */
   | "trash"
-  /** The account could not be looked at, or not be repaired. */
+  /** The account could not be checked or repaired. */
   | "failed";
 
 /** One difference between what is stored and what the host has. */
@@ -58,7 +58,7 @@ export interface Drift {
   readonly repaired: boolean;
 }
 
-/** What taking access away achieved. It never fails as a whole: what it could not do is owed, and to be tried again. */
+/** What taking access away achieved. It never fails as a whole: what it could not do is owed, and has to be retried. */
 export interface Closing {
   /** Whether sshd refuses every key of the account: by its expiry date, or because no file that sshd reads holds one. */
   readonly refused: boolean;
@@ -76,9 +76,9 @@ export type KeyTaken =
 
 /**
  * Changes to the host. What gives access throws `UamError("internal" | "conflict")` with a sentence that names the account
- * when the host refuses; whoever called it takes it back. What takes access away returns what it could not do, and throws
+ * when the host refuses; the caller undoes it. What takes access away returns what it could not do, and throws
  * only `conflict`, before anything is touched, where the account is missing or foreign. Every method is idempotent: calling
- * it again after a failure or a crash ends in the wanted state.
+ * it again after a failure or a crash ends in the intended state.
  * In dry-run mode nothing changes; each planned command or file change is logged.
  */
 export interface Host {
@@ -97,11 +97,11 @@ export interface Host {
   /** The highest uid from `first` to `last` that an account of the host has, if any has one. In dry-run undefined. */
   highestUid(first: number, last: number): Promise<number | undefined>;
 
-  /** Gives access: makes the account with its home and group, open, without keys. `conflict` if the name or the home exists. */
+  /** Gives access: creates the account with its home and group, open, without keys. `conflict` if the name or the home exists. */
   createAccount(account: Account): Promise<void>;
   /** Gives access: rewrites the authorized-keys file of an open account in full, and reads it back. Never leaves a mixed file. */
   writeKeys(account: Account): Promise<void>;
-  /** Gives access: the keys first, then the login itself, so that no account opens with a file that could not be set right. */
+  /** Gives access: the keys first, then the login itself, so that no account opens with a file that could not be repaired. */
   openAccount(account: Account): Promise<void>;
 
   /**
@@ -129,6 +129,6 @@ export interface Host {
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
-  /** The host keys that sshd shows to who connects, as `ssh-keygen -l` names them: `SHA256:… (ED25519)`. */
+  /** The host keys that sshd shows to clients, as `ssh-keygen -l` names them: `SHA256:… (ED25519)`. */
   hostKeys(): Promise<readonly string[]>;
 }

@@ -128,7 +128,7 @@ function decodeKey(type: KeyType, blob: Buffer): WireKey {
   const key = readKey(blob);
   if ("malformed" in key) throw refusal(`The key data ${key.malformed}`);
   if (!encodeKey(key).equals(blob)) {
-    throw refusal("The key data is not encoded the way ssh-keygen does it: it has padded numbers or names");
+    throw refusal("The key data is not encoded as ssh-keygen does: it has padded numbers or names");
   }
   return key;
 }

@@ -21,11 +21,11 @@ import type { Log } from "../../shared/log.ts";
 
 /** One account that was shut. */
 export interface LockEntry {
-  /** Tells this entry from all others, for ever. */
+  /** Unique among all entries, for ever. */
   readonly id: string;
   readonly at: Date;
   readonly username: string;
-  /** The uid the account had on the host; undefined where the host has none to ask for, as in dry-run. */
+  /** The uid the account had on the host; undefined where there is none, as in dry-run mode. */
   readonly uid: number | undefined;
   /** The operator who did it. */
   readonly operator: string;
@@ -53,7 +53,7 @@ export function writeLock(dataDir: string, entry: LockEntry): void {
   syncDirectory(dataDir);
 }
 
-/** The entries there are, oldest first. One that cannot be read is logged and left where it is. */
+/** All entries, oldest first. One that cannot be read is logged and left where it is. */
 export function readLocks(dataDir: string, log: Log): readonly LockEntry[] {
   const entries = namesIn(dataDir).flatMap((name) => {
     try {
@@ -69,7 +69,7 @@ export function readLocks(dataDir: string, log: Log): readonly LockEntry[] {
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-/** Removes an entry that is recorded; nothing happens if it is gone. */
+/** Removes an entry that has been recorded; does nothing if it is gone. */
 export function removeLock(dataDir: string, id: string): void {
   rmSync(pathOf(dataDir, id), { force: true });
   syncDirectory(dataDir);

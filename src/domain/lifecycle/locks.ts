@@ -1,4 +1,4 @@
-/** Shutting an account without the database, and recording it once the database is there. */
+/** Shuts an account without the database, and records that once the database is back. */
 
 import { eq, sql } from "drizzle-orm";
 import type { AccountRef, Host } from "../../protocol/host.ts";
@@ -58,7 +58,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
       const problem = await importLock(services, entry);
       if (problem !== undefined) failures.push({ username: entry.username, problem });
       removeLock(dataDir, entry.id);
-      // The file is gone for certain, so nobody asks for the mark any more.
+      // The file is certainly gone, so nobody needs the mark any more.
       await services.autocommit.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }
     return failures;
@@ -73,7 +73,7 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
     await recordLock(context, entry);
     return undefined;
   } catch (error) {
-    // Committed, with something owed; or recorded as failed. Anything but these refusals is to be tried again.
+    // Committed, with something owed; or recorded as failed. Anything but these refusals has to be retried.
     if (error instanceof UamError && (await isImported(services, entry))) return error.message;
     if (!(error instanceof UamError) || error.code !== "not_found") throw error;
     services.log.warn("an account was locked whose user is not stored", { username: entry.username, uid: entry.uid });

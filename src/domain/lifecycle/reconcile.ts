@@ -1,4 +1,4 @@
-/** Reconcile: what the host has is compared with what is stored, and set right; every repair is on record. */
+/** Reconcile: compares the host with what is stored, and repairs it; every repair is recorded. */
 
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
@@ -18,14 +18,14 @@ import { finishClosings } from "./finish.ts";
 import { readLocks } from "./lock-journal.ts";
 import { importLocks } from "./locks.ts";
 
-/** A user whose account held a key that is not stored so many times within an hour is disabled. */
+/** A user whose account held a key that is not stored this many times within an hour is disabled. */
 const RETURNS_TOLERATED = 3;
 
 /**
- * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then looked at
+ * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then compared
  * again and repaired under its user's row lock, so that a change made in between is never undone from stale data.
- * Accounts that a crash left half made are removed, and what is owed of taking access away is gone on with. Accounts that
- * `uam lock` shut while the database was away are recorded first, and never opened. "repair at once" does not wait until what
+ * Accounts that a crash left half created are removed, and owed closings are continued. Accounts that `uam lock` shut
+ * while the database was down are recorded first, and never opened. "repair at once" does not wait until what
  * is owed is due.
  */
 export async function reconcileHost(
@@ -48,13 +48,13 @@ export async function reconcileHost(
   if (mode === "check") return [...unrecorded(locked), ...owed, ...found];
   const drifts: Drift[] = [...owed];
   for (const name of new Set(found.map((drift) => drift.account))) {
-    // Without an account it is about what deleted accounts left.
+    // A drift without an account is about what deleted accounts left.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, name)));
   }
   return drifts;
 }
 
-/** One account, under its user's row lock. What is repaired is recorded; what cannot be is only reported, each time anew. */
+/** One account, under its user's row lock. What is repaired is recorded; what cannot be repaired is only reported, every time. */
 async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
   const { clock, host } = services;
   const known = await findUserByName(services.autocommit, withoutPrefix(name));
@@ -70,7 +70,7 @@ async function repair(services: Services, dataDir: string, name: string): Promis
     const user = await lockUserIfStored(op.tx, known.id);
     if (user === undefined) return op.record({ unneeded: true });
     const account = await accountOf(op.tx, user, clock.now());
-    // Looked at anew: it may have been locked since.
+    // Read again: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);
     drifts = await host.reconcile([isLocked ? shut(account) : account], false);
     const repaired = drifts.filter((drift) => drift.repaired);
@@ -84,7 +84,7 @@ async function repair(services: Services, dataDir: string, name: string): Promis
   return drifts;
 }
 
-/** Somebody with access to the account put a key into its file: the administrators are told, and it does not go on for long. */
+/** Somebody with access to the account put a key into its file: the administrators are mailed, and if it goes on, the user is disabled. */
 async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
   const before = await countReturns(op, user);
   const disabled = user.status === "active" && before + 1 >= RETURNS_TOLERATED;
@@ -120,7 +120,7 @@ async function countReturns({ tx, context }: Operation, user: User): Promise<num
   return row?.returns ?? 0;
 }
 
-/** What is still to be taken away differs from what is stored, too. */
+/** Access that is still to be taken away is a difference, too. */
 async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
   const owed = await listClosings(db);
   if (owed.length === 0) return [];

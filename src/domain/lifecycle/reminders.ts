@@ -1,4 +1,4 @@
-/** Telling users and their supervisors that access ends soon. */
+/** Reminds users and their supervisors that access ends soon. */
 
 import { type SQL, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/timestamp.ts";
@@ -8,7 +8,7 @@ import { type QueuedMail, queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
 import { isEmail } from "../users/username.ts";
 
-/** A reminder so soon after a mail that says the date, such as the welcome, would say nothing new. */
+/** A reminder this soon after a mail that states the date, such as the welcome, would say nothing new. */
 const QUIET = "1 day";
 /** Users who are reminded in one transaction. */
 const BATCH = 100;
@@ -27,8 +27,8 @@ interface Reminder {
 /**
  * Queues the reminders that are due, to the user and to the supervisor where that is an address: each once for an expiry,
  * so that an extension brings new ones. Of several that are due, as after a stop of the service, only the one nearest to the
- * expiry is sent; one whose moment was before, or within a day of, the last mail that says the date is not. So nobody is
- * reminded 14 days ahead of the end of an account that was made for 14 days.
+ * expiry is sent; one whose moment was before, or within a day of, the last mail that states the date is not. So nobody is
+ * reminded 14 days ahead of the end of an account that was created for 14 days.
  */
 export async function remindExpiring(services: Services, now: Date, signal?: AbortSignal): Promise<void> {
   const { db, policy } = services;
@@ -43,7 +43,7 @@ export async function remindExpiring(services: Services, now: Date, signal?: Abo
   }
 }
 
-/** Locked until they are queued; those whom another instance or an operation is at are left for the next run. */
+/** Locked until their mail is queued; users locked by another instance or operation are left for the next run. */
 async function findReminders(tx: Transaction, days: readonly number[], now: Date): Promise<readonly Reminder[]> {
   const time = sql`${formatTimestamp(now)}::timestamptz`;
   const list = sql`${`{${days.join(",")}}`}::int[]`;

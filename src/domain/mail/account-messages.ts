@@ -1,4 +1,4 @@
-/** What users are mailed when something becomes of their account. Pure, like messages.ts. */
+/** What users are mailed when something happens to their account. Pure, like messages.ts. */
 
 import { DAY } from "../../shared/clock.ts";
 import type { Site } from "../operation/context.ts";
@@ -6,19 +6,19 @@ import { date, day, fact, type Letter, letter, line, paragraph } from "./letter.
 import { accountFacts, accountName, backAgain, hello, type MailedUser, UNEXPECTED, whomToAsk } from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 
-/** A user whose account may be disabled at present. */
+/** A user whose account may currently be disabled. */
 export interface MailedUserWithStatus extends MailedUser {
   readonly status: "active" | "disabled" | "expired";
 }
 
-/** To a user whose account lasts longer now. */
+/** To a user whose account now lasts longer. */
 export function accountExtended(site: SiteWithKeys, user: MailedUserWithStatus): Letter {
   return letter(`Your account on ${site.host} now lasts until ${day(user.expireAt)}`, [
     hello(user.username),
     paragraph(`Your account on ${site.host} has been extended.`),
     ...accountFacts(site, user),
     ...(user.status === "disabled"
-      ? [paragraph("It is disabled at present, and stays so until an administrator enables it.")]
+      ? [paragraph("It is currently disabled, and stays so until an administrator enables it.")]
       : [paragraph("The keys that you uploaded open it until then."), ...backAgain(site, user)]),
     whomToAsk(site, UNEXPECTED),
   ]);
@@ -49,7 +49,7 @@ export function accountDisabled(
     ...(reason === undefined ? [] : [fact("Reason", reason)]),
     ...accountFacts(site, user),
     paragraph(
-      "If it is not enabled again, it ends on that date, and is deleted some time after with everything in its home directory.",
+      "If it is not enabled again, it ends on that date, and is deleted some time later with everything in its home directory.",
     ),
     whomToAsk(site, UNEXPECTED),
   ]);
@@ -69,7 +69,7 @@ export function accountDeleted(site: Site, user: MailedUser, { at }: { readonly 
 
 /** To the address that a user had until now: it is no longer theirs as far as the service knows. */
 export function addressRemoved(site: Site, user: MailedUser, { at }: { readonly at: Date }): Letter {
-  return letter(`Mail about your account on ${site.host} goes to another address`, [
+  return letter(`Mail about your account on ${site.host} now goes to another address`, [
     hello(user.username),
     paragraph(
       `The e-mail address of your account was changed on ${date(at)}. Mail about it, and the one-time codes to log in with, no longer come here.`,
@@ -92,7 +92,7 @@ export function addressSet(site: SiteWithKeys, user: MailedUserWithStatus, { at 
     ...accountFacts(site, user),
     ...(user.status === "active" ? backAgain(site, user) : []),
     paragraph(
-      "If you know nothing of this account, please tell the administrators: the mail was meant for somebody else.",
+      "If you know nothing about this account, please tell the administrators: the mail was meant for somebody else.",
     ),
     whomToAsk(site),
   ]);
@@ -107,7 +107,7 @@ export function expiryReminder(
   const left = Math.max(1, Math.ceil((user.expireAt.getTime() - now.getTime()) / DAY));
   const soon = left === 1 ? "within a day" : `in ${left} days`;
   const own = to === "user";
-  const disabled = user.status === "disabled" ? " It is disabled at present." : "";
+  const disabled = user.status === "disabled" ? " It is currently disabled." : "";
   return letter(`${own ? "Your access" : `The access of ${line(user.username)}`} to ${site.host} ends ${soon}`, [
     own ? hello(user.username) : paragraph("Hello,"),
     paragraph(
@@ -116,7 +116,7 @@ export function expiryReminder(
     ...accountFacts(site, user),
     paragraph(
       own
-        ? "If you need it for longer, ask for an extension before that date. If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time after."
+        ? "If you need it for longer, ask for an extension before that date. If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time later."
         : "If it is needed for longer, ask for an extension before that date. If not, there is nothing to do.",
     ),
     whomToAsk(site),
@@ -127,13 +127,11 @@ export function expiryReminder(
 export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
   return letter(`Your access to ${site.host} has ended`, [
     hello(user.username),
-    paragraph(
-      `The time of your account on ${site.host} is over. Your keys no longer open it, and your sessions have ended.`,
-    ),
+    paragraph(`Your account on ${site.host} has expired. Your keys no longer open it, and your sessions have ended.`),
     fact("Account", accountName(user)),
     fact("Ended", date(user.expireAt)),
     paragraph(
-      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask for an extension before: you will find all as it was.`,
+      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask for an extension before then: you will find everything as it was.`,
     ),
     whomToAsk(site),
   ]);

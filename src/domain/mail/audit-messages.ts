@@ -1,10 +1,10 @@
-/** What the administrators are told of periods that were shortened and of records that were removed. */
+/** What the administrators are told about periods that were shortened and records that were removed. */
 
 import { formatDuration } from "../../shared/duration.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 
-/** A setting that was made shorter, and from when on. */
+/** A setting that was made shorter, and when it takes effect. */
 export interface Shortening {
   /** As in `policy.audit_retention`. */
   readonly key: string;
@@ -48,7 +48,7 @@ export function auditPurged(site: Site, { removed, before, retention }: Purge): 
     paragraph(
       `The service on ${site.host} removed ${records} from before ${date(before)}: they are kept for ${formatDuration(retention)}.`,
     ),
-    paragraph("If that is not intended, see who changed the setting, and check that the rest of the log is whole:"),
+    paragraph("If that is not intended, see who changed the setting, and check that the rest of the log is intact:"),
     code("uam audit list --resource-id policy.audit_retention\nuam audit verify"),
   ]);
 }

@@ -4,17 +4,17 @@ import type { Site } from "../operation/context.ts";
 import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { accountName } from "./phrases.ts";
 
-/** To administrators: access was taken away, and something of it could not be done yet. */
+/** To administrators: access was taken away, but part of that could not be done yet. */
 export function accessOwed(
   site: Site,
   { username, owed }: { readonly username: string; readonly owed: readonly string[] },
 ): Letter {
   return letter(`${site.host}: taking away the access of ${line(username)} is not finished`, [
-    paragraph(`The access of ${line(username)} to ${site.host} was taken away, but not all of it could be done.`),
+    paragraph(`The access of ${line(username)} to ${site.host} was taken away, but part of that could not be done.`),
     fact("Account", accountName({ username })),
     ...owed.map((sentence) => fact("Left to do", sentence)),
     paragraph(
-      "The service tries again until it is done, and nothing gives the access back meanwhile. There is no further mail about it; to see how it stands:",
+      "The service keeps trying until it is done, and nothing gives the access back meanwhile. There will be no further mail about it; to see what is left:",
     ),
     code("uam doctor"),
   ]);
@@ -30,7 +30,7 @@ export function keyCameBack(
       `The authorized-keys file of ${accountName({ username })} on ${site.host} held a key that is not stored. Somebody with access to the account put it there.`,
     ),
     paragraph(
-      "The file was set right. Sessions that no stored key is proven to have opened were ended, and crontab, at jobs and lingering were removed.",
+      "The file was repaired. Sessions that no stored key is proven to have opened were ended, and crontab, at jobs and lingering were removed.",
     ),
     paragraph(
       disabled

@@ -20,12 +20,12 @@ export function heading(text: string): Block {
   return { kind: "heading", text };
 }
 
-/** Running text of ours; values in it have been through `line`. */
+/** Our own running text; values in it have been through `line`. */
 export function paragraph(text: string): Block {
   return { kind: "paragraph", text };
 }
 
-/** A name of ours and a value of anybody's; an empty value is shown as a dash. */
+/** A fixed name and a value that anybody may have written; an empty value is shown as a dash. */
 export function fact(name: string, value: string): Block {
   return { kind: "fact", name, value: line(value) || "-" };
 }
@@ -106,7 +106,7 @@ function asText(block: Block): string {
   }
 }
 
-/** Greys that can be seen on white and on black alike: readers choose the colours, and few of them take a style sheet. */
+/** Greys that can be seen on white and on black alike: mail readers choose the colours, and few of them apply a style sheet. */
 const PANEL = "margin:0 0 16px;padding:10px 12px;border-radius:6px;background:rgba(127,127,127,.15)";
 const MONOSPACE = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace";
 const WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere";

@@ -1,4 +1,4 @@
-/** What every mail says. Pure; all values may come from strangers and cannot break out of the line they stand on. */
+/** What every mail says. Pure; all values may come from strangers and cannot break out of the line they are on. */
 
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, fact, type Letter, letter, line, link, paragraph, token as secret } from "./letter.ts";
@@ -28,10 +28,10 @@ export function oneTimeCode(
     paragraph(`This is your code to log in to the user access management of ${site.host}:`),
     secret(oneTime),
     paragraph(
-      `It is good for ${minutes(ttl)} and works once. Nobody will ever ask you for it, by telephone or by mail.`,
+      `It is valid for ${minutes(ttl)} and works once. Nobody will ever ask you for it, by telephone or by mail.`,
     ),
     paragraph(
-      "If you did not ask for a code, ignore this mail: without the code nobody gets in. If it happens again, tell the administrators.",
+      "If you did not ask for a code, ignore this mail: without the code nobody can log in. If it happens again, tell the administrators.",
     ),
     whomToAsk(site),
   ]);
@@ -47,11 +47,11 @@ export function adminReset(
     paragraph(`Somebody, probably you, asked to reset your administrator password on ${site.host}. Your reset token:`),
     code(token),
     paragraph(
-      `It is good for ${minutes(ttl)} and works once. Send it with the new password (15 characters or more) to the service:`,
+      `It is valid for ${minutes(ttl)} and works once. Send it with the new password (15 characters or more) to the service:`,
     ),
     code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
     paragraph(
-      "The reset ends all your sessions and lifts a lock. If you did not ask for it, ignore this mail: your password stays as it is.",
+      "The reset ends all your sessions and lifts a lockout. If you did not ask for it, ignore this mail: your password stays as it is.",
     ),
   ]);
 }
@@ -62,7 +62,7 @@ export function applicationReceived(
   { id, ...application }: MailedApplication & { readonly id: number },
 ): Letter {
   return letter(`Access application from ${line(application.username)}`, [
-    paragraph(`An application for access to ${site.host} waits for your review.`),
+    paragraph(`An application for access to ${site.host} is waiting for your review.`),
     ...applicationFacts(application),
     paragraph("Nothing in it has been checked. To see it and decide:"),
     link(`${site.baseUrl}/api/v1/approvals?status=pending`),
@@ -85,7 +85,7 @@ export function applicationsReceived(
   ]);
 }
 
-/** To the applicant: the application has arrived. Says nothing of what is known of the name. */
+/** To the applicant: the application has arrived. Says nothing about what is known of the name. */
 export function applicationArrived(site: Site, { username }: { readonly username: string }): Letter {
   return letter(`Your application for ${site.host} has arrived`, [
     paragraph(`Hello ${line(username)},`),
@@ -108,12 +108,12 @@ export function applicationApproved(site: SiteWithKeys, user: MailedUser): Lette
   ]);
 }
 
-/** To the applicant: an approval for which no account was made yet (`create_user: false`). */
+/** To the applicant: an approval for which no account was created yet (`create_user: false`). */
 export function applicationApprovedLater(site: Site, { username }: { readonly username: string }): Letter {
   return letter(`Your application for ${site.host} is approved`, [
     hello(username),
     paragraph(
-      "Your application was approved. An administrator will make your account, and another mail will tell you how to begin. Until then there is nothing for you to do.",
+      "Your application was approved. An administrator will create your account, and another mail will tell you how to begin. Until then there is nothing for you to do.",
     ),
     whomToAsk(site),
   ]);
@@ -128,7 +128,7 @@ export function applicationRejected(
     hello(username),
     paragraph(`Your application for access to ${site.host} was not approved. The reason given:`),
     fact("Reason", reason),
-    paragraph("If something in it can be put right, you are welcome to apply again."),
+    paragraph("If that can be resolved, you are welcome to apply again."),
     whomToAsk(site),
   ]);
 }
@@ -186,12 +186,12 @@ export function clockJump(
     paragraph(
       `To be safe, no account is recycled and no audit record purged until ${date(resumesAt)}. Expiry works as always.`,
     ),
-    paragraph("Please check the clock. If it is right, this goes on at once:"),
+    paragraph("Please check the clock. If it is right, end the wait with:"),
     code("uam recycle --now"),
   ]);
 }
 
-/** To the administrators, daily: the head of the audit log, so that a log rewritten later can be told from the true one. */
+/** To the administrators, daily: the head of the audit log, so that a log rewritten later can be told from the original. */
 export function auditHead(
   site: Site,
   { at, count, head }: { readonly at: Date; readonly count: number; readonly head: string },

@@ -1,4 +1,4 @@
-/** Telling users what became of their account: each notice is queued in the transaction of the change. */
+/** Tells users what happened to their account: each notice is queued in the transaction of the change. */
 
 import { eq } from "drizzle-orm";
 import type { Transaction } from "../../store/client.ts";
@@ -50,7 +50,7 @@ export async function tellDeleted(op: Telling, user: UserRow): Promise<void> {
   await queueMail(op, { recipient: user.email, message, dedupeKey: `deleted:${user.id}` });
 }
 
-/** To both addresses; who never logged in has not read the welcome, perhaps because it went to a wrong one, and gets it again. */
+/** To both addresses; a user who never logged in gets the welcome again, which perhaps went to a wrong address. */
 export async function tellAddressChanged(op: Telling, before: UserRow, after: UserRow): Promise<void> {
   const { clock, policy } = op.context;
   const at = clock.now();

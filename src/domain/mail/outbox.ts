@@ -1,4 +1,4 @@
-/** Mail waiting to be sent, stored in the transaction of the change that it tells of. */
+/** Mail waiting to be sent, stored in the transaction of the change that it reports. */
 
 import { and, count, eq, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../../shared/clock.ts";
@@ -12,7 +12,7 @@ import type { Letter } from "./letter.ts";
 export interface QueuedMail {
   readonly recipient: string;
   readonly message: Letter;
-  /** After that it is worthless and dropped. */
+  /** After that it is useless, and is dropped. */
   readonly expiresAt?: Date;
   /** Mail with a key that was queued before is not queued again, for at least `DEDUPE_PERIOD`. */
   readonly dedupeKey?: string;
@@ -26,11 +26,11 @@ export interface Queueing {
   readonly context: { readonly clock: Clock };
 }
 
-/** PostgreSQL tells this channel's listeners of each commit that queued mail. */
+/** PostgreSQL notifies this channel's listeners of each commit that queued mail. */
 export const OUTBOX_CHANNEL = "uam_outbox";
-/** Finished mail is kept for so long, to answer what was sent. */
+/** Finished mail is kept for this long, to answer what was sent. */
 const KEPT = 30 * DAY;
-/** And for so long where its key keeps it from being sent again: a reminder may be due a year before the expiry it is about. */
+/** And for this long where its key keeps it from being sent again: a reminder may be due a year before the expiry it is about. */
 export const DEDUPE_PERIOD = 400 * DAY;
 
 /** Queues a mail; it is sent after the operation's commit, and never if the operation fails. */
@@ -40,7 +40,7 @@ export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
     .values(rowOf(mail, op.context.clock.now()))
     .onConflictDoNothing({ target: outbox.dedupeKey })
     .prepare("queue_mail");
-  // For a decoy, too: it must cost what a mail costs.
+  // For a decoy, too: it must cost as much as a mail.
   await pipelined(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
 }
 
@@ -53,13 +53,13 @@ export async function queueMails(op: Queueing, mails: readonly QueuedMail[]): Pr
   await notify(op.tx, OUTBOX_CHANNEL);
 }
 
-/** How many mails were given up: refused by the mail server, or not taken in all the time that they were tried. */
+/** How many mails were given up: refused by the mail server, or not accepted in all the time that they were tried. */
 export async function countDeadLetters({ db }: Pick<Services, "db">): Promise<number> {
   const [row] = await db.select({ dead: count() }).from(outbox).where(eq(outbox.status, "dead"));
   return row?.dead ?? 0;
 }
 
-/** Forgets finished mail once it is of no more use. */
+/** Deletes finished mail once it is no longer needed. */
 export async function purgeOutbox({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   const now = clock.now();
   const old = or(

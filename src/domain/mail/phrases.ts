@@ -26,7 +26,7 @@ export function accountFacts(site: Site, user: MailedUser): readonly Block[] {
   return [fact("Account", accountName(user)), fact("Host", where), fact("Until", date(user.expireAt))];
 }
 
-/** The command, and how to know the right host by its keys. */
+/** The command, and how to recognise the right host by its keys. */
 export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Block[] {
   const port = site.port === 22 ? "" : `-p ${site.port} `;
   const command = code(`ssh ${port}${accountName(user)}@${site.host}`);
@@ -44,7 +44,7 @@ export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Blo
 export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block[] {
   return [
     heading("How to begin"),
-    paragraph("1. If you have no SSH key yet, make one on your own computer:"),
+    paragraph("1. If you have no SSH key yet, create one on your own computer:"),
     code("ssh-keygen -t ed25519"),
     paragraph(
       `2. Log in here as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
@@ -54,7 +54,7 @@ export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block
     ...howToConnect(site, user),
     heading("Without a web page"),
     paragraph(
-      "If there is no web page at that address, these commands do step 2. The first one answers with the ID and an image: paste the image into the address bar of a browser, and put the text that it shows in the place of TEXT. The second one makes the service mail you the CODE.",
+      "If there is no web page at that address, these commands do step 2. The first one answers with the ID and an image: paste the image into the address bar of a browser, and put the text that it shows in place of TEXT. The second one makes the service mail you the CODE.",
     ),
     code(stepsByHand(site, user)),
   ];
@@ -89,5 +89,5 @@ export function whomToAsk(site: Site, question = "Questions?"): Block {
   return paragraph(`${question} ${/^\S+@\S+$/.test(contact) ? `Write to ${contact}.` : contact}`);
 }
 
-/** For mails that tell what somebody else did. */
+/** For mails that report what somebody else did. */
 export const UNEXPECTED = "Questions, or did you not expect this?";

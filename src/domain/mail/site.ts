@@ -1,4 +1,4 @@
-/** What a mail that says how to connect knows of the host, beyond the configuration. */
+/** What a mail that says how to connect knows about the host, beyond the configuration. */
 
 import type { Services, Site } from "../operation/context.ts";
 

@@ -1,4 +1,4 @@
-/** Adding one record to the audit log, in the transaction of what it records. */
+/** Adds one record to the audit log, in the transaction of what it records. */
 
 import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/clock.ts";
@@ -11,11 +11,11 @@ import type { AuditEntry, Recorded } from "./entry.ts";
 const MAX_DETAIL_TEXT = 1000;
 /** Longest actor and resource id; an index entry has room for about 2,700 bytes. */
 const MAX_NAME = 256;
-/** A clock that is further behind the newest record than that is noted in the record. */
+/** A clock that is further behind the newest record than this is noted in the record. */
 const CLOCK_TOLERANCE = SECOND;
 
 /**
- * Adds the record, numbered and sealed. To be called last: from here to the end of the transaction every other writer of
+ * Adds the record, numbered and sealed. Call it last: from here to the end of the transaction every other writer of
  * the log waits. Its time is never before that of the record before it.
  */
 export async function appendAudit(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
@@ -54,7 +54,7 @@ export interface RecordRef {
   readonly mac: Uint8Array;
 }
 
-/** Whether the very record is in the log; waits for a commit that is still under way. */
+/** Whether this very record is in the log; waits for a commit that is still under way. */
 export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<boolean> {
   return await db.transaction(async (tx) => {
     // Whoever is committing a record holds the head's lock until that is done.
@@ -64,7 +64,7 @@ export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<b
   });
 }
 
-/** An id that was too large for the database was looked for as 0, which nothing has; the record has it as it was sent. */
+/** An id that was too large for the database was looked up as 0, which nothing has; the record shows it as it was sent. */
 function withSentId(entry: AuditEntry, sentId: string | undefined): AuditEntry {
   if (sentId === undefined) return entry;
   if (entry.resourceId === "0") return { ...entry, resourceId: sentId };
@@ -77,7 +77,7 @@ type Counters = Pick<
   "nAction" | "nActorAction" | "nResourceAction" | "nResourceActorAction" | "nSubject"
 >;
 
-/** What the database knows of the record to come. */
+/** What the database knows about the record to come. */
 interface Next {
   readonly id: number;
   /** Milliseconds since 1970 of the record before. */

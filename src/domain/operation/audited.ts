@@ -23,7 +23,7 @@ type Work<P, T, Op> = ((op: Op) => Promise<T>) | Steps<P, T, Op>;
 /**
  * Runs an operation that touches nobody's access on the host. When it returns, change and record are committed (also if the
  * answer to the commit got lost); when it throws, nothing is changed, the failure is recorded with `err`, and what was thrown
- * is thrown on.
+ * is rethrown.
  */
 export function audited<T, P = undefined>(
   context: Context,
@@ -33,7 +33,7 @@ export function audited<T, P = undefined>(
   return perform(context, entry, stepsOf(work));
 }
 
-/** The same for what gives access: when it throws, the host is set back, too. */
+/** The same for what gives access: when it throws, the host is restored, too. */
 export function auditedGrant<T>(context: Context, entry: AuditEntry, work: (op: Grant) => Promise<T>): Promise<T> {
   return perform(context, entry, stepsOf(work));
 }
@@ -48,7 +48,7 @@ export async function auditedClosing<T>(
   entry: AuditEntry,
   work: (op: ClosingOperation) => Promise<T>,
 ): Promise<T> {
-  // Who rolls back what surrounds it would roll it back, too.
+  // A rollback of the operation around it would roll it back, too.
   if (context.operation !== undefined) throw new Error("taking access away cannot be part of another operation");
   let pending: string | undefined;
   let refused: string | undefined;
@@ -124,17 +124,20 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   }
 }
 
-/** Tries for a lost answer: about the time that a database server takes to be there again. */
+/** Attempts after a lost answer: for about as long as a database server takes to come back. */
 const LOOKS = 10;
 const BETWEEN_LOOKS = 500;
 
-/** Whether the record is in the log; false, too, where the database stays away, which is said as a failure to record. */
+/** Whether the record is in the log; also false if the database stays unavailable, which is reported as a failure to record. */
 async function isStored(context: Context, record: RecordRef): Promise<boolean> {
   for (let look = 1; look <= LOOKS; look++) {
     try {
       return await hasRecord(context.db, record);
     } catch (error) {
-      context.log.warn("the database does not say what became of a commit", { error, requestId: context.requestId });
+      context.log.warn("the database does not answer whether a commit succeeded", {
+        error,
+        requestId: context.requestId,
+      });
       if (look < LOOKS) await sleep(BETWEEN_LOOKS);
     }
   }
@@ -208,9 +211,9 @@ async function undoAll(context: Context, journal: Journal): Promise<boolean> {
     try {
       await undo();
     } catch (error) {
-      // Reconcile sets it right within a minute, or at the next start.
+      // Reconcile repairs it within a minute, or at the next start.
       isUndone = false;
-      context.log.error("the host could not be set back after a failed change", {
+      context.log.error("the host could not be restored after a failed change", {
         error,
         requestId: context.requestId,
       });
@@ -236,7 +239,7 @@ async function recordFailures(
     });
     const rest = isUndone
       ? "nothing was changed"
-      : "it may have changed the host, which is set right within a minute of the database's return";
+      : "it may have changed the host, which is repaired within a minute of the database's return";
     throw new UamError(
       "internal",
       `The operation failed, ${rest}, and the failure could not be recorded: the database is not available.`,

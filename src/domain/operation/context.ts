@@ -28,11 +28,11 @@ export interface Policy {
   readonly site: Site;
 }
 
-/** What mails say of this installation. */
+/** What mails say about this installation. */
 export interface Site {
-  /** The service's origin, without a slash at its end, as in `https://uam.example.org`. */
+  /** The service's origin, without a trailing slash, as in `https://uam.example.org`. */
   readonly baseUrl: string;
-  /** The host that the accounts are on, as one gives it to `ssh`. */
+  /** The host that the accounts are on, as it is given to `ssh`. */
   readonly host: string;
   readonly port: number;
   /** Whom users ask: an address or a sentence; undefined where nobody is named. */
@@ -45,7 +45,7 @@ export interface Hasher {
   hash(password: string): Promise<string>;
   /** False for a wrong password, in NFC and as it is; throws `internal` if `hash` is not a PHC string. */
   verify(hash: string, password: string): Promise<boolean>;
-  /** Takes the time of a `verify` that fails, for a name that does not exist. */
+  /** Takes as long as a `verify` that fails, for a name that does not exist. */
   verifyDummy(password: string): Promise<void>;
   /** As `hash`, at the lower cost that a code of ten minutes and five attempts needs. */
   hashCode(code: string): Promise<string>;
@@ -62,7 +62,7 @@ export interface Seal {
   record(previous: Uint8Array, content: AuditContent): Uint8Array;
   /** Says that the service itself removed the records up to `id`, whose last seal was `mac`. */
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
-  /** Tells keys apart without giving one away. */
+  /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
 }
 
@@ -71,8 +71,8 @@ export interface Services {
   readonly db: Database;
   /**
    * A small pool of its own for single statements that commit at once while a transaction is open on `db`; were they to
-   * wait for a connection of `db`, a full pool would wait for itself. And for the shortest of reads, many of which its
-   * connections take at once, in one write: on the wider pool each would cost a write and a wake-up of its own.
+   * wait for a connection of `db`, a full pool would wait for itself. Also for the shortest reads, of which its
+   * connections take many at once, in one write: on the wider pool each would cost a write and a wake-up of its own.
    */
   readonly autocommit: Database;
   readonly host: Host;
@@ -87,7 +87,7 @@ export interface Services {
 export interface Context extends Services {
   readonly actor: Actor;
   readonly requestId: string;
-  /** The id that the request names, where it is too large for the database to have it: digits. */
+  /** The id that the request names, as digits, where it is too large for the database. */
   readonly sentId?: string;
   /** The operation that this one is part of, if any; see `audited`. */
   readonly operation?: Operation;
@@ -108,14 +108,14 @@ export interface Operation {
 
 /** An operation that gives access: what it did on the host is undone if anything fails. */
 export interface Grant extends Operation {
-  /** Registers what sets the host back; run after a rollback, last registered first, on connections of its own. */
+  /** Registers what restores the host; run after a rollback, last registered first, on connections of its own. */
   onRollback(undo: () => Promise<void>): void;
 }
 
-/** An operation that takes access away: it only goes forward, and what it has no way to finish is owed. */
+/** An operation that takes access away: it only goes forward, and what it cannot finish is owed. */
 export interface ClosingOperation extends Operation {
   /**
-   * To be called before the host is touched, once the closing is noted for good. The sentence is what the caller is told if
+   * Call it before the host is touched, once the closing is noted for good. The sentence is what the caller is told if
    * the database fails from here on.
    */
   begun(sentence: string): void;

@@ -1,4 +1,4 @@
-/** What is said of an operation in the audit log. */
+/** What the audit log says about an operation. */
 
 import type { AuditAction } from "./audit-actions.ts";
 
@@ -18,7 +18,7 @@ export const SYSTEM: Actor = { type: "system", name: "system", ip: "" };
 
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What is known of an operation before it begins; it is in the record of its success and of its failure. */
+/** What is known about an operation before it begins; it is in the record of its success and of its failure. */
 export interface AuditEntry {
   readonly action: AuditAction;
   /** Decimal id, or the key of a setting. Empty when a create failed. */
@@ -33,7 +33,7 @@ export interface Recording {
   readonly resourceId?: string;
   readonly detail?: AuditDetail;
   readonly subjectId?: number;
-  /** Who it turned out to be that acted, as at a login; a failure is nobody's but the asker's. */
+  /** Who turned out to have acted, as at a login; a failure stays in the name of the actor who asked. */
   readonly actor?: Actor;
   /** The sentence of a failure that is to be committed all the same: the record says `failed`, with it as `err`. */
   readonly refused?: string;
@@ -41,7 +41,7 @@ export interface Recording {
   readonly unneeded?: true;
 }
 
-/** One line of the log to be. */
+/** A record that is to be added to the log. */
 export interface Recorded {
   readonly entry: AuditEntry;
   readonly result: "success" | "failed";

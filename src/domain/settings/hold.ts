@@ -16,12 +16,12 @@ export interface Hold {
   readonly until: Date;
 }
 
-/** Changes of settings happen one after another until the transaction ends. */
+/** Lets no other transaction change settings until this one ends. */
 export async function lockSettings(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.settings})`);
 }
 
-/** What is stored of a setting besides its override; undefined before the first start of the service. */
+/** What is stored about a setting besides its override; undefined before the first start of the service. */
 export async function readState(db: Database | Transaction, key: SettingKey): Promise<PolicyState | undefined> {
   const [row] = await db
     .select()
@@ -33,8 +33,8 @@ export async function readState(db: Database | Transaction, key: SettingKey): Pr
 }
 
 /**
- * The hold that is in force now. `configured` is the default, where that is what is wanted: one that was made shorter, and
- * of which the service has not taken note yet, begins to wait only when it does.
+ * The hold that is in force now. `configured` is the configured default, where no override replaces it: one that was made
+ * shorter, and that the service has not noted yet, begins to wait only when it does.
  */
 export function holdFor(state: PolicyState | undefined, configured: number | undefined, now: Date): Hold | undefined {
   if (state === undefined) return undefined;

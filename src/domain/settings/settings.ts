@@ -26,7 +26,7 @@ export interface Setting {
   readonly pending?: { readonly value: number; readonly at: Date };
 }
 
-/** The longest value of the settings that decide when an account ends and goes. */
+/** The longest value of the settings that decide when an account expires and is deleted. */
 const MAX_ACCOUNT_TIME = MAX_DAYS * DAY;
 
 /** All settings as they stand. */
@@ -37,8 +37,8 @@ export async function listSettings(context: Context): Promise<readonly Setting[]
 }
 
 /**
- * Overrides a default with a duration given as text such as `90d`; throws `invalid` for one that is none, out of range, or a
- * retention that only the host's configuration may set.
+ * Overrides a default with a duration given as text such as `90d`; throws `invalid` for a text that is no duration, is out of
+ * range, or is a retention that only the host's configuration may set.
  */
 export function updateSetting(context: Context, key: SettingKey, text: string): Promise<Setting> {
   return audited(context, settingEntry(key), (op) =>
@@ -90,7 +90,7 @@ export function defaultOf(policy: Policy, key: SettingKey): number {
   }
 }
 
-/** The setting in force, in milliseconds. Read anew at each use. */
+/** The setting in force, in milliseconds. Read again at each use. */
 export async function readSetting(
   services: Pick<Services, "policy" | "clock">,
   db: Database | Transaction,
@@ -114,7 +114,7 @@ async function findSetting(
   return { key, value: hold.value, overridden, pending: { value: wanted, at: hold.until } };
 }
 
-/** Changes what is stored of a setting; what becomes shorter by it is held for a day, and the administrators are told. */
+/** Changes what is stored about a setting; a period that becomes shorter is held for a day, and the administrators are mailed. */
 async function change(
   op: Operation,
   key: SettingKey,
@@ -160,7 +160,7 @@ function parseValue(policy: Policy, key: SettingKey, text: string): number {
   );
 }
 
-/** What was stored before there was a shortest retention does not go below it either. */
+/** A value that was stored before there was a shortest retention does not go below it either. */
 function atLeast(policy: Policy, key: SettingKey, value: number): number {
   return key === "policy.audit_retention" ? Math.max(value, policy.auditRetentionMin) : value;
 }

@@ -13,7 +13,7 @@ export interface Figures {
   readonly auditHead: number;
 }
 
-/** All figures in one statement, so that they are of one moment. */
+/** All figures in one statement, so that they describe one moment. */
 export async function readFigures(db: Database, now: Date): Promise<Figures> {
   const of = (status: UserRow["status"]) => sql`select count(*)::int from users where ${hasStatusAt(status, now)}`;
   const [row] = await db.execute<Record<string, number>>(sql`

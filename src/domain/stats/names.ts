@@ -31,6 +31,6 @@ export async function listNames(
   const names = await db.execute<{ name: string; hint: string }>(
     sql`select name, hint from (${source}) all_names where starts_with(name, ${prefix}) order by name limit ${MOST}`,
   );
-  // What a shell would not take for a plain word is for people to type.
+  // A name that a shell would not read as one plain word is left for people to type.
   return names.filter(({ name }) => /^[\w.@-]+$/.test(name));
 }

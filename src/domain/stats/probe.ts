@@ -4,12 +4,12 @@ import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/clock.ts";
 import type { Database } from "../../store/client.ts";
 
-/** Longer than that, and whoever waits for the service is better told that it does not answer. */
+/** After this long, it is better to say that the database does not answer than to keep the caller waiting. */
 const PATIENCE = 2 * SECOND;
-/** How long an answer holds: who asks more often learns no more, and the database is not asked more often. */
+/** How long an answer is reused, so that frequent callers do not mean frequent queries. */
 const FRESH = SECOND;
 
-/** A question to the database, asked at most once a second however often the function is called. It never throws. */
+/** A check of the database, made at most once a second however often the function is called. It never throws. */
 export function createDatabaseProbe(db: Database): () => Promise<boolean> {
   let last: { readonly asked: number; readonly answer: Promise<boolean> } | undefined;
   return () => {

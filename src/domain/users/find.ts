@@ -1,4 +1,4 @@
-/** Looking up users, and the row lock that every change to a user or its keys begins with. */
+/** Finds users, and takes the row lock that every change to a user or their keys begins with. */
 
 import { and, asc, eq, getTableColumns, gt, lte, or, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -38,7 +38,7 @@ export async function findUserByName(db: Database | Transaction, username: strin
   return user;
 }
 
-/** Every user, in the order in which they were made. */
+/** Every user, in the order in which they were created. */
 export async function selectUsers(db: Database): Promise<readonly User[]> {
   return await db.select(columns).from(users).innerJoin(accounts, ownAccount).orderBy(asc(users.id));
 }
@@ -49,7 +49,7 @@ export async function requireUser(db: Database | Transaction, id: number): Promi
 }
 
 /**
- * Takes the user's row lock until the transaction ends, so that changes to one user and its keys happen one after another,
+ * Takes the user's row lock until the transaction ends, so that changes to one user and their keys happen one after another,
  * on the host too. Throws `not_found` if there is no such user.
  */
 export async function lockUser(tx: Transaction, id: number): Promise<User> {

@@ -25,7 +25,7 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
       const offset = offsetOf(page);
       const size = Math.min(page.pageSize, total - offset);
       if (size <= 0) return { total, items: [] };
-      // A page in the older half is counted off from the oldest: the last page then costs what the first does.
+      // A page in the older half is counted from the oldest: the last page then costs as much as the first.
       const reversed = offset > total / 2;
       const order = reversed ? asc(users.id) : desc(users.id);
       const ids = tx

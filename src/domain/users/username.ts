@@ -11,7 +11,7 @@ const MAX_TYPED_NAME = 128;
 
 /**
  * Returns `text` if it may be a username: at most 28 characters, so that the account's name fits the 32 that useradd(8)
- * allows. Throws `invalid` otherwise. This is the only guard: Debian's useradd takes far stranger names.
+ * allows. Throws `invalid` otherwise. This is the only guard: Debian's useradd accepts far stranger names.
  */
 export function parseUsername(text: string): string {
   if (text.startsWith(ACCOUNT_PREFIX)) {
@@ -27,8 +27,8 @@ export function parseUsername(text: string): string {
 }
 
 /**
- * The name of a user who wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. Whether it is anybody's is not
- * looked at. Throws `invalid` for what no name can be.
+ * The name of a user who wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. It is not checked whether anybody
+ * has that name. Throws `invalid` for what cannot be a name.
  */
 export function parseTypedName(typed: string): string {
   return requireText("username", withoutPrefix(parseTypedAdminName(typed)), MAX_TYPED_NAME);

@@ -40,7 +40,7 @@ export interface UserChanges {
   readonly purpose?: string | undefined;
 }
 
-/** Stores a user and makes the host account; both or neither. `conflict` if the username or the account's name is taken. */
+/** Stores a user and creates the host account: both or neither. `conflict` if the username or the account's name is taken. */
 export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
   return auditedGrant(context, entry, async (op) => {
@@ -79,7 +79,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
   });
 }
 
-/** Changes what is supplied, and nothing else. Another address is told to both, and a code that went to the old one is void. */
+/** Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void. */
 export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   return audited(context, userEntry("user.update", userId), async (op) => {
     const user = await lockUserFor(op, userId);
@@ -221,10 +221,10 @@ async function requireAccount(context: Context, user: User, code: "conflict" | "
 async function requireStaying(op: Operation, user: User, code: "conflict" | "internal"): Promise<void> {
   const owed = await closingsOf(op.tx, user.id);
   if (owed.some(({ kind }) => kind === "remove"))
-    throw new UamError(code, `${user.username} is being deleted; create the user anew once that is done`);
+    throw new UamError(code, `${user.username} is being deleted; create the user again once that is done`);
 }
 
-/** More time is no access: a disabling that was cut short is finished first, and only enabling ends it. */
+/** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
 async function requireNotBeingDisabled(op: Operation, user: User): Promise<void> {
   const owed = await closingsOf(op.tx, user.id);
   if (user.status === "active" && owed.some(({ kind, action }) => kind === "shut" && action !== ""))

@@ -142,7 +142,7 @@ describe("remindExpiring()", () => {
     app.clock.advance(DAY);
     await run();
     expect(await reminders()).toHaveLength(1);
-    expect((await reminders())[0]?.text).toContain("disabled at present");
+    expect((await reminders())[0]?.text).toContain("currently disabled");
     await app.db.update(users).set({ status: "expired", expireAt: new Date(app.clock.now().getTime() + 7 * DAY) });
     await run();
     expect(await reminders()).toHaveLength(1);

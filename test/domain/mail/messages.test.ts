@@ -188,7 +188,7 @@ describe("messages to users", () => {
 
   test("who is extended while disabled is told that, and not to connect", () => {
     const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled" });
-    expect(plain(text)).toContain("disabled at present");
+    expect(plain(text)).toContain("currently disabled");
     expect(text).not.toContain("ssh ext_bob@");
   });
 
@@ -202,7 +202,7 @@ describe("oneTimeCode", () => {
   test("oneTimeCode() shows the code on a line of its own, how long it is good, and nothing of it in the subject", () => {
     const { subject, text, html } = oneTimeCode(SITE, { username: "alice", oneTime: "01234567", ttl: TEN_MINUTES });
     expect(text).toContain("\n    01234567\n");
-    expect(text).toContain("good for 10 minutes and works once");
+    expect(text).toContain("valid for 10 minutes and works once");
     expect(html).toContain(">01234567</pre>");
     expect(subject).not.toContain("01234567");
   });
@@ -212,7 +212,7 @@ describe("adminReset", () => {
   test("adminReset() shows the token and where it goes", () => {
     const { text } = adminReset(SITE, { username: "root", token: "tok_123", ttl: 1_800_000 });
     expect(text).toContain("\n    tok_123\n");
-    expect(text).toContain("good for 30 minutes");
+    expect(text).toContain("valid for 30 minutes");
     expect(text).toContain(
       'POST https://uam.example.org/api/v1/auth/admin/reset\n    {"token": "…", "new_password": "…"}',
     );

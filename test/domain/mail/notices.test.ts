@@ -47,7 +47,7 @@ const stored = async (id: number): Promise<UserRow | undefined> =>
 const CONNECT = "ssh -p 2222 ext_anna@ssh.example.org";
 const WELCOME = "Your account on ssh.example.org";
 const SET = "This is now the address of your account on ssh.example.org";
-const REMOVED = "Mail about your account on ssh.example.org goes to another address";
+const REMOVED = "Mail about your account on ssh.example.org now goes to another address";
 
 describe("createUser()", () => {
   test("welcomes with the ssh command, the host keys, the end of access and whom to ask", async () => {
