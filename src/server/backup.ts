@@ -60,15 +60,15 @@ export interface TransferOptions {
 
 /** What a restore did, and what it put aside. */
 export interface RestoreReport extends RestoreSummary {
-  /** Backup of what was in the database before; undefined if that was nothing. */
+  /** Backup of what was in the database before; undefined if it was empty. */
   readonly savedAs: string | undefined;
-  /** Where the key that sealed the log in the database before is now. */
+  /** Where the key that sealed the previous database's log is now. */
   readonly keyKeptAs: string | undefined;
 }
 
 /**
- * Writes a backup of everything stored, as it is at one moment, on record; the service may go on. The database of an older version
- * cannot take a record, but has to be backed up before it is brought up to date: the log says so then.
+ * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. The database of an older
+ * version cannot take a record, but has to be backed up before it is brought up to date: the service's log says so then.
  */
 export async function backUp(options: TransferOptions): Promise<BackupSummary> {
   const recorder = await openRecorder(options);
@@ -118,8 +118,8 @@ async function writeOut({ installation, file, force, signal }: TransferOptions):
 }
 
 /**
- * Makes the installation what the backup says, on record in the restored log. The service must not run. What was in the database is
- * saved to the data directory first. Throws without having changed anything, unless it says that only the record is missing.
+ * Restores the installation from the backup, on record in the restored log. The service must not run. What was in the database is
+ * saved to the data directory first. If it throws, nothing has changed, unless it says that only the record is missing.
  */
 export async function restore(options: TransferOptions): Promise<RestoreReport> {
   const report = await load(options);
@@ -178,7 +178,7 @@ async function load({ installation, file, force, signal }: TransferOptions): Pro
   }
 }
 
-/** What is in the backup; throws `invalid` if it is damaged, or of another version of the program. Opens nothing else. */
+/** What is in the backup; throws `invalid` if it is damaged, or from another version of the program. Opens nothing else. */
 export async function check(file: string, signal: AbortSignal): Promise<BackupSummary> {
   const summary = await verifyBackup(file, signal);
   requireKnownVersion(summary.header);
@@ -207,7 +207,7 @@ function timeForName(): string {
 function unwritten(cause: Error): UamError {
   const why =
     "code" in cause && cause.code === "EPIPE"
-      ? "Whoever reads the standard output left before the end"
+      ? "The reader of the standard output left before the end"
       : `The standard output cannot be written: ${cause.message}`;
   return new UamError("conflict", `${why}; what was written is not a backup.`, { cause });
 }

@@ -26,13 +26,13 @@ import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import type { Installation } from "./backup.ts";
 
-/** The services, and how to let go of what they hold. */
+/** The services, and how to release what they hold. */
 export interface ServicesHandle {
   readonly services: Services;
   close(): Promise<void>;
 }
 
-/** A service keeps its database server alive and going; a command leaves it to whoever else uses it. */
+/** A service keeps its database server running; a command leaves it to whoever else uses it. */
 export type Lifetime = "service" | "command";
 
 /** Who opens the services, and on what. */
@@ -57,7 +57,7 @@ export async function openServices(config: Config, log: Log, use: Use): Promise<
 }
 
 /**
- * Opens everything for a look: nothing is made and nothing stored is changed. Throws `conflict` where there is no database
+ * Opens everything for reading: nothing is created and nothing stored is changed. Throws `conflict` where there is no database
  * yet, or one that has to be brought up to date first.
  */
 export async function openToLook(config: Config, log: Log, machine: Machine): Promise<ServicesHandle> {
@@ -68,7 +68,7 @@ export async function openToLook(config: Config, log: Log, machine: Machine): Pr
   });
 }
 
-/** Opens the database alone for a look, of one connection. Throws as `openToLook` does. */
+/** Opens only the database for reading, with one connection. Throws as `openToLook` does. */
 export async function openDatabaseToLook(config: Config, log: Log): Promise<DatabaseHandle> {
   requireData(config);
   const { connection, stop } = await openServer(config, log, "command");
@@ -99,7 +99,7 @@ async function requireUpToDate(db: Database): Promise<void> {
   throw new UamError("conflict", `The database ${state}. ${BRING_UP_TO_DATE}`);
 }
 
-/** Opens the database and, once `prepare` has seen to it and given the seal of its log, the rest. */
+/** Opens the database and, once `prepare` has prepared it and returned the seal of its log, the rest. */
 async function openParts(
   config: Config,
   log: Log,
@@ -113,7 +113,7 @@ async function openParts(
     await Promise.all([main.close(), autocommit.close()]);
     await stop();
   }
-  // The host is looked at meanwhile; a failure counts where it is awaited.
+  // The host is checked meanwhile; a failure counts where it is awaited.
   const host = openHost(config, log, machine);
   host.catch(() => {});
   try {
@@ -137,7 +137,7 @@ async function openParts(
   }
 }
 
-/** What operations follow, out of the configuration: field by field, for it holds secrets that are none of theirs. */
+/** What operations follow, from the configuration: field by field, because it also holds secrets that they must not reach. */
 export function policyOf(config: Config): Policy {
   return {
     defaultTtl: config.defaultTtl,
@@ -196,7 +196,7 @@ export function openHost(config: Config, log: Log, machine: Machine): Promise<Ho
   return createHost(hostSettingsOf(config), log, machine);
 }
 
-/** What the host is told, out of the configuration. */
+/** What the host is told, from the configuration. */
 export function hostSettingsOf(config: Config): HostSettings {
   return {
     mode: config.hostMode,

@@ -40,7 +40,7 @@ export function openLog(options: LoggingOptions): Log {
     ],
   });
   const logger = getLogger("uam");
-  // The host is told what to do by operations that know nothing of requests: what is common to a request goes along by itself.
+  // Operations tell the host what to do and know nothing about requests: the fields that a request's records share are added by themselves.
   const common = new AsyncLocalStorage<LogFields>();
   const all = (fields: LogFields | undefined) => plain({ ...common.getStore(), ...fields });
   return {

@@ -13,7 +13,7 @@ import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { AuditRow } from "../store/schema-audit.ts";
 
-/** The user as of now: from the moment of its expiry it reads as expired, whatever the jobs have done. */
+/** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
   return {
     id: user.id,

@@ -1,6 +1,6 @@
 /** How host accounts are named. */
 
-/** The prefix of every host account that the service makes; clients need not send it. */
+/** The prefix of every host account that the service creates; clients need not send it. */
 export const ACCOUNT_PREFIX = "ext_";
 
 /** A username as a part of a regular expression; with the prefix it fits the 32 characters that useradd(8) allows. */

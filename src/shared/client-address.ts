@@ -30,7 +30,7 @@ export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
 }
 
 /**
- * The client's address in its canonical form, IPv4 where it is IPv4 inside IPv6: the last entry of X-Forwarded-For (read from the
+ * The client's address in its canonical form, IPv4 where it is IPv4-mapped IPv6: the last entry of X-Forwarded-For (read from the
  * right) that a trusted proxy vouches for, else the peer's own. `peer` is undefined on a unix socket; `unix` stands for it.
  */
 export function clientAddress(peer: string | undefined, forwardedFor: string | null, trusted: TrustedProxies): string {

@@ -1,4 +1,4 @@
-/** System calls that no library of the runtime offers, and that must need no process of their own. */
+/** System calls that no library of the runtime offers, and that must not need a process of their own. */
 
 /**
  * The real uid of a sweep. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so nothing runs as it: whatever did
@@ -6,7 +6,7 @@
  */
 export const SWEEP_UID = 65_533;
 
-/** Calls of the kernel, each made at once by the thread that asks, and over when the function returns. For root. */
+/** System calls, each made at once by the calling thread, and over when the function returns. For root. */
 export interface Kernel {
   /**
    * Kills every process whose real or saved uid is this one, in one call that also reaches what is being forked meanwhile
@@ -27,6 +27,6 @@ export interface Kernel {
 export interface Machine {
   /** How this very program is run: what to put before its arguments. */
   readonly program: readonly string[];
-  /** Opens the way to the kernel; throws `internal` if there is none. */
+  /** Opens access to these calls; throws `internal` if there is none. */
   openKernel(): Kernel;
 }

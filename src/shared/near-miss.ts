@@ -2,9 +2,9 @@
 
 import { distance } from "fastest-levenshtein";
 
-/** A shorter beginning of a name says too little of it. */
+/** A shorter prefix says too little about the name. */
 const MIN_PREFIX = 3;
-/** From this many letters on a name may have two faults. */
+/** From this many letters on a name may have two typos. */
 const LONG_NAME = 7;
 
 /**
@@ -28,7 +28,7 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
 /** Undefined where the two do not look alike; a name's beginning is further away than its misspellings. */
 function editsBetween(given: string, known: string): number | undefined {
   const most = known.length >= LONG_NAME ? 2 : 1;
-  // Whoever sends a name chooses its length, and the distance takes its product with the other's.
+  // The sender chooses the name's length, and finding the distance takes time in the product of both lengths.
   if (Math.abs(given.length - known.length) <= most) {
     const edits = isSwapped(given, known) ? 1 : distance(given, known);
     if (edits <= most) return edits;
@@ -36,7 +36,7 @@ function editsBetween(given: string, known: string): number | undefined {
   return given.length >= MIN_PREFIX && known.startsWith(given) ? most + 1 : undefined;
 }
 
-/** Whether two neighbouring letters changed places: to Levenshtein two edits, to whoever types one. */
+/** Whether two neighbouring letters changed places: two edits to Levenshtein, one typo to a person. */
 function isSwapped(given: string, known: string): boolean {
   if (given.length !== known.length || given === known) return false;
   let at = 0;

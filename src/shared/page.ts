@@ -15,7 +15,7 @@ export interface Paged<T> {
   readonly items: readonly T[];
 }
 
-/** Rows to pass over before the page begins. */
+/** Rows to skip before the page begins. */
 export function offsetOf(page: Page): number {
   return (page.page - 1) * page.pageSize;
 }

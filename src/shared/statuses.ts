@@ -1,4 +1,4 @@
-/** The states that things can be in; apart from what stores them, so that the command line loads them at once. */
+/** The states that things can be in; separate from what stores them, so that the command line loads them quickly. */
 
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const KEY_STATUSES = ["active", "revoked"] as const;

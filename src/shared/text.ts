@@ -66,7 +66,7 @@ export function replaceUnprintable(text: string, replacement: (character: string
   return text.replace(UNPRINTABLES, replacement);
 }
 
-/** How many characters a person would count, nearly: Unicode code points. */
+/** Roughly how many characters a person would count: Unicode code points. */
 export function lengthOf(text: string): number {
   return [...text].length;
 }

@@ -2,7 +2,7 @@
 
 import manifest from "../../package.json" with { type: "json" };
 
-/** Put in place by the build. */
+/** Set by the build. */
 declare const UAM_BUILD_COMMIT: string | undefined;
 declare const UAM_BUILD_VERSION: string | undefined;
 

@@ -1,10 +1,10 @@
-/** The shortest retention of audit records, as the database keeps to it: audit_purge() removes nothing younger. */
+/** The shortest retention of audit records, as the database enforces it: audit_purge() removes nothing younger. */
 
 import { eq } from "drizzle-orm";
 import type { Database, Transaction } from "./client.ts";
 import { auditFloor } from "./schema-audit.ts";
 
-/** Milliseconds; undefined where nothing is stored, and audit_purge() then goes by thirty days. */
+/** Milliseconds; undefined where nothing is stored, and audit_purge() then uses thirty days. */
 export async function readAuditFloor(db: Database | Transaction): Promise<number | undefined> {
   const [row] = await db.select().from(auditFloor).where(eq(auditFloor.one, 1));
   return row?.milliseconds;

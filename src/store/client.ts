@@ -26,14 +26,14 @@ export interface DatabaseHandle {
 
 /**
  * Opens a pool of at most `connections`; nothing is connected before the first query. Arrays come as text: to learn their types the
- * driver asks on each new connection, and if that one is cut meanwhile, its unheard error ends the process. Select to_json() of them.
+ * driver asks on each new connection, and if that one is cut meanwhile, its unhandled error ends the process. Select to_json() of them.
  */
 export function openDatabase(options: ConnectionOptions, connections: number): DatabaseHandle {
   const settings: postgres.Options<Record<string, never>> = {
     max: connections,
     connect_timeout: 10,
     fetch_types: false,
-    // Notices such as "relation exists, skipping" are no news to an operator.
+    // Notices such as "relation exists, skipping" tell an operator nothing.
     onnotice: () => {},
     connection: { application_name: "uam", TimeZone: "UTC" },
   };
@@ -101,7 +101,7 @@ export function isDuplicate(error: unknown, constraint: string): boolean {
   return cause instanceof postgres.PostgresError && cause.code === "23505" && cause.constraint_name === constraint;
 }
 
-/** True if `error` is PostgreSQL's giving up on a lock, after `lock_timeout`. */
+/** True if `error` says that PostgreSQL gave up on a lock, after `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return cause instanceof postgres.PostgresError && cause.code === "55P03";

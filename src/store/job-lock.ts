@@ -5,7 +5,7 @@ import type { Database } from "./client.ts";
 import { LOCKS } from "./locks.ts";
 
 /**
- * Runs `work` unless another instance is at the job of that name; returns whether it ran. The lock is a transaction's, so
+ * Runs `work` unless another instance is running the job of that name; returns whether it ran. The lock is a transaction's, so
  * it goes with the connection: a crash frees it. A lock lost on the way does no harm, because work on a user takes the row lock.
  */
 export async function withJobLock(db: Database, job: string, work: () => Promise<void>): Promise<boolean> {

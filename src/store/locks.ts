@@ -7,9 +7,9 @@
 export const LOCKS = {
   /** Whoever migrates; shared by whoever must not be migrated under, such as a backup. */
   migration: 8_246_001,
-  /** Of two: an account that is being made; the other is its uid. */
+  /** Of two: an account that is being created; the other is its uid. */
   accountIntent: 8_246_002,
-  /** Whoever looks at the stored heartbeat and writes it anew. */
+  /** Whoever reads the stored heartbeat and writes it again. */
   heartbeat: 8_246_003,
   /** Of two: a job that one instance at a time does; the other is the hash of its name. */
   job: 8_246_004,
@@ -17,6 +17,6 @@ export const LOCKS = {
   auditRetention: 8_246_005,
   /** Whoever records the entries of `uam lock`. */
   lockImport: 8_246_006,
-  /** Whoever changes or reads anew what the settings wait for. */
+  /** Whoever changes, or reads again, what the settings wait for. */
   settings: 8_246_007,
 } as const;

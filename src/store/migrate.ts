@@ -27,13 +27,13 @@ export async function migrate(
   });
 }
 
-/** Milliseconds; less than the second after which PostgreSQL looks for a deadlock, and ends one of those who are in it. */
+/** Milliseconds; less than the second after which PostgreSQL looks for a deadlock and aborts one of the transactions in it. */
 const LOCK_TIMEOUT = 300;
 const LOCK_TRIES = 200;
 
 /**
  * Takes every table at once, or none: an instance of the older version that serves meanwhile takes them one after the other,
- * in any order, and would be in a deadlock with a migration that does, too.
+ * in any order, and would deadlock with a migration that does so too.
  */
 async function lockTables(tx: Transaction): Promise<void> {
   const rows = await tx.execute<{ name: string }>(
@@ -52,7 +52,7 @@ async function lockTables(tx: Transaction): Promise<void> {
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       if (attempt === LOCK_TRIES) {
-        const sentence = "The database cannot be brought up to date: its tables are in use all the time";
+        const sentence = "The database cannot be brought up to date: its tables are constantly in use";
         throw new UamError("internal", sentence, { cause: error });
       }
     }

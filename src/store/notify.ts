@@ -1,4 +1,4 @@
-/** Being told of what other connections committed, by PostgreSQL's NOTIFY. */
+/** Learning of what other connections committed, by PostgreSQL's NOTIFY. */
 
 import { sql } from "drizzle-orm";
 import type { Database, Transaction } from "./client.ts";

@@ -8,7 +8,7 @@ import { migrate, pendingMigrations } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { auditProtectionFaults, protectAudit } from "./protect.ts";
 
-/** What the database is made for. */
+/** What the database is prepared for. */
 export interface Preparation {
   /** A connection of the role that owns the tables, where that is not the service's; see protectAudit. */
   readonly owner: ConnectionOptions | undefined;
@@ -23,7 +23,7 @@ export interface Preparation {
  */
 export async function prepareDatabase(service: Database, { owner, auditFloor, log }: Preparation): Promise<void> {
   const pending = await pendingMigrations(service);
-  // Said beforehand: it cannot be taken back, and an older program no longer works with the database.
+  // Said beforehand: it cannot be undone, and an older program no longer works with the database.
   if (pending.length > 0 && pending.length < MIGRATIONS.length) {
     log.warn("the database is from an older version of uam: bringing it up to date", { migrations: pending.length });
   }

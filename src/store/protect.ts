@@ -89,7 +89,7 @@ export async function withGuardsDown<T>(tx: Executor, work: () => Promise<T>): P
   return result;
 }
 
-/** Roles are the server's, not the database's: another database's migration may make the same one at this moment. */
+/** Roles are the server's, not the database's: another database's migration may create the same one at this moment. */
 async function handOver(tx: Executor, database: string, service: SQL): Promise<void> {
   const owner = sql.identifier(OWNER_ROLE);
   await tx.execute(sql`

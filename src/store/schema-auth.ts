@@ -37,8 +37,8 @@ export const sessions = pgTable(
 );
 
 /**
- * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing tells which names exist.
- * `codeHash` is null where no code is out.
+ * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing reveals which names exist.
+ * `codeHash` is null where no code is pending.
  */
 export const otpCodes = pgTable(
   "otp_codes",
@@ -50,7 +50,7 @@ export const otpCodes = pgTable(
   (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
 );
 
-/** What holds guessing back, by what is guessed and the submitted username, whether or not anybody has it. */
+/** What limits guessing, by what is guessed and the submitted username, whether or not anybody has it. */
 export const loginLimits = pgTable(
   "login_limits",
   {
@@ -58,7 +58,7 @@ export const loginLimits = pgTable(
     username: text().notNull(),
     /** Wrong answers since the last right one. */
     failures: integer().notNull().default(0),
-    /** Until then no answer is looked at, and no code is made. */
+    /** Until then no answer is evaluated, and no code is created. */
     lockedUntil: time(),
     /** Until then no other code or reset token is mailed. */
     cooldownUntil: time(),
@@ -67,7 +67,7 @@ export const loginLimits = pgTable(
   (t) => [primaryKey({ columns: [t.kind, t.username] }), index("login_limits_updated_at").on(t.updatedAt)],
 );
 
-/** Captchas that were answered, right or wrong: each is good for one answer. */
+/** Captchas that were answered, right or wrong: each is valid for one answer. */
 export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), expiresAt: time().notNull() }, (t) => [
   index("used_captchas_expires_at").on(t.expiresAt),
 ]);

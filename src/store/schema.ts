@@ -54,7 +54,7 @@ export const accounts = pgTable(
 );
 
 /**
- * Accounts that are being made. A row is committed before the host is touched, and goes in the transaction that stores the
+ * Accounts that are being created. A row is committed before the host is touched, and goes in the transaction that stores the
  * user: one that is left names an account that a crash kept from becoming anybody's.
  */
 export const accountIntents = pgTable("account_intents", {
@@ -65,7 +65,7 @@ export const accountIntents = pgTable("account_intents", {
 
 /**
  * Access that is being taken away. A row is committed before the host is touched, and goes in the transaction that leaves
- * nothing to do; as long as it is there, nothing opens what it is about, and the service goes on trying. There is no foreign
+ * nothing to do; as long as it is there, nothing opens what it is about, and the service keeps trying. There is no foreign
  * key: the row is written while its user's row is locked.
  */
 export const closings = pgTable(
@@ -76,7 +76,7 @@ export const closings = pgTable(
     kind: text({ enum: CLOSING_KINDS }).notNull(),
     /** The key that is taken away; 0 where it is the account. */
     keyId: bigint({ mode: "number" }).notNull().default(0),
-    /** The audit action to be recorded when it is done, in the name of the actor; "" where that is recorded already. */
+    /** The audit action to be recorded when it is done, in the name of the actor; "" where that is already recorded. */
     action: text().notNull(),
     actorType: text({ enum: ACTOR_TYPES }).notNull(),
     actor: text().notNull(),
@@ -180,7 +180,7 @@ export const importedLocks = pgTable("imported_locks", { id: text().primaryKey()
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
 
-/** Mail to be sent, written in the transaction of the change that it tells of. */
+/** Mail to be sent, written in the transaction of the change that it reports. */
 export const outbox = pgTable(
   "outbox",
   {
@@ -195,7 +195,7 @@ export const outbox = pgTable(
     createdAt: time().notNull(),
     /** When the next attempt is due. */
     dueAt: time().notNull(),
-    /** After that it is worthless and dropped; null for mail that never is. */
+    /** After that it is useless, and is dropped; null for mail that never is. */
     expiresAt: time(),
     attempts: integer().notNull().default(0),
     status: text({ enum: ["queued", "sent", "dropped", "dead"] })

@@ -63,7 +63,7 @@ export async function tellAddressChanged(op: Telling, before: UserRow, after: Us
   await noteExpiryMailed(op, after);
 }
 
-/** Logins from before they were noted have left a key, or were of no use. */
+/** A login from before logins were noted left a key, or had no effect. */
 async function neverLoggedIn(tx: Transaction, user: UserRow): Promise<boolean> {
   if (user.lastLoginAt !== null) return false;
   const [key] = await tx.select({ id: sshKeys.id }).from(sshKeys).where(eq(sshKeys.userId, user.id)).limit(1);

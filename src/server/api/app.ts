@@ -44,9 +44,9 @@ export type FetchHandler = (request: Request, peer: string | undefined) => Promi
 export interface App {
   readonly fetch: FetchHandler;
   readonly routes: readonly RouteName[];
-  /** True for a request whose answer may pause while it is made: the export waits for the database and for its reader. */
+  /** True for a request whose answer may pause while it is written: the export waits for the database and for its reader. */
   readonly mayPause: (request: Request) => boolean;
-  /** Says what the service is doing from now on; it begins by starting. */
+  /** Sets what the service is doing from now on; at first it is starting. */
   readonly enter: (phase: Phase) => void;
 }
 
@@ -62,7 +62,7 @@ export function createApp(services: Services, options: WebOptions): App {
     exportSlots: createSlots({
       concurrency: MAX_EXPORTS,
       retryAfter: 30,
-      refusal: "Two exports are running already; try again when one is done",
+      refusal: "Two exports are already running; try again when one is done",
     }),
     routes: () => index,
     phase: () => phase,
@@ -109,7 +109,7 @@ export function describeApi(options: WebOptions): OpenApiDocument {
 }
 
 function absent(): never {
-  throw new Error("Routes that are only described answer nothing");
+  throw new Error("Routes that only serve the document cannot answer requests");
 }
 
 type Router = ReturnType<typeof createRouter>;
@@ -139,7 +139,7 @@ function documentOf({ options }: Web, router: Router): OpenApiDocument {
   return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version, contact });
 }
 
-/** The refusal, once it is on record where it has to be; else the failure to record it. */
+/** The refusal, once it is recorded where it has to be; else the failure to record it. */
 async function recorded(web: Web, request: Request, response: Response): Promise<Response> {
   try {
     await recordRefusal(web.services, request, response);

@@ -69,7 +69,7 @@ function reviewRoutes(web: Web) {
           operationId: "reviewApplication",
           summary: "Approve or reject an application",
           description:
-            "Approving creates the user; if that fails the application stays pending. The applicant is told by e-mail.",
+            "Approving creates the user; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
         },
       },
     );

@@ -59,7 +59,7 @@ function codeRoutes(web: Web) {
         operationId: "sendCode",
         summary: "Send a one-time code by e-mail",
         description:
-          "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute for a username.",
+          "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute per username.",
       },
     },
   );
@@ -80,7 +80,7 @@ function forgotRoutes(web: Web) {
         operationId: "forgotPassword",
         summary: "Send an administrator a reset token by e-mail",
         description:
-          "The answer is the same for unknown names. One mail a minute for a username; a new token voids the one before.",
+          "The answer is the same for unknown names. One mail a minute per username; a new token voids the one before.",
       },
     },
   );

@@ -4,7 +4,7 @@ import { UamError } from "../../shared/errors.ts";
 import { HttpRefusal } from "./errors.ts";
 
 /**
- * No body of the interface is deeper than one level. Elysia indents what it refuses, which takes the square of the depth:
+ * No body of the interface is deeper than one level. Elysia indents what it refuses, which takes time in the square of the depth:
  * 18 kB of brackets held the event loop for three seconds.
  */
 const MAX_DEPTH = 8;
@@ -12,7 +12,7 @@ const MAX_DEPTH = 8;
 export interface BodyRules {
   /** Bytes. */
   readonly maximum: number;
-  /** Whether no body is as good as an empty object, whatever type is declared. */
+  /** Whether a missing body counts as an empty object, whatever type is declared. */
   readonly optional: boolean;
 }
 
@@ -36,8 +36,8 @@ export async function readJson(request: Request, { maximum, optional }: BodyRule
 }
 
 /**
- * Throws a 413 refusal for a body of more than `maximum` bytes that nobody reads, on routes that take none. One without a
- * length is counted, except that of a GET or HEAD, which has no meaning (RFC 9110, section 9.3.1) and is dropped unseen.
+ * Throws a 413 refusal for a body of more than `maximum` bytes on routes that take none and read none. One without a
+ * length is counted, except that of a GET or HEAD, which has no meaning (RFC 9110, section 9.3.1) and is dropped unread.
  */
 export async function refuseLargeBody(request: Request, maximum: number): Promise<void> {
   refuseDeclared(request, maximum);
@@ -67,7 +67,7 @@ async function readBytes(request: Request, maximum: number): Promise<Uint8Array>
   return Buffer.concat(await Array.fromAsync(boundedChunks(request.body, maximum)));
 }
 
-/** What arrives; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it breaks off. */
+/** What arrives; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it ends early. */
 async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
@@ -78,7 +78,7 @@ async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number)
     }
   } catch (error) {
     if (error instanceof HttpRefusal) throw error;
-    // Whoever sends may leave in the middle: no fault of the service, and nothing for its log of errors.
+    // The sender may leave midway: that is no fault of the service, and does not belong among its errors in the log.
     throw new UamError("invalid", "The body was cut off");
   }
 }

@@ -17,7 +17,7 @@ const Document = v.pipe(
   }),
 );
 
-/** `describe` makes the document; it is called once, when all routes are there. */
+/** `describe` makes the document; it is called once, when all routes are registered. */
 export function documentRoutes(describe: () => OpenApiDocument) {
   let document: OpenApiDocument | undefined;
   return new Elysia().get(

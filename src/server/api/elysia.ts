@@ -1,4 +1,4 @@
-/** What is clever about Elysia, each trick with its reason. The route files use it as its manual says. */
+/** Every trick that Elysia needs, each with its reason. The route files use Elysia as its manual says. */
 
 import { Elysia, ParseError, ValidationError } from "elysia";
 import * as v from "valibot";
@@ -19,10 +19,10 @@ import type { RegisteredRoute, Web } from "./web.ts";
 export function createRouter(web: Web, fail: (thrown: unknown, request: Request) => Promise<Response>) {
   const router = new Elysia({ handler: { standardHostname: false } });
   router.onError(({ code, error, request }) =>
-    // Elysia knows a path by its method: that the path exists with others, only the list of routes can say.
+    // Elysia finds a path only with its method: whether it exists with others, only the list of routes can say.
     fail(code === "NOT_FOUND" ? unknownRoute(web.routes(), request) : asRefusal(error), request),
   );
-  // After guards and validation, so that who may not ask learns nothing of a limit; what a route reads itself is bounded there.
+  // After guards and validation, so that a caller without permission learns nothing of a limit; a route bounds what it reads itself.
   router.onBeforeHandle(({ request }) => {
     acceptContent(request);
     return refuseLargeBody(request, web.options.maxBody);
@@ -42,7 +42,7 @@ export function routesOf(router: { readonly routes: readonly unknown[] }): reado
 
 /**
  * Lets only callers with the right session through, and gives the routes `session` and `context`. As a `derive` it runs
- * before validation, where `resolve`, `guard` and macros run after it: a caller who may not ask learns nothing of what would
+ * before validation, where `resolve`, `guard` and macros run after it: a caller without permission learns nothing of what would
  * be wrong with the request. `as: "scoped"` makes it hold in the plugin that uses it, and no further.
  */
 export function requireSession(web: Web, permission: Exclude<Permission, "public">) {
@@ -65,7 +65,7 @@ export function anonymous(web: Web, kind: LimitKind) {
 }
 
 /**
- * Parses a route's body, as its `parse` hook: Elysia itself would take forms, and JSON that is sent as text, which a browser
+ * Parses a route's body, as its `parse` hook: Elysia itself would accept forms, and JSON that is sent as text, which a browser
  * sends anywhere without asking. It parses before any other hook runs, so the session is asked for here too.
  */
 export function jsonBody(web: Web, permission: Exclude<Permission, "public">, options: BodyOptions = {}) {
@@ -86,13 +86,13 @@ export function anonymousBody(web: Web, kind: LimitKind) {
 }
 
 interface BodyOptions {
-  /** Whether a request without a body is as one with an empty object. */
+  /** Whether a request without a body counts as one with an empty object. */
   readonly optional?: boolean;
 }
 
 /** What each guard asks for, so that the document says what is enforced and not what somebody wrote beside it. */
 const permissions = new WeakMap<object, Permission>();
-/** The parsers that take a request without a body, likewise. */
+/** The parsers that accept a request without a body, likewise. */
 const optionalBodies = new WeakSet<object>();
 
 /** What the guards of a route ask of the caller. Elysia keeps a `derive` among the hooks that transform a request. */
@@ -104,7 +104,7 @@ export function permissionOf({ transform }: RegisteredRoute["hooks"]): Permissio
   return "public";
 }
 
-/** Whether a route takes a request without a body. */
+/** Whether a route accepts a request without a body. */
 export function isBodyOptional({ parse }: RegisteredRoute["hooks"]): boolean {
   return hooksOf(parse).some(({ fn }) => fn !== undefined && optionalBodies.has(fn));
 }
@@ -142,7 +142,7 @@ function countRequest(web: Web, request: Request, kind: LimitKind): void {
 /** The part of Elysia's cookie jar that is used here; its type is lost where the jar has no schema. */
 type CookieJar = Record<string, { set(options: Record<string, unknown>): unknown }>;
 
-/** Hands the client its session, or with undefined takes it away. Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
+/** Sets the client's session cookie, or clears it if undefined. Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
 export function setSessionCookie(web: Web, cookie: unknown, session: NewSession | undefined): void {
   const now = web.services.clock.now().getTime();
   const maxAge = session === undefined ? 0 : Math.ceil((session.expiresAt.getTime() - now) / 1000);
@@ -151,7 +151,7 @@ export function setSessionCookie(web: Web, cookie: unknown, session: NewSession 
   (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes, value: session?.token ?? "" });
 }
 
-/** Of a HEAD's empty body Elysia says that its length is 0; nobody knows the export's, and then none is said (RFC 9110, 8.6). */
+/** Elysia says that a HEAD's empty body has the length 0; the export's length is unknown, and then none is said (RFC 9110, 8.6). */
 export function withoutLength({ status, headers }: Response): Response {
   headers.delete("content-length");
   // A runtime counts what it can; a stream it can only ask, and for a HEAD does not.
@@ -162,7 +162,7 @@ export function withoutLength({ status, headers }: Response): Response {
 /**
  * Turns what Elysia throws into a refusal that says what is wrong; leaves anything else as it is. A ParseError hides why a
  * body was refused. A ValidationError's message holds what was submitted, which may be a password. One about our own answer
- * is a fault.
+ * is a fault of the service.
  */
 function asRefusal(thrown: unknown): unknown {
   if (thrown instanceof ParseError) {

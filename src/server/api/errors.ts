@@ -28,7 +28,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** The response for anything thrown. What is not a refusal made on purpose becomes a 500 with a fixed sentence. */
+/** The response for anything thrown. Anything but a deliberate refusal becomes a 500 with a fixed sentence. */
 export function errorResponse(error: unknown): Response {
   if (error instanceof UamError) {
     const headers = new Headers();
@@ -46,13 +46,13 @@ export function errorResponse(error: unknown): Response {
 export function isFault(thrown: unknown): boolean {
   if (thrown instanceof HttpRefusal) return false;
   if (errorResponse(thrown).status >= 500) return true;
-  // The interface gives some faults a status below 500; see otherFailuresAs.
+  // The specification gives some faults a status below 500; see otherFailuresAs.
   return thrown instanceof UamError && thrown.cause !== undefined && isFault(thrown.cause);
 }
 
 /**
- * Runs an operation whose every other failure has one status in the interface's table: what is not a refusal with a
- * meaning of its own (`kept`) is thrown on as `code`, with the same sentence.
+ * Runs an operation whose every other failure has one status in the specification's table: what is not a refusal with a
+ * meaning of its own (`kept`) is rethrown as `code`, with the same sentence.
  */
 export async function otherFailuresAs<T>(
   code: ErrorCode,

@@ -46,7 +46,7 @@ export function healthRoutes(web: Web) {
         detail: {
           operationId: "getHealth",
           summary: "Whether the process is running",
-          description: "For what restarts it: always 200, with or without the database.",
+          description: "For liveness checks: always 200, with or without the database.",
         },
       },
     )

@@ -14,7 +14,7 @@ import { OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
-/** For the document: what the host could not do. */
+/** For the document: the host's refusal. */
 const HOST_FAILURE = {
   description:
     "The host refused; nothing was changed. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out. Otherwise trying again may help",

@@ -1,10 +1,10 @@
-/** Misspelled fields and query parameters: `ttl` for `ttl_days` must not give 90 days in silence. */
+/** Misspelled fields and query parameters: `ttl` for `ttl_days` must not silently give 90 days. */
 
 import type * as v from "valibot";
 import { UamError } from "../../shared/errors.ts";
 import { nearMiss } from "../../shared/near-miss.ts";
 
-/** What validators hold other validators in. */
+/** Where validators hold other validators. */
 interface Shape {
   /** Of an object. */
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
@@ -14,12 +14,12 @@ interface Shape {
   readonly item?: v.GenericSchema;
 }
 
-/** Longer names than any that is known are cut off in messages. */
+/** Names longer than any known one are cut off in messages. */
 const SHOWN = 64;
 
 /**
  * Throws `invalid` for the first name in `value` that the schema does not know, but that looks like one it does. Objects
- * within known fields are looked at too; what else is unknown is ignored, however deep. `kind` says what a name is of.
+ * within known fields are checked too; any other unknown name is ignored, however deep. `kind` says what has that name.
  */
 export function refuseMisspelled(
   schema: v.GenericSchema | undefined,

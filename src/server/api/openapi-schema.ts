@@ -3,7 +3,7 @@
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 
-/** A JSON Schema of the 2020-12 draft, as far as it is looked into here. */
+/** A JSON Schema of the 2020-12 draft, as far as it is used here. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly title?: string;
@@ -26,7 +26,7 @@ export type Components = Record<string, JsonSchema>;
 const COMPONENT = "#/components/schemas/";
 const CONFIG = {
   target: "draft-2020-12",
-  // What JSON Schema cannot say stays unsaid; the default would lose the whole schema.
+  // What JSON Schema cannot say is left out; by default the whole schema would be lost.
   errorMode: "ignore",
   // Metadata with a type stands for what it follows: a query's number is text to the validator and a number to a client.
   overrideAction: ({ valibotAction }) => {
@@ -38,7 +38,7 @@ const CONFIG = {
 } as const satisfies ConversionConfig;
 
 /**
- * The JSON Schema of what a validator takes (`input`) or gives (`output`). Schemas with a title are put into `components` and
+ * The JSON Schema of what a validator accepts (`input`) or returns (`output`). Schemas with a title are put into `components` and
  * referred to. Throws if two different ones have the same title.
  */
 export function convertSchema(

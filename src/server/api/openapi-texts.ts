@@ -1,4 +1,4 @@
-/** What the OpenAPI document says that no route says of itself. */
+/** What the OpenAPI document says beyond what each route says about itself. */
 
 import type { Permission } from "./request.ts";
 
@@ -49,7 +49,7 @@ export const FAILURES = {
   Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
 >;
 
-/** Whom the document names where the configuration names nobody. */
+/** The contact in the document where the configuration names none. */
 export const CONTACT = "The administrators of this service";
 
 /** Who may call a route. */

@@ -56,7 +56,7 @@ export interface Parameter {
   readonly schema: JsonSchema;
 }
 
-/** What a route says of itself; a response given here adds to, and wins over, what its schema says. */
+/** What a route says about itself; a response given here adds to, and wins over, what its schema says. */
 interface RouteDetail {
   readonly operationId?: string;
   readonly summary?: string;
@@ -128,7 +128,7 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
     tags: [tagOf(path)],
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
     description: detail.description === undefined ? WHO[permission] : `${detail.description}\n\n${WHO[permission]}`,
-    // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is said beside it.
+    // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is stated beside it.
     security: permission === "public" ? [] : [{ session: [] }],
     ...(permission === "public" ? {} : { "x-permission": permission }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -188,7 +188,7 @@ function describeResponses(
   return described;
 }
 
-/** The failures that come of guards, the origin check and the reading of parameters and bodies, not of the route itself. */
+/** The failures that come from guards, the origin check and the reading of parameters and bodies, not of the route itself. */
 function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permission: Permission): readonly string[] {
   const reads = hooks.body ?? hooks.query ?? hooks.params;
   return [

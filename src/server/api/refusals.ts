@@ -1,4 +1,4 @@
-/** Requests of a session that were refused for their content before any operation began: they are on record too. */
+/** Requests of a session that were refused for their content before any operation began: they are recorded too. */
 
 import type { Principal } from "../../domain/auth/sessions.ts";
 import { findKeyOwner } from "../../domain/keys/keys.ts";
@@ -23,14 +23,14 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
 
 const accepted = new WeakSet<Request>();
 
-/** Says that a request's content passed: what happens from here on, its operation records. */
+/** Says that a request's content was accepted: its operation records what happens from here on. */
 export function acceptContent(request: Request): void {
   accepted.add(request);
 }
 
 /**
  * Records the refusal that `response` is, if it is one for the request's content: a body that cannot be read, or is not of
- * the right shape. Not one for a path id that is none, for then it is not known what the request is about. Throws `internal`
+ * the right shape. Not one for an invalid path id: then it is unknown what the request is about. Throws `internal`
  * where it cannot be recorded.
  */
 export async function recordRefusal(services: Services, request: Request, response: Response): Promise<void> {

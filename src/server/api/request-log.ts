@@ -4,7 +4,7 @@ import type { Log } from "../../shared/log.ts";
 import { infoOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 
-/** Where guesses are made: a refusal there is for whoever watches for them, such as fail2ban. */
+/** Routes where guesses are made: their refusals are for tools that watch for guessing, such as fail2ban. */
 const LOGINS = /\/auth\/(?:admin|otp)\/login$/;
 
 interface Outcome {
@@ -13,8 +13,8 @@ interface Outcome {
 }
 
 /**
- * Logs a request that was answered: at `warn` a login that failed, at `info` what changes something or fails, at `debug` what
- * is only read. The route as registered stands for the path, which may hold anything.
+ * Logs a request that was answered: at `warn` a failed login, at `info` what changes something or fails, at `debug` what
+ * only reads. The route as registered stands for the path, which may hold anything.
  */
 export function logRequest(log: Log, request: Request, { status, milliseconds }: Outcome): void {
   const { id, address, route } = infoOf(request);

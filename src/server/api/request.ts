@@ -1,4 +1,4 @@
-/** What is known of a request besides what it says: its id, where it came from, and whose session it has. */
+/** What is known about a request besides its content: its id, where it came from, and whose session it has. */
 
 import { randomUUID } from "node:crypto";
 import type { Principal, SessionFinder, UserType } from "../../domain/auth/sessions.ts";
@@ -31,7 +31,7 @@ export interface LiveSession {
 const infos = new WeakMap<Request, RequestInfo>();
 const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
 
-/** Remembers what is known of a request; to be called once, before any route sees it. */
+/** Remembers what is known about a request; call it once, before any route sees it. */
 export function noteRequest(request: Request, address: string, route: string): RequestInfo {
   const info = { id: randomUUID(), address, route };
   infos.set(request, info);

@@ -1,4 +1,4 @@
-/** What the registered routes say of a path: which methods it knows, and so 404, 405 and the answer to a preflight. */
+/** What the registered routes say about a path: which methods it has, and so 404, 405 and the answer to a preflight. */
 
 import { UamError } from "../../shared/errors.ts";
 import { HttpRefusal } from "./errors.ts";
@@ -58,8 +58,8 @@ export function isSafe(method: string): boolean {
 const HOST = /^(?:[^\s/?#@\\[\]]*|\[[0-9a-f:.]+\](?::\d+)?)$/i;
 
 /**
- * Throws `invalid` for a target with a fragment, which is none and which runtimes hand on as a part of the path, and for a
- * Host that is none (RFC 9112, section 3.2).
+ * Throws `invalid` for a target with a fragment, which no target may have and which runtimes pass on as part of the path,
+ * and for an invalid Host (RFC 9112, section 3.2).
  */
 export function checkTarget(request: Request): void {
   if (request.url.includes("#")) throw new UamError("invalid", "The address of a request must not contain #");
@@ -67,7 +67,7 @@ export function checkTarget(request: Request): void {
     throw new UamError("invalid", "The Host header does not name a host");
 }
 
-/** The address without query parameters that are empty, which are as if they were not there: forms send them. */
+/** The URL without empty query parameters, which count as absent: forms send them. */
 export function withoutEmptyParameters(url: string): string {
   const [path = "", query, ...rest] = url.split("?");
   // What is refused for a fragment (see checkTarget) keeps it.
@@ -112,7 +112,7 @@ export function pathOf(request: Request): string {
   return new URL(request.url).pathname;
 }
 
-/** The path without a slash at its end, which routes do not mind. */
+/** The path without a trailing slash, which routes ignore. */
 export function trimPath(path: string): string {
   return path.replace(/(.)\/$/, "$1");
 }

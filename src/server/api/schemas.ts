@@ -8,7 +8,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A text of an answer, and what the document says of it; `rules` are those that a feature keeps. */
+/** A text of an answer, and what the document says about it; `rules` are those that a feature checks. */
 export function described(example: string, description?: string, rules: Facts = {}) {
   return v.pipe(v.string(), v.metadata(facts(example, description, rules)));
 }
@@ -33,7 +33,7 @@ export const timestamp = timestampLike("2026-11-20T08:00:00.000Z");
 /** When a user expires. */
 export const expiry = timestampLike("2027-02-18T08:00:00.000Z");
 
-/** What a user and an application say of a person, in answers. */
+/** What a user and an application say about a person, in answers. */
 export const person = {
   username: described("alice", "Without the prefix `ext_`"),
   email: described("alice@example.org"),
@@ -70,7 +70,7 @@ export function data<S extends v.GenericSchema>(payload: S) {
   return v.object({ data: payload });
 }
 
-/** The body of a success that says no more than how things stand now. */
+/** The body of a success that only says what the state is now. */
 export function statusOf<const T extends string>(status: T) {
   return data(v.object({ status: v.literal(status) }));
 }
@@ -111,7 +111,7 @@ export function idNumber(description?: string) {
 /** `:id`. */
 export const IdParams = v.object({ id: idNumber() });
 
-/** No list is as long; times the largest page it is still a whole number to JavaScript and to PostgreSQL. */
+/** No list has as many pages; times the largest page size it is still an exact integer in JavaScript and PostgreSQL. */
 const FARTHEST = 1e12;
 
 /** A whole number of at least 1, however many digits it has. */

@@ -16,7 +16,7 @@ export function statsRoutes(web: Web) {
       detail: {
         operationId: "getStats",
         summary: "Counts of users and applications, and who expires soon",
-        description: "All figures are of one moment.",
+        description: "All figures describe one moment.",
       },
     });
 }

@@ -68,13 +68,13 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "createUser",
           summary: "Create an external user and the host account",
-          description: "A username that is stored, or an account of that name on the host, is a conflict.",
+          description: "A username that is taken, or an account of that name on the host, is a conflict.",
           responses: {
             400: {
               description:
                 "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
             },
-            409: { description: "The username is stored, or the host has an account or a home of that name" },
+            409: { description: "The username is taken, or the host has an account or a home of that name" },
           },
         },
       },

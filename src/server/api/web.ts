@@ -21,9 +21,9 @@ export interface WebOptions {
   readonly rateLimit: boolean;
   /** Addresses, ranges and the word `unix`: whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** Whom to ask about the service: an address or a sentence. */
+  /** The contact for the service: an address or a sentence. */
   readonly contact?: string | undefined;
-  /** Told of every answer; for monitoring. */
+  /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }
 

@@ -18,7 +18,7 @@ import type { MailTransport } from "../mail/mail.ts";
 /** What the jobs need besides the services. */
 export interface JobParts {
   readonly transport: MailTransport;
-  /** Sets the host right and returns what differed. */
+  /** Repairs the host and returns what differed. */
   readonly reconcile: () => Promise<readonly Drift[]>;
 }
 
@@ -35,7 +35,7 @@ export interface Job {
 export interface RunningJobs {
   /** Resolves when what had become due while the service was stopped is done, or the jobs were stopped. */
   readonly caughtUp: Promise<void>;
-  /** Begins nothing more, and waits for what runs: for the user that is being dealt with and the mail that is being sent. */
+  /** Begins nothing more, and waits for what runs: for the user who is being processed and the mail that is being sent. */
   stop(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       },
     },
     {
-      // Apart from expiring, which must not wait until a large home directory is removed.
+      // Separate from expiring, which must not wait until a large home directory is removed.
       name: "recycle",
       schedule: "* * * * *",
       run: async (signal) => void (await recycleDue(context, await beat(services), signal)),
@@ -78,7 +78,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
 }
 
 /**
- * Starts sending mail, does in the background what has become due, and then each job when its time comes. A job never
+ * Starts sending mail, does in the background what has become due, and then runs each job when its time comes. A job never
  * overlaps itself, on this instance or another one on the same database; one that fails is logged and runs again next time.
  */
 export function startJobs(services: Services, parts: JobParts): RunningJobs {
@@ -116,17 +116,17 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
   };
 }
 
-/** Runs the job unless another instance is at it; never throws. */
+/** Runs the job unless another instance is running it; never throws. */
 async function runJob({ db, log }: Services, job: Job, signal: AbortSignal): Promise<void> {
   try {
     const ran = await withJobLock(db, job.name, () => job.run(signal));
-    if (!ran) log.debug("another instance is at the job", { job: job.name });
+    if (!ran) log.debug("another instance is running the job", { job: job.name });
   } catch (error) {
     log.error("a job failed; it will run again", { job: job.name, error });
   }
 }
 
-/** Logs what was repaired, and what could not be when it is first seen: it would be there every minute. */
+/** Logs what was repaired, and what could not be only when it is first seen: it would be logged every minute. */
 function createDriftLog({ log }: Services): (drifts: readonly Drift[]) => void {
   let known: ReadonlySet<string> = new Set();
   return (drifts) => {

@@ -1,4 +1,4 @@
-/** Sending what is queued: claimed, handed to the transport, and finished or put off. */
+/** Sending what is queued: claimed, handed to the transport, and finished or postponed. */
 
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
@@ -10,14 +10,14 @@ import { type MailTransport, SEND_TIMEOUT, type SendResult } from "./mail.ts";
 
 /** As many as the SMTP transport has connections: one more would spend its time in that queue. */
 const LANES = 2;
-/** Whoever claimed a mail and was not heard of for so long has crashed; longer than a transport takes to give up. */
+/** A process that claimed a mail this long ago, and did not finish it, has crashed; longer than a transport takes to give up. */
 const LEASE = SEND_TIMEOUT + 2 * MINUTE;
 /** The wait after the first failure; it doubles with each, up to `LONGEST_WAIT`. */
 const FIRST_WAIT = 5 * SECOND;
 const LONGEST_WAIT = HOUR;
 /** With these waits about three days. */
 export const MAX_ATTEMPTS = 80;
-/** How often a delivery looks for mail that it was not told of: retries, and what a lost connection missed. */
+/** How often a delivery looks for mail that it was not told about: retries, and what a lost connection missed. */
 const POLL = 5 * SECOND;
 
 type Parts = Pick<Services, "db" | "clock" | "log">;
@@ -37,11 +37,13 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
   const stopping = new AbortController();
   const bell = createBell();
   const listening = listen(db, OUTBOX_CHANNEL, bell.ring).catch((error: unknown) => {
-    log.warn("the database does not tell of queued mail; it is looked for every few seconds instead", { error });
+    log.warn("the database sends no notifications about queued mail; it is polled every few seconds instead", {
+      error,
+    });
     return async () => {};
   });
 
-  /** Each lane goes its own way: a mail that takes long keeps one lane, and the next mail takes the other. */
+  /** The lanes work independently: a mail that takes long keeps one lane busy, and the next mail takes the other. */
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
       const rung = bell.next();
@@ -49,7 +51,7 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
         await dropExpired(services);
         await runLane(services, transport, stopping.signal);
       } catch (error) {
-        log.error("queued mail could not be looked at", { error });
+        log.error("queued mail could not be read", { error });
       }
       const timer = setTimeout(bell.ring, POLL);
       if (!stopping.signal.aborted) await rung;
@@ -99,14 +101,14 @@ async function runLane(services: Parts, transport: MailTransport, signal?: Abort
   }
 }
 
-/** Takes one due mail out of the others' sight until the lease ends; its attempt is counted whatever becomes of it. */
+/** Hides one due mail from the other lanes until the lease ends; its attempt is counted whatever becomes of it. */
 async function claim({ db, clock }: Parts): Promise<OutboxRow | undefined> {
   const now = clock.now();
   const next = db
     .select({ id: outbox.id })
     .from(outbox)
     .where(and(eq(outbox.status, "queued"), lte(outbox.dueAt, now)))
-    // One-time codes are worthless soonest, and somebody waits for them.
+    // One-time codes are the first to become useless, and somebody waits for them.
     .orderBy(sql`${outbox.expiresAt} asc nulls last`, asc(outbox.dueAt), asc(outbox.id))
     .limit(1)
     .for("update", { skipLocked: true });
@@ -136,14 +138,14 @@ async function finish({ db, clock, log }: Parts, mail: OutboxRow, result: SendRe
     log.error("a mail was given up", { ...fields, reason: result.reason });
   } else {
     const again = shift(now, waitAfter(mail.attempts));
-    // Not past its own end, so that it is dropped, and its text emptied, as soon as it is worthless.
+    // Not past its own end, so that it is dropped, and its text emptied, as soon as it is useless.
     const dueAt = mail.expiresAt !== null && mail.expiresAt < again ? mail.expiresAt : again;
     await db.update(outbox).set({ dueAt, lastError: result.reason }).where(ours);
-    log.warn("a mail could not be sent and will be tried again", { ...fields, dueAt, reason: result.reason });
+    log.warn("a mail could not be sent and will be retried", { ...fields, dueAt, reason: result.reason });
   }
 }
 
-/** Milliseconds until another try, up to a quarter more or less, so that many do not come back at once. */
+/** Milliseconds until the next attempt, up to a quarter more or less, so that many do not come back at once. */
 export function waitAfter(attempts: number): number {
   const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempts - 1));
   return Math.round(wait * (0.75 + Math.random() / 2));

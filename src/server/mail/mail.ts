@@ -12,7 +12,7 @@ export interface MailMessage {
 }
 
 /**
- * `retry`: not sent as far as is known, and nothing is wrong with the message itself. `reject`: it will never be taken as it is.
+ * `retry`: not sent as far as is known, and nothing is wrong with the message itself. `reject`: it will never be accepted as it is.
  * `reason` is one line for the log; it holds no credentials and nothing of the message's text.
  */
 export type SendResult =
@@ -22,13 +22,13 @@ export type SendResult =
 
 export interface MailTransport {
   /**
-   * Hands over one message and never throws. The same `idempotencyKey` makes the same Message-ID or is told to the provider, so that
-   * a message sent twice can be seen to be one.
+   * Hands over one message and never throws. The same `idempotencyKey` makes the same Message-ID or is passed to the provider, so that
+   * a message sent twice can be recognised as one.
    */
   send(message: MailMessage, idempotencyKey: string): Promise<SendResult>;
   /** Throws `internal`, saying what is wrong, unless mail could be handed over now; sends nothing. */
   verify(): Promise<void>;
-  /** Lets go of connections and files; a transport that was closed sends nothing more. */
+  /** Releases connections and files; a transport that was closed sends nothing more. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function oneLine(text: string): string {
   return blankControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, 300);
 }
 
-/** What the promise comes to, or an error when it takes longer than that many milliseconds; it is not stopped. */
+/** The promise's result, or an error if it takes longer than that many milliseconds; the work itself is not stopped. */
 export function withDeadline<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error(`The mail server did not finish within ${milliseconds / 1000} seconds`));

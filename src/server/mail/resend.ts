@@ -1,4 +1,4 @@
-/** Mail through the HTTP interface of Resend, or of what speaks the same. */
+/** Mail through the HTTP API of Resend, or of a compatible service. */
 
 import type { ErrorResponse, Resend } from "resend";
 import { UamError } from "../../shared/errors.ts";
@@ -8,7 +8,7 @@ export interface ResendSettings {
   readonly apiKey: string;
   /** `Name <address>` or a bare address, of a domain that the account has verified. */
   readonly from: string;
-  /** Where the interface is, without a slash at its end; Resend's own if left out. */
+  /** Where the API is, without a trailing slash; Resend's own if left out. */
   readonly baseUrl?: string | undefined;
   /** Milliseconds until a request is given up; half a minute if left out. */
   readonly timeout?: number;
@@ -55,7 +55,7 @@ export function createResendTransport({
   };
 }
 
-/** What these say will be the same next time; keys, quotas, domains and outages are put right without a change to the message. */
+/** These errors will be the same next time; keys, quotas, domains and outages are fixed without a change to the message. */
 const FINAL: readonly string[] = [
   "missing_required_field",
   "invalid_parameter",

@@ -87,7 +87,7 @@ function optionsOf(text: string): SMTPPool.Options {
   return {
     pool: true,
     maxConnections: 2,
-    // A kept connection that the server has closed since costs one more attempt; the outbox does the others.
+    // A kept connection that the server has since closed costs one more attempt; the outbox does the others.
     maxRequeues: 1,
     host,
     port: url.port === "" ? (secure ? 465 : 587) : Number(url.port),
@@ -140,7 +140,7 @@ function decode(text: string): string {
 /** The server's refusal of this sender, recipient or text is final; everything else (no server, no login, 4xx) may pass. */
 function classify(error: unknown): SendResult {
   const { code, responseCode = 0 } = detailsOf(error);
-  // 530 to 538 are about logging in (RFC 4954), 421 to 459 and the like about now.
+  // 530 to 538 are about logging in (RFC 4954), 421 to 459 and the like are temporary.
   const final =
     (code === "EENVELOPE" || code === "EMESSAGE") &&
     responseCode >= 500 &&

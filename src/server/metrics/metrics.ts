@@ -1,4 +1,4 @@
-/** What Prometheus is told, on an address of its own: it names nobody, but is not for everybody either. */
+/** The metrics for Prometheus, on an address of their own: they name nobody, but are not public either. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Services } from "../../domain/operation/context.ts";
@@ -7,7 +7,7 @@ import { type Figures, readFigures } from "../../domain/stats/figures.ts";
 /** A request that was answered. */
 export interface Answered {
   readonly method: string;
-  /** As registered, e.g. "/api/v1/users/:id"; "other" for what no route has. Never the path: it would make a series each. */
+  /** As registered, e.g. "/api/v1/users/:id"; "other" for what no route has. Never the path: each would become a series. */
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
@@ -64,14 +64,14 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
   };
 }
 
-/** Sets the gauges of what is stored; without figures only `uam_database_up` is there to be believed. */
+/** Sets the gauges of what is stored; without figures only `uam_database_up` is set. */
 function storedGauges(registers: Registry[]): (figures: Figures | undefined) => void {
   const gauge = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Gauge({ registers, name, help, labelNames: [...labelNames] });
   const up = gauge("uam_database_up", "1 if the database answered just now");
   const users = gauge("uam_users", "External users, by status", "status");
-  const outbox = gauge("uam_outbox_mails", "Mails that wait (queued) or were given up (dead)", "status");
-  const approvals = gauge("uam_pending_approvals", "Applications that wait for an administrator");
+  const outbox = gauge("uam_outbox_mails", "Mails that are waiting (queued) or were given up (dead)", "status");
+  const approvals = gauge("uam_pending_approvals", "Applications that are waiting for an administrator");
   const head = gauge("uam_audit_head", "Number of the newest audit record");
   return (figures) => {
     up.set(figures === undefined ? 0 : 1);

@@ -44,13 +44,13 @@ export async function writeFileWhole<T>(
   }
 }
 
-/** The frames of a backup, unpacked. Throws `invalid` for a file that is no backup or not as it was written. */
+/** The frames of a backup, unpacked. Throws `invalid` for a file that is not a backup or no longer as it was written. */
 export async function* unpackFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
   const { start, end, hash } = await readEnds(path);
   const packed = createReadStream(path, { end: end - 1, highWaterMark: CHUNK });
   const unpacked = createZstdDecompress({ chunkSize: CHUNK });
   const feeding = pipeline(packed, (chunks) => checked(chunks, start, hash), unpacked, { signal });
-  // What makes it fail makes the loop below fail.
+  // Its failure also makes the loop below fail.
   feeding.catch(() => {});
   try {
     for await (const chunk of unpacked) yield chunk;
@@ -77,7 +77,7 @@ async function* checked(
     if (skip < chunk.length) yield chunk.subarray(skip);
     skip = Math.max(0, skip - chunk.length);
   }
-  if (hash.digest("hex") !== expected) throw damaged("it is not as it was written");
+  if (hash.digest("hex") !== expected) throw damaged("its checksum does not match");
 }
 
 /** Where the packed frames begin and end, and the hash of all up to there. */
@@ -109,7 +109,7 @@ async function sync(path: string, flags: "r" | "r+"): Promise<void> {
 }
 
 function exists(path: string): UamError {
-  return new UamError("conflict", `${path} exists already; name another file, or replace it with --force.`);
+  return new UamError("conflict", `${path} already exists; name another file, or replace it with --force.`);
 }
 
 function unreadable(path: string, cause: unknown): UamError {

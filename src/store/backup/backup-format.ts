@@ -12,15 +12,15 @@
 import { createHash, type Hash } from "node:crypto";
 import { UamError } from "../../shared/errors.ts";
 
-/** Raised when a program that reads the format as it was could not read a file any more. */
+/** Raised when a program that reads the previous format could not read a new file. */
 export const FORMAT = 1;
 export const MAGIC = "uam-backup ";
-/** How the last line begins; the hash and a line feed follow. It shows that a file is whole before all of it is read. */
+/** How the last line begins; the hash and a line feed follow. It shows that a file is complete before all of it is read. */
 const LAST = "\nuam-backup end ";
 export const LAST_LENGTH = LAST.length + 64 + 1;
-/** Longest first line; whatever is longer is no backup. */
+/** Longest first line; whatever is longer is not a backup. */
 const MAX_MAGIC = 32;
-/** Longest content of a frame: no file makes a reader hold more. */
+/** Longest content of a frame: no file makes a reader hold more in memory. */
 const MAX_FRAME = 16 * 1024 * 1024;
 const FRAME_HEAD = 5;
 
@@ -84,7 +84,7 @@ export function createFrameHash(): { add(frame: Frame): Buffer; digest(): string
   };
 }
 
-/** The frames in `bytes`, however these are cut into chunks. Throws `invalid` where there is no frame, or only part of one. */
+/** The frames in `bytes`, however those are cut into chunks. Throws `invalid` where there is no frame, or only part of one. */
 export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Frame, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {
@@ -93,7 +93,7 @@ export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     while (rest.length - offset >= FRAME_HEAD) {
       const length = rest.readUInt32BE(offset + 1);
       const type = frameType(rest.toString("latin1", offset, offset + 1));
-      if (type === undefined || length > MAX_FRAME) throw damaged("it holds what is no part of a backup");
+      if (type === undefined || length > MAX_FRAME) throw damaged("it holds something that is not part of a backup");
       const end = offset + FRAME_HEAD + length;
       if (end > rest.length) break;
       yield { type, content: rest.subarray(offset + FRAME_HEAD, end) };
@@ -101,7 +101,7 @@ export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     }
     rest = rest.subarray(offset);
   }
-  if (rest.length > 0) throw damaged("it ends in the middle");
+  if (rest.length > 0) throw damaged("it is truncated");
 }
 
 /** The last line of a backup, of which everything before has the SHA-256 `hash`. */
@@ -109,7 +109,7 @@ export function lastLine(hash: string): string {
   return `${LAST}${hash}\n`;
 }
 
-/** The hash in a last line. Throws `invalid` if `bytes` are none. */
+/** The hash in a last line. Throws `invalid` if `bytes` are not one. */
 export function parseLastLine(bytes: Buffer): string {
   const line = bytes.toString("latin1");
   const hash = line.slice(LAST.length, -1);
@@ -201,6 +201,6 @@ function digits(value: unknown): string {
 }
 
 function key(value: unknown): string {
-  if (!/^[0-9a-f]{64}$/.test(text(value))) throw damaged("the audit key is none");
+  if (!/^[0-9a-f]{64}$/.test(text(value))) throw damaged("the audit key is not valid");
   return text(value);
 }

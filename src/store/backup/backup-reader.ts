@@ -1,4 +1,4 @@
-/** Reading a backup from one end to the other, and trusting nothing of it before its hashes were seen. */
+/** Reads a backup from start to end, and trusts nothing in it before its hashes were checked. */
 
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -25,8 +25,8 @@ export interface BackupVisitor {
 }
 
 /**
- * Reads the backup in the file and returns what it holds; on return every byte of it was found to be as it was written.
- * Throws `invalid` at the first that is not, by when the visitor may have seen some of it.
+ * Reads the backup in the file and returns what it holds; on return every byte was verified to be as it was written.
+ * Throws `invalid` at the first that is not, when the visitor may already have seen part of it.
  */
 export async function readBackup(path: string, signal: AbortSignal, visitor: BackupVisitor): Promise<BackupSummary> {
   const frames = readFrames(unpackFile(path, signal));
@@ -48,9 +48,8 @@ export async function readBackup(path: string, signal: AbortSignal, visitor: Bac
       if (reading.end === undefined) throw new Error(`the rows of ${table.name} were not read to the end`);
       hash.add(reading.end);
       const end = parseRecord(reading.end.content);
-      if (end.sha256 !== content.digest("hex")) throw damaged(`${table.name} is not as it was written`);
-      if (counted !== undefined && end.rows !== counted)
-        throw damaged(`${table.name} has not as many rows as it should`);
+      if (end.sha256 !== content.digest("hex")) throw damaged(`the checksum of ${table.name} does not match`);
+      if (counted !== undefined && end.rows !== counted) throw damaged(`${table.name} has the wrong number of rows`);
       rows[table.name] = Number(end.rows);
     }
     const last = parseRecord((await next(frames, "Z")).content);

@@ -6,7 +6,7 @@ import type { Executor } from "../client.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import type { BackupTable, Identity } from "./backup-format.ts";
 
-/** What must not come back to life: logins, codes and tokens end with the state they were given out in. */
+/** What must not come back: logins, codes and tokens end with the state in which they were issued. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "sessions",
   "otp_codes",
@@ -29,7 +29,7 @@ const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, strin
         "case status when 'queued' then 'not sent: a backup was made before, and later restored' else last_error end",
     },
   },
-  // With another key no captcha of before is good for anything.
+  // With a new key no earlier captcha is valid.
   secrets: { where: "name <> 'captcha'" },
 };
 
@@ -66,7 +66,7 @@ export function copyToStatement({ name, columns }: BackupTable): string {
   return `copy (select ${values.join(", ")} from public.${quote(name)} where ${where}) to stdout`;
 }
 
-/** The statement that reads them back, into a table that was made or emptied in the same transaction. */
+/** The statement that reads them back, into a table that was created or emptied in the same transaction. */
 export function copyFromStatement({ name, columns }: BackupTable): string {
   return `copy public.${quote(name)} (${columns.map(quote).join(", ")}) from stdin with (freeze true)`;
 }
@@ -84,7 +84,7 @@ export async function readIdentities(db: Executor): Promise<readonly Identity[]>
     if (!readable) {
       throw new UamError(
         "forbidden",
-        "This database role may not see how far the ids have got. Set UAM_DATABASE_OWNER_URL, as for migrations.",
+        "This database role may not read the last numbers that were given out. Set UAM_DATABASE_OWNER_URL, as for migrations.",
       );
     }
     const [row] = await db.execute<{ last: string | null }>(
@@ -108,17 +108,17 @@ export async function holdsData(db: Executor): Promise<boolean> {
   return false;
 }
 
-/** Names of all tables that any migration makes, and that of the migrations' own. */
+/** Names of all tables that any migration creates, and of the migrations' own table. */
 export function tableNames(): ReadonlySet<string> {
   return new Set(["uam_migrations", ...namesMade(/CREATE TABLE (?:public\.)?"?(\w+)"?/gi)]);
 }
 
-/** Names of all functions that any migration makes. */
+/** Names of all functions that any migration creates. */
 export function functionNames(): ReadonlySet<string> {
   return new Set(namesMade(/CREATE (?:OR REPLACE )?FUNCTION (?:public\.)?"?(\w+)"?/gi));
 }
 
-/** An identifier as SQL; names come from the catalog or are held against it. */
+/** An identifier as SQL; names come from the catalog or are checked against it. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,4 +1,4 @@
-/** Writing a backup: all stored state as it was at one moment, with memory that does not grow with it. */
+/** Writes a backup: all stored state as it was at one moment, with memory that does not grow with it. */
 
 import { createHash } from "node:crypto";
 import { Readable, type Writable } from "node:stream";
@@ -22,14 +22,14 @@ import {
 import { copyToStatement, readIdentities, tablesToCarry } from "./backup-tables.ts";
 import { type CopyClient, withCopyClient } from "./copy-client.ts";
 
-/** What a backup is made of. */
+/** What a backup is made from. */
 export interface BackupSource {
   /** A role that may read everything: the owner, where the service is not. */
   readonly connection: ConnectionOptions;
   readonly program: string;
   readonly createdAt: Date;
   readonly auditKey: Uint8Array | undefined;
-  /** Ends the backup; what was written is then no backup. */
+  /** Aborts the backup; what was written is then not a backup. */
   readonly signal: AbortSignal;
 }
 
@@ -41,19 +41,19 @@ export interface BackupSummary {
   readonly bytes: number;
 }
 
-/** COPY gives some rows at a time; frames of that size keep the overhead of each out of the time. */
+/** COPY gives a few rows at a time; frames of this size keep the cost of each frame negligible. */
 const FRAME = 128 * 1024;
 const UNPACKED_CHUNK = 256 * 1024;
 
 /**
- * Writes a backup to `sink` and ends it. Users of the database are not hindered, and their changes are in the backup wholly
+ * Writes a backup to `sink` and ends it. Others may go on using the database, and their changes are in the backup completely
  * or not at all. Throws `conflict` for an empty database, `internal` for one of another version of the program.
  */
 export async function writeBackup(source: BackupSource, sink: Writable): Promise<BackupSummary> {
   return await withCopyClient(source.connection, source.signal, async (client) => {
     await client.execute("set search_path = public; set statement_timeout = 0; set lock_timeout = 0");
     await client.execute("set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO'");
-    // Taken before the snapshot: nobody migrates between the one and the last table. It goes with the connection.
+    // Taken before the snapshot, so that nobody migrates between it and the last table. It is released with the connection.
     await client.execute(`select pg_advisory_lock_shared(${LOCKS.migration})`);
     await client.execute("begin isolation level repeatable read read only");
     const header = await readHeader(client, source);

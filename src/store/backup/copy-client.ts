@@ -19,7 +19,7 @@ export interface CopyClient extends Executor {
   copyFrom(statement: string): Copy<Writable>;
 }
 
-/** What every connection of this program is called in pg_stat_activity, whatever follows. */
+/** How the name of every connection of this program in pg_stat_activity begins. */
 export const APPLICATION = "uam";
 
 /**

@@ -13,7 +13,7 @@ export interface UidRange {
   readonly onHost: number | undefined;
 }
 
-/** How far numbering had got in the database before. */
+/** How far numbering had got in the previous database. */
 export interface Numbers {
   readonly identities: readonly Identity[];
   /** The last uid given out; 0 if none was. */
@@ -39,7 +39,7 @@ export async function readNumbers(db: Executor): Promise<Numbers> {
   return { identities: await readIdentities(db), uid };
 }
 
-/** Makes every table go on above the highest of the given numbers of its, and above its rows. */
+/** Makes the numbering of every table continue above the highest number given for it, and above its rows. */
 export async function raiseIdentities(db: Executor, identities: readonly Identity[]): Promise<void> {
   for (const now of await readIdentities(db)) {
     const { table, column } = now;

@@ -33,7 +33,7 @@ export async function refuseCompany(db: Executor): Promise<void> {
   }
 }
 
-/** Those of the names that tables have. */
+/** Those of the names that are names of tables. */
 export async function existing(db: Executor, names: readonly string[]): Promise<readonly string[]> {
   const tables = await db.execute<{ name: string }>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
@@ -65,7 +65,7 @@ export async function dropSchema(db: Executor): Promise<void> {
 }
 
 /**
- * Drops every index that no foreign key needs, and returns what makes them again, constraints included: faster than filling
+ * Drops every index that no foreign key needs, and returns what recreates them, constraints included: faster than filling
  * them row by row. A row that breaks a constraint is then refused at the end instead.
  */
 export async function dropIndexes(db: Executor): Promise<() => Promise<void>> {
@@ -88,7 +88,7 @@ export async function dropIndexes(db: Executor): Promise<() => Promise<void>> {
   };
 }
 
-/** The name of the role that a connection works as. */
+/** The name of the role that a connection uses. */
 export async function roleOf(connection: ConnectionOptions, signal: AbortSignal): Promise<string> {
   return await withCopyClient(connection, signal, async (client) => {
     const [row] = await client.execute<{ name: string }>("select current_user as name");

@@ -1,4 +1,4 @@
-/** Loading a backup: in one transaction, so that the database is the backup's or was not touched. */
+/** Loads a backup in one transaction, so that the database is either the backup's or untouched. */
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -16,9 +16,9 @@ import { type CopyClient, withCopyClient } from "./copy-client.ts";
 import { ensureHeartbeat, raiseIdentities, raiseUid, readNumbers, type UidRange } from "./restore-numbers.ts";
 import { dropIndexes, dropSchema, existing, refuseCompany } from "./restore-target.ts";
 
-/** Where a backup goes, and what is known there that it cannot know. */
+/** Where a backup is restored to, and what is known there that it cannot know. */
 export interface RestoreTarget {
-  /** A role that may make tables: the owner, where the service is not. */
+  /** A role that may create tables: the owner, where the service is not. */
   readonly connection: ConnectionOptions;
   /** The role that the service works as, if that is not the one of `connection`. */
   readonly serviceRole: string | undefined;
@@ -26,7 +26,7 @@ export interface RestoreTarget {
   readonly force: boolean;
   readonly uids: UidRange;
   readonly signal: AbortSignal;
-  /** What `verifyBackup` has just said of the file; left out, it is asked. Loading checks every byte all the same. */
+  /** What `verifyBackup` has just said about the file; if left out, it is called. Loading checks every byte all the same. */
   readonly verified?: BackupSummary;
   /** Called when all is loaded, with the transaction; the restore is undone if it throws. */
   readonly beforeCommit: (header: BackupHeader, db: Executor) => Promise<void>;
@@ -41,9 +41,9 @@ export interface RestoreSummary extends BackupSummary {
 }
 
 /**
- * Makes the database what the backup in the file says, at this program's version. Throws `invalid` for a file that is
+ * Restores the database from the backup in the file, at this program's version. Throws `invalid` for a file that is
  * damaged or from a newer program, `conflict` if the service runs or there is data and `force` is not set; the database is
- * then as it was.
+ * then unchanged.
  */
 export async function restoreBackup(path: string, target: RestoreTarget): Promise<RestoreSummary> {
   const summary = target.verified ?? (await verifyBackup(path, target.signal));
@@ -56,7 +56,7 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     // The indexes of a large log are sorted in memory, all workers' together.
     await client.execute("set local maintenance_work_mem = '256MB'");
     await refuseCompany(client);
-    // A service that starts now and would migrate waits for the end of this.
+    // A service that starts now and would migrate waits until this ends.
     await client.execute(`select pg_advisory_xact_lock(${LOCKS.migration})`);
     if (!target.force) await requireEmpty(client);
     const before = await readNumbers(client);
@@ -72,7 +72,7 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
       await client.execute(`analyze public.${quote(name)}`);
     }
     await target.beforeCommit(header, client);
-    // Whoever connected meanwhile waits for tables that are about to be others.
+    // Whoever connected meanwhile waits for tables that are about to be replaced.
     await refuseCompany(client);
     await client.execute("commit");
     return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
@@ -109,7 +109,7 @@ async function requireEmpty(client: CopyClient): Promise<void> {
   );
 }
 
-/** Makes the schema that the backup was made from, and loads its rows. */
+/** Creates the schema that the backup was made from, and loads its rows. */
 async function load(client: CopyClient, path: string, { header }: BackupSummary): Promise<void> {
   await applyMigrations(client, MIGRATIONS.slice(0, header.migrations.length), 0);
   await requireTables(client, header);
@@ -138,7 +138,7 @@ async function requireTables(client: CopyClient, header: BackupHeader): Promise<
   for (const { name, columns } of header.tables) {
     const known = made.get(name);
     if (known === undefined || known.size !== columns.length || !columns.every((column) => known.has(column))) {
-      throw damaged(`its table ${JSON.stringify(name)} does not fit its migrations`);
+      throw damaged(`its table ${JSON.stringify(name)} does not match its migrations`);
     }
     made.delete(name);
   }

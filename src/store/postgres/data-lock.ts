@@ -1,4 +1,4 @@
-/** A lock the kernel frees when its holder dies, whatever the way: no stale files, no reused process ids. */
+/** A lock that the kernel frees when its holder dies, however it dies: no stale files, no reused process ids. */
 
 import { closeSync, constants, fchownSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,14 +13,14 @@ export interface DataLock {
   tryExclusive(): boolean;
   /** Takes the lock beside other sharers, or returns false at once if somebody has it alone. */
   tryShared(): boolean;
-  /** Lets go of what was taken; nothing if nothing was. */
+  /** Releases what was taken; does nothing if nothing was. */
   release(): void;
-  /** Lets go and closes the file. */
+  /** Releases it and closes the file. */
   close(): void;
 }
 
 /**
- * Opens the lock file at `path`, made if missing. SQLite is used for its file locks alone: they are the one kernel
+ * Opens the lock file at `path`, created if missing. SQLite is used for its file locks alone: they are the one kernel
  * lock that Bun and Deno both reach without native code, and they also tell two holders in one process apart.
  */
 export function openDataLock(path: string): DataLock {

@@ -1,4 +1,4 @@
-/** The PostgreSQL that the program brings along: started, shared between processes, and stopped by whoever leaves last. */
+/** The PostgreSQL that the program carries: started, shared between processes, and stopped by the last one that uses it. */
 
 import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ export interface EmbeddedPostgres {
   readonly connection: PostgresConnection;
   /** Whether this process started the server; otherwise it shares one that was already there. */
   readonly owned: boolean;
-  /** Lets go of the server, and stops it unless another process uses it; close your connections first. Idempotent. */
+  /** Releases the server, and stops it unless another process uses it; close your connections first. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -108,13 +108,13 @@ async function openOrShare(options: EmbeddedPostgresOptions): Promise<EmbeddedPo
     await (watched?.ended ?? untilGone(layout, () => stopped !== undefined));
     for (let attempt = 0; stopped === undefined; attempt++) {
       const delay = RESTART_DELAYS[Math.min(attempt, RESTART_DELAYS.length - 1)] ?? 0;
-      options.log.error("PostgreSQL has ended and is started again", { attempt, delay, log: layout.logFile });
+      options.log.error("PostgreSQL has ended and is being restarted", { attempt, delay, log: layout.logFile });
       await sleep(delay, undefined, { ref: false });
       try {
         if (stopped === undefined) await withExclusive(gate, GATE_PATIENCE, joinOrStart);
         return;
       } catch (error) {
-        options.log.error("PostgreSQL could not be started again", { error: String(error) });
+        options.log.error("PostgreSQL could not be restarted", { error: String(error) });
       }
     }
   }
@@ -186,7 +186,7 @@ async function sharedServer(layout: Layout, alone: boolean): Promise<boolean> {
 
 /**
  * Whether a session can be had; waits for a server that recovers from a crash, but not for one that stops: that of a service
- * which was just killed still takes connections.
+ * which was just killed still accepts connections.
  */
 async function letsIn(layout: Layout, directory: string): Promise<boolean> {
   const deadline = performance.now() + RECOVERY_PATIENCE;

@@ -1,4 +1,4 @@
-/** The data directory: made once, checked at every start, never made again over something that is there. */
+/** The data directory: created once, checked at every start, never created over something that exists. */
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -58,7 +58,7 @@ export const serverEnvironment: Readonly<Record<string, string>> = {
 };
 
 /**
- * The uid the server runs under: the owner of the data, or one chosen for data yet to be made. Throws `conflict` when there
+ * The uid the server runs under: the owner of the data, or one chosen for data yet to be created. Throws `conflict` when there
  * is another major version, something that is not a database, or an owner we cannot become.
  */
 export function prepareOwner(layout: Layout): Owner {
@@ -72,7 +72,7 @@ export function removeUnfinished(layout: Layout): void {
   }
 }
 
-/** Makes the data directory with the programs in `home`; it appears complete, or not at all. */
+/** Creates the data directory with the programs in `home`; it appears complete, or not at all. */
 export async function initialiseCluster(
   layout: Layout,
   owner: Owner,
@@ -105,7 +105,7 @@ export function writeAccessRules(layout: Layout, owner: Owner): void {
   if (isRoot()) chownSync(layout.run, owner.uid, owner.gid);
 }
 
-/** Opens a file of ours for appending; made with the owner of the directory, and never through a link. */
+/** Opens a file of ours for appending; created with the owner of the directory, and never through a link. */
 export function openOwn(path: string, flags: number, owner: Owner, mode = 0o600): number {
   const fd = openSync(path, flags | constants.O_CREAT | constants.O_NOFOLLOW, mode);
   if (isRoot()) fchownSync(fd, owner.uid, owner.gid);

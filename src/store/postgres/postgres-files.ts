@@ -38,7 +38,7 @@ export async function installPostgres(parent: string, archive: PostgresArchive |
   return home;
 }
 
-/** Removes other versions and half unpacked ones beside `home`; only safe while the caller holds the directory's gate. */
+/** Removes other and half-unpacked versions beside `home`; only safe while the caller holds the directory's gate. */
 export function removeOtherVersions(home: string): void {
   const parent = dirname(home);
   for (const name of readdirSync(parent)) {

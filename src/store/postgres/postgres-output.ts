@@ -1,4 +1,4 @@
-/** What a PostgreSQL program wrote, made into the end of a sentence. */
+/** What a PostgreSQL program wrote, turned into the end of a sentence. */
 
 const hints: readonly (readonly [RegExp, string])[] = [
   [/No space left on device/i, "The disk is full."],

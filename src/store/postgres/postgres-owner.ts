@@ -104,7 +104,7 @@ export function canEnter(owner: Owner, path: string): boolean {
 
 /**
  * How to start a program as `owner`: what to put before its argv, and options for `spawn`. With `deathSignal` the kernel sends it
- * when this process dies (prctl(2), PR_SET_PDEATHSIG); only the setpriv of util-linux can do that, and nothing is lost without.
+ * when this process dies (prctl(2), PR_SET_PDEATHSIG); only the setpriv of util-linux can do that, and nothing is lost without it.
  */
 export function commandPrefix(owner: Owner, deathSignal: "INT" | "KILL" | undefined): CommandPrefix {
   const { uid, gid } = owner;

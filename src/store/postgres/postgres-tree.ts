@@ -39,7 +39,7 @@ const libraries = [
 export function minimalPostgresTree(root: string): PostgresTree {
   const native = join(root, "native");
   const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, string>;
-  if (name === undefined || version === undefined) throw new UamError("internal", `${root} is no npm package.`);
+  if (name === undefined || version === undefined) throw new UamError("internal", `${root} is not an npm package.`);
   const present = new Set(readdirSync(join(native, "lib")));
   const files: TreeFile[] = [
     ...["initdb", "postgres"].map((name) => file(`bin/${name}`, join(native, "bin", name), 0o755)),

@@ -62,7 +62,7 @@ describe("rebuildAccount()", () => {
   });
 
   test("refuses an account that is there, and one that is somebody else's by now", async () => {
-    await expect(rebuildAccount(app.system, id)).rejects.toThrow(`The host account ${account} is there`);
+    await expect(rebuildAccount(app.system, id)).rejects.toThrow(`The host account ${account} exists`);
     const found = app.host.accounts.get(account);
     app.host.accounts.set(account, { ...found, uid: 4242 } as never);
     app.host.failing.add("createAccount");

@@ -12,7 +12,7 @@ export const ApplicationReview = v.pipe(
   v.object({
     approve: v.pipe(v.boolean(), v.examples([true])),
     reason: v.optional(text("Welcome", "At most 1000 characters after trimming; a rejection needs one")),
-    create_user: v.optional(v.pipe(v.boolean(), v.description("false approves without making the user"))),
+    create_user: v.optional(v.pipe(v.boolean(), v.description("false approves without creating the user"))),
     ttl_days: ttlDays,
   }),
   v.title("ApplicationReview"),

@@ -18,7 +18,7 @@ export const AuditQuery = v.object({
   action: v.optional(v.picklist(AUDIT_ACTIONS)),
   resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
   resource_id: v.optional(text("7")),
-  user_id: v.optional(idNumber("All that concerns this user, deleted or not")),
+  user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
   ...rangeFields,
 });
 

@@ -5,14 +5,14 @@ import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
 import { described, id, person, text } from "../schemas.ts";
 
 const PASSWORD = "seven lanterns over cold water";
-/** A captcha's id and a reset token are sealed or random; these have the looks and open nothing. */
+/** A captcha's id and a reset token are sealed or random; these only look like them and open nothing. */
 const CAPTCHA_ID = "Zk1qS0xXc2JmR3l0TnBPdQ";
 const TOKEN = "bm90IGEgdG9rZW4sIGp1c3QgYW4gZXhhbXBsZSBvZjE";
 
 const username = bounded("alice", 128);
 const adminName = bounded("root-admin", 128);
 
-/** A text whose length is bounded here, since no feature looks at it before work is done. */
+/** A text whose length is bounded here, since no feature checks it before work is done. */
 function bounded(example: string, most: number, facts: Readonly<Record<string, unknown>> = {}) {
   return v.pipe(text(example), v.maxLength(most, "is too long"), v.metadata(facts));
 }

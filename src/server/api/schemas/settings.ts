@@ -20,7 +20,7 @@ export const SettingRecord = v.pipe(
     ),
     pending: v.optional(
       v.pipe(
-        v.object({ value: described("30d", "What comes"), at: timestamp }),
+        v.object({ value: described("30d", "The shorter value"), at: timestamp }),
         v.description("Only while a shorter value waits to take effect, 24 hours after it was set"),
       ),
     ),
