@@ -1,4 +1,4 @@
-/** Nothing carries secrets: what an operation and a route can reach holds none of the configured ones. */
+/** Nothing carries secrets: whatever an operation and a route can reach holds none of the configured ones. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -9,11 +9,11 @@ const SIGN = 1n << 255n;
 /** What is wrong with the key in `bytes`, or undefined: the end of a sentence that begins with "the key". */
 export function ed25519Fault(bytes: Buffer): string | undefined {
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`) & (SIGN - 1n);
-  if (y >= P) return "is not encoded as RFC 8032 requires";
+  if (y >= P) return "is not encoded as RFC 8032 says";
   const y2 = (y * y) % P;
   const u = modulo(y2 - 1n);
   const v = modulo(D * y2 + 1n);
-  if (hasSmallOrder(y2, u)) return "is a point of small order, for which anybody can forge signatures";
+  if (hasSmallOrder(y2, u)) return "is a point of small order, which anybody can forge signatures for";
   // x² = u/v has a solution where uv has one: v is never zero, because -1/d is no square.
   return isSquare((u * v) % P) ? undefined : "is not a point of the curve";
 }

@@ -52,7 +52,7 @@ describe("readConfig()", () => {
     }
   });
 
-  test("takes no retention of audit records below the shortest one", () => {
+  test("accepts no retention of audit records below the shortest one", () => {
     expect(faultsOf({ UAM_AUDIT_RETENTION: "29d" })).toEqual([
       "UAM_AUDIT_RETENTION must not be shorter than UAM_AUDIT_RETENTION_MIN (30d)",
     ]);
@@ -114,7 +114,7 @@ describe("readConfig()", () => {
     expect(faults.join()).not.toContain("hunter2");
   });
 
-  test("reports what is missing beside a value that cannot be used itself", () => {
+  test("reports what is missing beside a value that is itself invalid", () => {
     expect(faultsOf({ UAM_SMTP_URL: "mail.example.org", UAM_TLS_CERT: "cert.pem" })).toEqual([
       expect.stringMatching(/^UAM_TLS_CERT must be an absolute path/),
       expect.stringMatching(/^UAM_SMTP_URL must begin with/),
@@ -126,7 +126,7 @@ describe("readConfig()", () => {
     ]);
   });
 
-  test("takes a variable set empty as unset, whichever it is", () => {
+  test("treats a variable set empty as unset, whichever it is", () => {
     const empty = Object.fromEntries(describeVariables().flatMap(({ name }) => name.split(", ").map((it) => [it, ""])));
     expect(Object.keys(empty).length).toBeGreaterThan(30);
     expect(readConfig(empty, here)).toEqual(readConfig({}, here));
@@ -135,7 +135,7 @@ describe("readConfig()", () => {
     expect(readConfig({ UAM_HOST_MOD: "" }, here)).toEqual(readConfig({}, here));
   });
 
-  test("reports what the host lacks together with the values that cannot be used, and looks only at those that can", () => {
+  test("reports what the host lacks together with the invalid values, and checks the host only for the valid ones", () => {
     const seen: unknown[] = [];
     const lacks = (values: Partial<Config>) => {
       seen.push(values.shell, values.homeBase);

@@ -17,7 +17,7 @@ describe("policyOf()", () => {
     expect(siteOf({})).toMatchObject({ host: "127.0.0.1", port: 22 });
   });
 
-  test("goes by UAM_SSH_HOST and UAM_CONTACT", () => {
+  test("follows UAM_SSH_HOST and UAM_CONTACT", () => {
     const variables = { UAM_SSH_HOST: "ssh.example.org:2222", UAM_CONTACT: "help@example.org" };
     expect(siteOf(variables)).toMatchObject({ host: "ssh.example.org", port: 2222, contact: "help@example.org" });
   });

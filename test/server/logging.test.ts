@@ -17,7 +17,7 @@ describe("openLog()", () => {
     await database.drop();
   });
 
-  /** A statement that failed, with values that nobody but the database is to see. */
+  /** A statement that failed, with values that nobody but the database may see. */
   async function failure(): Promise<Error> {
     const value = "secret\n    at nowhere";
     const outcome = await handle.db.execute(sql`select ${value}::text, 1 / 0`).catch((error: unknown) => error);

@@ -41,7 +41,7 @@ describe("createGate", () => {
 });
 
 describe("createSlots", () => {
-  test("take() gives as many slots as there are, refuses with the sentence, and has one again when one is given back", async () => {
+  test("take() gives as many slots as there are, refuses with the sentence, and has one again once one is freed", async () => {
     const slots = createSlots({ concurrency: 2, retryAfter: 30, refusal: "Two run already" });
     const first = slots.take();
     slots.take();

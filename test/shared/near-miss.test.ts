@@ -26,7 +26,7 @@ describe("nearMiss()", () => {
     ["ttl_dyas", "ttl_days"],
     ["usrnam", "username"],
     ["pages", "page"],
-  ])("%p is %p with few faults", (name, meant) => {
+  ])("%p is %p with few typos", (name, meant) => {
     expect(nearMiss(name, FIELDS)).toBe(meant);
   });
 
@@ -55,7 +55,7 @@ describe("nearMiss()", () => {
     expect(nearMiss(name, FIELDS)).toBeUndefined();
   });
 
-  test("what is known is no near miss, however near another is", () => {
+  test("a known name is not a near miss, however near another is", () => {
     expect(nearMiss("page", FIELDS)).toBeUndefined();
     expect(nearMiss("page_size", FIELDS)).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe("nearMiss()", () => {
     expect(nearMiss("tine", ["time", "line"])).toBe("time");
   });
 
-  test("a name of any length is looked at once", () => {
+  test("a name of any length is checked in no time", () => {
     const began = performance.now();
     expect(nearMiss("x".repeat(60_000), FIELDS)).toBeUndefined();
     expect(performance.now() - began).toBeLessThan(100);

@@ -17,7 +17,7 @@ describe("parseText()", () => {
     ["\u05d0\u200f: 5", "\u05d0\u200f: 5"],
     ["👩‍👩‍👧", "👩‍👩‍👧"],
     ["नमस्ते", "नमस्ते"],
-  ])("parseText() takes %j as %j", (typed, expected) => {
+  ])("parseText() reads %j as %j", (typed, expected) => {
     expect(parseText("reason", typed, 20)).toBe(expected);
   });
 

@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/store/client.ts";
 /** PostgreSQL's messages AuthenticationOk and ReadyForQuery. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
-test("a server that lets one in and then cuts the connection fails the query, and not the process", async () => {
+test("a server that accepts a connection and then cuts it fails the query, and not the process", async () => {
   const directory = mkdtempSync(join(tmpdir(), "uam-client-"));
   // Closing with messages unread is what the other side sees as a reset.
   const server = createServer({ pauseOnConnect: true }, (socket) => {
@@ -17,7 +17,7 @@ test("a server that lets one in and then cuts the connection fails the query, an
     setTimeout(() => socket.destroy(), 100);
   });
   await new Promise<void>((resolve) => server.listen(join(directory, ".s.PGSQL.5432"), resolve));
-  // An error that nobody hears of fails the test by itself.
+  // An error that nobody handles fails the test by itself.
   const { db } = openDatabase({ host: directory, port: 5432, username: "uam", database: "uam" }, 1);
   const failure = await db.execute(sql`select 1`).then(
     () => undefined,
@@ -29,7 +29,7 @@ test("a server that lets one in and then cuts the connection fails the query, an
   rmSync(directory, { recursive: true });
 });
 
-test("the password of a URL is told to the server that asks for it", async () => {
+test("the password in a URL is given to the server that asks for it", async () => {
   const directory = mkdtempSync(join(tmpdir(), "uam-client-"));
   const asked = Promise.withResolvers<string>();
   const server = createServer((socket) => {

@@ -71,7 +71,7 @@ describe("migrate()", () => {
     expect(found).toEqual({ half: null });
   });
 
-  test("brings a log from before the counters up to date, and lists it as counting its records would", async () => {
+  test("brings a log from before the counters up to date, and lists it just as counting its records would", async () => {
     const root = openDatabase(database.superuser, 1);
     await root.db.execute(sql.raw("create database migrate_old"));
     if ("url" in database.superuser) throw new Error("the test server answers on a socket");
@@ -124,7 +124,7 @@ describe("migrate()", () => {
     await root.close();
   });
 
-  test("brings a sealed log forward: it verifies, is listed whole, and takes an older instance's records meanwhile", async () => {
+  test("brings a sealed log forward: it verifies, is listed completely, and accepts an older instance's records meanwhile", async () => {
     const root = openDatabase(database.superuser, 1);
     await root.db.execute(sql.raw("create database migrate_sealed"));
     if ("url" in database.superuser) throw new Error("the test server answers on a socket");

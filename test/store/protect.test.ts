@@ -18,7 +18,7 @@ const FORGED = `(id, created_at, actor_type, actor, action, resource_type, resou
 /** SQLSTATE of a refusal, as opposed to a statement that is wrong. */
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** What whoever speaks SQL as the service might try; each has to be refused, whatever came before it. */
+/** What somebody with the service's SQL access might try; each has to be refused, whatever came before it. */
 const ATTACKS: readonly (readonly [string, readonly string[]])[] = [
   ["UPDATE", ["update audit set actor = 'nobody' where id = 2"]],
   ["UPDATE by a cursor", ["select * from audit where id = 2 for update"]],
@@ -313,7 +313,7 @@ describe("prepareDatabase()", () => {
     await superuser.db.execute(sql.raw("drop database prepare_floor with (force)"));
   });
 
-  test("protectAudit() called by an owner that is no superuser gives the service its rights and no more", async () => {
+  test("protectAudit() called by an owner that is not a superuser gives the service its rights and no more", async () => {
     await superuser.db.execute(sql.raw("create role prepare_owner login createdb"));
     const root = openDatabase(await emptyDatabase("prepare_three", "prepare_owner"), 1);
     await root.db.execute(sql.raw("set session authorization prepare_owner"));

@@ -60,7 +60,7 @@ async function withoutCommit<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe("a disable that the database cannot store", () => {
-  test("is not undone on the host, opens nothing, and is finished in the name of who asked", async () => {
+  test("is not undone on the host, opens nothing, and is finished in the name of whoever asked", async () => {
     await upload();
     const answer = await withoutCommit(disable);
     expect(answer.status).toBe(500);
@@ -96,7 +96,7 @@ describe("a disable that the database cannot store", () => {
 });
 
 describe("what the host could not do", () => {
-  test("is tried again at growing distances, mailed once, and recorded when it is done", async () => {
+  test("is retried at growing intervals, mailed once, and recorded when it is done", async () => {
     app.host.failing.add("emptyFile");
     expect((await disable()).status).toBe(500);
     expect(await checkOwed(app.services)).toMatchObject([
@@ -140,7 +140,7 @@ describe("what the host could not do", () => {
     expect((await row()).status).toBe("disabled");
   });
 
-  test("is no hindrance to opening the account again", async () => {
+  test("does not prevent opening the account again", async () => {
     app.host.failing.add("emptyFile");
     await disable();
     app.host.failing.clear();
@@ -182,7 +182,7 @@ describe("a deletion that the host cannot finish", () => {
     expect((await records("user.delete")).at(-1)).toMatchObject({ result: "success", actor: "admin" });
   });
 
-  test("needs nothing of a missing account, and touches none that is foreign", async () => {
+  test("needs nothing from a missing account, and does not touch a foreign one", async () => {
     app.host.accounts.delete(`ext_${name}`);
     expect((await remove()).status).toBe(200);
     const other = await app.user(`foreign-${count}`);

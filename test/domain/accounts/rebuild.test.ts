@@ -27,7 +27,7 @@ async function upload(): Promise<string> {
 }
 
 describe("rebuildAccount()", () => {
-  test("makes the account anew, with its uid and its keys, on record", async () => {
+  test("recreates the account with its uid and its keys, on record", async () => {
     const fingerprint = await upload();
     const before = app.host.accounts.get(account);
     app.host.accounts.delete(account);
@@ -43,7 +43,7 @@ describe("rebuildAccount()", () => {
     });
   });
 
-  test("removes what the account left before it makes the new one", async () => {
+  test("removes what the account left before it creates the new one", async () => {
     app.host.accounts.delete(account);
     app.host.calls.length = 0;
     await rebuildAccount(app.system, id);
@@ -61,7 +61,7 @@ describe("rebuildAccount()", () => {
     expect(app.host.accounts.get(account)).toMatchObject({ open: true, file: [fingerprint] });
   });
 
-  test("refuses an account that is there, and one that is somebody else's by now", async () => {
+  test("refuses an account that exists, and one that by now is somebody else's", async () => {
     await expect(rebuildAccount(app.system, id)).rejects.toThrow(`The host account ${account} exists`);
     const found = app.host.accounts.get(account);
     app.host.accounts.set(account, { ...found, uid: 4242 } as never);
@@ -102,7 +102,7 @@ describe("rebuildAccount()", () => {
     expect(app.host.accounts.has(account)).toBe(false);
   });
 
-  test("is what the refusal of other changes names", async () => {
+  test("is named by the refusal of other changes", async () => {
     app.host.accounts.delete(account);
     const admin = await app.admin();
     for (const verb of ["disable", "enable"]) {

@@ -87,7 +87,7 @@ describe("submitApplication()", () => {
     expect(receipt?.text).not.toContain("first-");
   });
 
-  test("takes several for one username, and tells nobody which are pending", async () => {
+  test("accepts several for one username, and tells nobody which are pending", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => apply({ email: `n${n}@example.org` })));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
     const ids = answers.map(({ body }) => body.data.id);
@@ -125,7 +125,7 @@ describe("submitApplication()", () => {
 });
 
 describe("reviewApplication()", () => {
-  test("approving makes the user in the same operation and mails the applicant", async () => {
+  test("approving creates the user in the same operation and mails the applicant", async () => {
     const id = await applied({ supervisor: "Ann", purpose: "A study" });
     const answer = await review(id, { approve: true, reason: "welcome" });
     expect(answer.status).toBe(200);
@@ -159,7 +159,7 @@ describe("reviewApplication()", () => {
     });
   });
 
-  test("takes ttl_days for the user's time", async () => {
+  test("uses ttl_days for the user's expiry", async () => {
     await review(await applied(), { approve: true, ttl_days: 3 });
     expect((await userNamed(name))?.expireAt).toEqual(new Date(app.clock.now().getTime() + 3 * DAY));
   });
@@ -249,7 +249,7 @@ describe("reviewApplication()", () => {
     },
   );
 
-  test("answers an id that is none with 400 and an unknown one with 404", async () => {
+  test("answers an invalid id with 400 and an unknown one with 404", async () => {
     expect((await review("x", { approve: true })).status).toBe(400);
     for (const id of [0, 999_999, "9".repeat(30)]) expect((await review(id, { approve: true })).status).toBe(404);
   });
@@ -268,7 +268,7 @@ describe("a flood of applications", () => {
   });
   afterEach(() => flood.close());
 
-  test("at most 200 are pending, of more at once too; then it is 429 until one is decided", async () => {
+  test("at most 200 are pending, even of more sent at once; then it is 429 until one is decided", async () => {
     await flood.db.insert(approvals).values(
       Array.from({ length: 195 }, (_, n) => ({
         username: `old${n}`,

@@ -20,7 +20,7 @@ describe("listAudit()", () => {
     const busy = busyDraft(random, START, 250);
     await fillAuditLog(superuser.db, ROWS, (index) => {
       const draft = busy(index);
-      // Several records have one time, and a burst of one actor makes the spread uneven.
+      // Several records have the same time, and a burst by one actor makes the distribution uneven.
       const createdAt = new Date(START.getTime() + Math.floor(index / 3) * 750);
       return index > 2500 && index < 3300 ? { ...draft, createdAt, actor: "admin0" } : { ...draft, createdAt };
     });
@@ -91,7 +91,7 @@ describe("listAudit()", () => {
   }
 
   for (const filter of filters) {
-    test(`listAudit() of ${JSON.stringify(filter)} gives what counting all records gives, in every span of time`, async () => {
+    test(`listAudit() of ${JSON.stringify(filter)} gives what counting all records gives, in every time span`, async () => {
       for (const span of spans) await agrees({ ...filter, ...span });
     });
   }
@@ -113,7 +113,7 @@ describe("listAudit()", () => {
     expect(await auditRange(t.db, time(3999 + 3))).toEqual({ first: ROWS + 1, last: ROWS });
   });
 
-  test("listAudit() of a user and another filter looks at that user's records only, and in the index alone", async () => {
+  test("listAudit() of a user and another filter reads only that user's records, and only in the index", async () => {
     await t.alter("vacuum analyze audit");
     const root = openDatabase(t.superuser, 1);
     const buffers = async (call: string) => {

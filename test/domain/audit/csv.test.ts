@@ -63,7 +63,7 @@ function download(path = "/audit/export", init: RequestInit = {}) {
   return fetch(`${server.address}/api/v1${path}`, { ...init, headers: { cookie: admin.cookie } });
 }
 
-/** How many connections of this database are in the middle of something, beside the one that asks. */
+/** How many connections of this database are busy, besides the one that asks. */
 async function busyConnections(): Promise<number> {
   const [row] = await app.db.execute<{ busy: number }>(sql`
     select count(*)::int as busy from pg_stat_activity
@@ -139,7 +139,7 @@ describe("exportAudit()", () => {
     },
   );
 
-  test("spans blocks without losing or doubling a record, and leaves out what comes later", async () => {
+  test("spans blocks without losing or repeating a record, and leaves out what comes later", async () => {
     await addMany(MANY, "2032-01-01T00:00:00Z");
     const response = await download("/audit/export?since=2032-01-01T00:00:00Z&until=2032-12-31T00:00:00Z");
     await addMany(10, "2032-06-01T00:00:00Z");
@@ -189,7 +189,7 @@ describe("exportAudit()", () => {
     expect((await admin.call("GET", "/audit/export")).status).toBe(200);
   });
 
-  test("a failure in the middle breaks the connection instead of ending well, and frees the slot", async () => {
+  test("a failure in the middle breaks the connection instead of ending it normally, and frees the slot", async () => {
     for (let n = 0; n < 3; n++) {
       const reader = (await app.app.fetch(exportRequest(), undefined)).body?.getReader();
       await reader?.read();

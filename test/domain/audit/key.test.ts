@@ -23,7 +23,7 @@ describe("openSeal()", async () => {
     await t.close();
   });
 
-  test("openSeal() makes a key that only its owner can read, and uses it ever after", async () => {
+  test("openSeal() creates a key that only its owner can read, and uses it from then on", async () => {
     const seal = await openSeal(t.db, source);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(dataDir)).toEqual([AUDIT_KEY_FILE]);
@@ -37,7 +37,7 @@ describe("openSeal()", async () => {
     expect(new Set(seals.map((seal) => Buffer.from(seal.fingerprint()).toString("hex"))).size).toBe(1);
   });
 
-  test("openSeal() refuses another key, and does not make one where the log's is missing", async () => {
+  test("openSeal() refuses another key, and does not create one where the log's is missing", async () => {
     await openSeal(t.db, source);
     const auditKey = new Uint8Array(32);
     await expect(openSeal(t.db, { ...source, auditKey })).rejects.toMatchObject({ code: "conflict" });

@@ -25,7 +25,7 @@ const content: AuditContent = {
   sealedCounters: null,
 };
 
-/** The text that is hashed; what a record says must never be sealed differently, or every log there is would be called altered. */
+/** The text that is hashed; a record's content must never be sealed differently, or every existing log would be reported as altered. */
 const TEXT =
   `["${"09".repeat(32)}",42,1767323045678,"admin","root-admin","user.create","user","7",` +
   `"{\\"username\\":\\"zoë\\"}","success","192.0.2.1",7`;
@@ -49,12 +49,12 @@ describe("createSeal()", () => {
     expect(hex(seal.record(BEFORE, content))).toBe(hmac(`uam audit record 2\n${TEXT},12,14,15,16,17]`));
   });
 
-  test("createSeal() makes no seal of one format that fits the other", () => {
+  test("createSeal() makes no seal of one format that matches the other", () => {
     const pretended = { ...content, sealedCounters: "[12,14,15,16,17]" };
     expect(sameSeal(seal.record(BEFORE, pretended), seal.record(BEFORE, content))).toBe(false);
   });
 
-  test("createSeal() seals checkpoints, and tells keys apart, as ever", () => {
+  test("createSeal() seals checkpoints, and tells keys apart, as it always has", () => {
     const checkpoint = seal.checkpoint(42, new Date(1000), BEFORE, new Date(2000));
     expect(hex(checkpoint)).toBe("8f4cb358af5c5128f2dcd89e14489b8a0ca03091bb46a3230c632382651bfc1d");
     expect(hex(seal.fingerprint())).toBe("a6cb4f48a70f74fb4370e8f8cca1b2452fa9bba84fc8da1c342004e6f705aadd");

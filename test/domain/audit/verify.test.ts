@@ -15,7 +15,7 @@ import { withGuardsDown } from "../../../src/store/protect.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 
-/** More than one block, so that faults at its borders are met too. */
+/** More than one block, so that faults at block borders occur too. */
 const ROWS = 1010;
 const START = new Date("2026-01-01T00:00:00.000Z");
 const at = (id: number) => new Date(START.getTime() + (id - 1) * 1000);
@@ -59,7 +59,7 @@ describe("verifyAudit()", () => {
     sql`update audit set id = -id + ${by}::bigint where id < 0`,
   ];
 
-  test("verifyAudit() finds nothing in a log that nobody touched, and every record of it good", async () => {
+  test("verifyAudit() finds no fault in a log that nobody touched, and verifies every record", async () => {
     expect(await verifyAudit(t.services)).toEqual({ fault: undefined, verified: ROWS, start: 0, head });
     expect((await verifyAudit(t.services, head)).fault).toBeUndefined();
   });
@@ -174,7 +174,7 @@ describe("verifyAudit()", () => {
 });
 
 describe("the head", () => {
-  test("describeHead() and parseHead() are inverse, and parseHead() refuses what is no head", () => {
+  test("describeHead() and parseHead() are inverse, and parseHead() refuses what is not a head", () => {
     const head = { id: 12, seal: "ab".repeat(32) };
     expect(parseHead(describeHead(head))).toEqual(head);
     for (const text of ["", "12", `12:${"g".repeat(64)}`, `-1:${"a".repeat(64)}`, `1:${"a".repeat(63)}`]) {

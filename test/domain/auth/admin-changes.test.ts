@@ -29,7 +29,7 @@ describe("setAdminPassword()", () => {
     expect((await login(NEW_PASSWORD)).status).toBe(200);
   });
 
-  test("voids a reset mail that is out", async () => {
+  test("voids a pending reset mail", async () => {
     const [admin] = await listAdmins(app.system);
     const expiresAt = shift(app.clock.now(), HOUR);
     await app.db.insert(resetTokens).values({ adminId: admin?.id ?? 0, tokenHash: hashToken("mailed"), expiresAt });
@@ -39,7 +39,7 @@ describe("setAdminPassword()", () => {
     expect(await app.db.select().from(resetTokens)).toEqual([]);
   });
 
-  test("does not wait in a circle with logins and reset mails of the same name", async () => {
+  test("does not deadlock with logins and reset mails of the same name", async () => {
     for (let round = 0; round < 15; round++) {
       app.clock.advance(HOUR);
       const mailed = app.anonymous().call("POST", "/auth/admin/forgot", { username: "admin" });
@@ -58,7 +58,7 @@ describe("setAdminPassword()", () => {
 });
 
 describe("removeAdmin()", () => {
-  test("ends the sessions of who is removed", async () => {
+  test("ends the sessions of the administrator who is removed", async () => {
     await addAdmin(app.system, "temp", "t@example.org", NEW_PASSWORD);
     const client = app.anonymous();
     await client.call("POST", "/auth/admin/login", { username: "temp", password: NEW_PASSWORD });
@@ -67,7 +67,7 @@ describe("removeAdmin()", () => {
     expect((await client.call("GET", "/auth/me")).status).toBe(401);
   });
 
-  test("of two removals at the same time one leaves the last administrator", async () => {
+  test("of two simultaneous removals one leaves the last administrator", async () => {
     await addAdmin(app.system, "other", "o@example.org", NEW_PASSWORD);
     const outcomes = await Promise.allSettled([removeAdmin(app.system, "admin"), removeAdmin(app.system, "other")]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["fulfilled", "rejected"]);

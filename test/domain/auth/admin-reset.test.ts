@@ -62,7 +62,7 @@ describe("forgotPassword()", () => {
     });
   });
 
-  test("answers an unknown name the same, queues a decoy and records nothing of the name", async () => {
+  test("answers an unknown name the same, queues a decoy and does not record the name", async () => {
     const known = await forgot();
     const unknown = await forgot("my secret password");
     expect(unknown.status).toBe(known.status);
@@ -119,7 +119,7 @@ describe("resetPassword()", () => {
     expect(JSON.stringify(await app.auditRows())).not.toContain(NEW_PASSWORD);
   });
 
-  test("takes a token once, of 10 simultaneous resets too", async () => {
+  test("accepts a token once, even in 10 simultaneous resets", async () => {
     const token = await askForToken();
     const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => reset(token, `${NEW_PASSWORD} ${n}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);

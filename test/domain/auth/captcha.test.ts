@@ -74,7 +74,7 @@ describe("sealCaptcha and openCaptcha", () => {
 });
 
 describe("sameAnswer", () => {
-  test("sameAnswer() passes over case and surrounding space only", () => {
+  test("sameAnswer() ignores only case and surrounding space", () => {
     expect(sameAnswer(" acHm3\n", "ACHM3")).toBe(true);
     for (const wrong of ["", "ACHM", "ACHM33", "AC HM3", "3MHCA", "ÁCHM3"])
       expect(sameAnswer(wrong, "ACHM3")).toBe(false);

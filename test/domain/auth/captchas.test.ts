@@ -25,7 +25,7 @@ function send(fields: Record<string, unknown>) {
 }
 
 describe("sharedSecret()", () => {
-  test("gives all simultaneous first users the same 32 bytes", async () => {
+  test("gives all simultaneous first callers the same 32 bytes", async () => {
     await app.db.delete(secrets);
     const keys = await Promise.all(Array.from({ length: 20 }, () => sharedSecret(app.services, "captcha")));
     expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
@@ -49,7 +49,7 @@ describe("GET /auth/captcha", () => {
 });
 
 describe("POST /auth/otp/send", () => {
-  test("takes the right answer in any case, sends a code and says so", async () => {
+  test("accepts the right answer in any case, sends a code and says so", async () => {
     const { captchaId, answer } = await app.captcha();
     const sent = await send({ captcha_id: captchaId, captcha_code: ` ${answer.toLowerCase()} ` });
     expect(sent.status).toBe(200);
@@ -62,7 +62,7 @@ describe("POST /auth/otp/send", () => {
 
   const refused: readonly (readonly [string, () => Promise<{ captchaId: string; answer: string }>])[] = [
     ["a wrong answer", async () => ({ ...(await app.captcha()), answer: "WRONG" })],
-    ["an id that is none", async () => ({ captchaId: "nonsense", answer: "PHARAOH" })],
+    ["an invalid id", async () => ({ captchaId: "nonsense", answer: "PHARAOH" })],
     ["an empty id", async () => ({ captchaId: "", answer: "" })],
     ["a huge id", async () => ({ captchaId: "A".repeat(20_000), answer: "PHARAOH" })],
     [
@@ -78,7 +78,7 @@ describe("POST /auth/otp/send", () => {
       },
     ],
     [
-      "one that was answered rightly before",
+      "one that was already answered correctly",
       async () => {
         const captcha = await app.captcha();
         await consumeCaptcha(app.system, captcha);
@@ -86,7 +86,7 @@ describe("POST /auth/otp/send", () => {
       },
     ],
     [
-      "one that was answered wrongly before",
+      "one that was already answered wrongly",
       async () => {
         const captcha = await app.captcha();
         await expect(consumeCaptcha(app.system, { ...captcha, answer: "WRONG" })).rejects.toThrow();
@@ -179,7 +179,7 @@ describe("limits on anonymous routes", () => {
 });
 
 describe("purgeCaptchas()", () => {
-  test("forgets used captchas once they have expired, and not before", async () => {
+  test("deletes used captchas once they have expired, and not before", async () => {
     await consumeCaptcha(app.system, await app.captcha());
     await purgeCaptchas(app.services);
     expect(await app.db.select().from(usedCaptchas)).toHaveLength(1);

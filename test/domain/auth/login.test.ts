@@ -83,7 +83,7 @@ describe("loginWithCode()", () => {
     expect((await login(username, fresh.code)).status).toBe(200);
   });
 
-  test("takes a code with spaces and dashes, for the account's name too", async () => {
+  test("accepts a code with spaces and dashes, for the account's name too", async () => {
     const username = await person();
     const { code } = await printCode(app.system, ` ext_${username} `);
     const typed = ` ${code.slice(0, 3)}-${code.slice(3, 5)}\u2013${code.slice(5, 7)}\u00a0${code.slice(7)} `;
@@ -148,7 +148,7 @@ describe("loginWithCode()", () => {
     expect((await login(username, second.code)).status).toBe(429);
   });
 
-  test("a code is void once the name was locked, however long codes are good for", async () => {
+  test("a code is void once the name was locked, however long codes are valid", async () => {
     const patient = await createTestApp({ UAM_OTP_TTL: "1h" });
     await (await patient.admin()).call("POST", "/users", { username: "ann", email: "ann@example.org" });
     const { code } = await printCode(patient.system, "ann");
@@ -158,7 +158,7 @@ describe("loginWithCode()", () => {
     await patient.close();
   });
 
-  test("the last answer allowed opens the name again if it is right", async () => {
+  test("the last answer allowed unlocks the name if it is right", async () => {
     const username = await person();
     const { code } = await printCode(app.system, username);
     for (let n = 0; n < 4; n++) await login(username, other(code));
@@ -167,7 +167,7 @@ describe("loginWithCode()", () => {
     expect((await login(username, (await printCode(app.system, username)).code)).status).toBe(200);
   });
 
-  test("a code that nobody had time to look at was no wrong answer, and lifts the lock that it claimed", async () => {
+  test("a code that could not be evaluated does not count as wrong, and lifts the lock that it claimed", async () => {
     const hasher = createPasswordHasher({}, { password: 256, code: 256 });
     let isBusy = false;
     const verifyCode = async (hash: string, code: string) => {
@@ -238,7 +238,7 @@ describe("sendCode() and printCode()", () => {
 });
 
 describe("loginAdmin()", () => {
-  test("locks the name after five failures, a right password included, and unknown names the same way", async () => {
+  test("locks the name after five failures, even for the right password, and unknown names the same way", async () => {
     for (const username of ["admin", `unknown-${count}`]) {
       for (let attempt = 0; attempt < 5; attempt++)
         expect((await loginAdmin(username, "wrong wrong wrong")).status).toBe(401);
@@ -257,7 +257,7 @@ describe("loginAdmin()", () => {
     expect(answers.filter((answer) => answer.status === 401)).toHaveLength(5);
   });
 
-  test("a password that nobody had time to look at is no failure", async () => {
+  test("a password that could not be evaluated is not a failure", async () => {
     const busy = await createTestApp({}, {}, createPasswordHasher({ concurrency: 1, maxQueue: 0 }));
     await busy.admin();
     for (let round = 0; round < 6; round++) {
@@ -269,7 +269,7 @@ describe("loginAdmin()", () => {
     await busy.close();
   });
 
-  test("records success and failure, and nothing of an unknown name", async () => {
+  test("records success and failure, but never an unknown name", async () => {
     await loginAdmin(`my password ${count}`, "wrong wrong wrong");
     expect(JSON.stringify((await app.auditRows("auth.admin_login")).at(-1))).not.toContain("my password");
     await loginAdmin("admin", "wrong wrong wrong");

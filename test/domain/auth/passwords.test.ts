@@ -9,7 +9,7 @@ import {
 } from "../../../src/domain/auth/passwords.ts";
 
 describe("checkPassword", () => {
-  test("checkPassword() takes any 15 to 256 code points", () => {
+  test("checkPassword() accepts any 15 to 256 code points", () => {
     for (const password of [
       "correct horse battery staple",
       "zgRq8!vTm2#Lw9z",
@@ -44,7 +44,7 @@ describe("checkPassword", () => {
     expect(() => checkPassword("hunting-alyce-in-the-fog", "alice")).not.toThrow();
   });
 
-  test("checkPassword() refuses the commonest", () => {
+  test("checkPassword() refuses the most common", () => {
     for (const password of [
       "passwordpassword",
       "PasswordPassword1",
@@ -75,7 +75,7 @@ describe("checkPassword", () => {
     }
   });
 
-  test("checkPassword() takes random passwords and ends within milliseconds for the worst", () => {
+  test("checkPassword() accepts random passwords and ends within milliseconds for the worst", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
         fc.pre(new Set(bytes).size > 8);
@@ -88,7 +88,7 @@ describe("checkPassword", () => {
 });
 
 describe("generatePassword", () => {
-  test("generatePassword() makes distinct passwords that checkPassword() takes, whatever the username", () => {
+  test("generatePassword() makes distinct passwords that checkPassword() accepts, whatever the username", () => {
     const made = Array.from({ length: 200 }, () => generatePassword("k"));
     expect(new Set(made).size).toBe(200);
     for (const password of made) {
@@ -109,7 +109,7 @@ describe("createPasswordHasher", () => {
     expect(await hasher.verify(stored, "correct horse battery stapler")).toBe(false);
   });
 
-  test("verify() takes a password in any Unicode form, and the exact bytes of an older hash", async () => {
+  test("verify() accepts a password in any Unicode form, and the exact bytes of an older hash", async () => {
     const composed = "Zo\u00eb und die \u00c4pfel im Garten";
     const decomposed = composed.normalize("NFD");
     const stored = await hasher.hash(decomposed);

@@ -29,7 +29,7 @@ describe("createRateLimits", () => {
     expect(refusal(() => limits.take(kind, "192.0.2.1"))).toMatchObject({ retryAfter: 1 });
   });
 
-  test("take() counts kinds and addresses apart", () => {
+  test("take() counts kinds and addresses separately", () => {
     const limits = createRateLimits({ enabled: true, clock: testClock() });
     use(limits.take, "forgot", "192.0.2.1", 10);
     limits.take("application", "192.0.2.1");
@@ -67,7 +67,7 @@ describe("createRateLimits", () => {
     limits.take("forgot", "192.0.2.1");
   });
 
-  test("take() survives a flood of addresses and still limits the one that is busy", () => {
+  test("take() survives a flood of addresses and still limits the busy one", () => {
     const limits = createRateLimits({ enabled: true, clock: testClock() });
     use(limits.take, "login", "192.0.2.1", 59);
     for (let index = 0; index < 3 * MAX_ADDRESSES; index++) {

@@ -37,7 +37,7 @@ describe("freeKey()", () => {
     expect(app.host.accounts.get("ext_owner")?.file).toEqual([fingerprint]);
   });
 
-  test("refuses what is no fingerprint, and one that nobody has", async () => {
+  test("refuses what is not a fingerprint, and one that nobody has", async () => {
     await expect(freeKey(app.system, "MD5:aa:bb")).rejects.toThrow("as ssh-keygen -l prints it");
     const unknown = `SHA256:${"A".repeat(43)}`;
     await expect(freeKey(app.system, unknown)).rejects.toThrow(`No active key has the fingerprint ${unknown}`);

@@ -64,7 +64,7 @@ describe("uploadKey()", () => {
     expect((await lastAudit()).detail.name).toBe("laptop");
   });
 
-  test("refuses a key that is no key with 400, changes nothing and records the failure", async () => {
+  test("refuses an invalid key with 400, changes nothing and records the failure", async () => {
     const answer = await upload(me, "ssh-ed25519 AAAA nonsense");
     expect(answer.status).toBe(400);
     expect(fileOf()).toEqual([]);
@@ -88,7 +88,7 @@ describe("uploadKey()", () => {
     expect(fileOf(`key-other-${count}`)).toEqual([]);
   });
 
-  test("takes a key back that was revoked", async () => {
+  test("accepts a revoked key again", async () => {
     const text = freshKey();
     const first = await upload(me, text);
     await me.call("DELETE", `/me/keys/${first.body.data.id}`);
@@ -143,7 +143,7 @@ describe("renameKey()", () => {
     expect((await me.call("PATCH", `/me/keys/${key.body.data.id}`, { name })).status).toBe(status);
   });
 
-  test("does not know another user's key", async () => {
+  test("does not find another user's key", async () => {
     const key = await upload();
     const other = await app.user(`key-thief-${count}`);
     expect((await other.client.call("PATCH", `/me/keys/${key.body.data.id}`, { name: "mine" })).status).toBe(404);
@@ -174,7 +174,7 @@ describe("revokeKey()", () => {
     expect((await me.call("DELETE", `/me/keys/${gone.body.data.id}`)).status).toBe(404);
   });
 
-  test("disables the user when the file cannot be set right, and fails", async () => {
+  test("disables the user when the file cannot be repaired, and fails", async () => {
     const key = await upload();
     app.host.failing.add("takeKey");
     const answer = await me.call("DELETE", `/me/keys/${key.body.data.id}`);

@@ -1,4 +1,4 @@
-/** Deterministic damage to a good key line: in its bytes, its base64, its words and its blanks. */
+/** Deterministic damage to a valid key line: in its bytes, its base64, its words and its spaces. */
 
 const TYPE_WORDS = [
   "ssh-ed25519",

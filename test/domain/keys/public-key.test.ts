@@ -65,7 +65,7 @@ describe("parsePublicKey", () => {
     }
   });
 
-  test("parsePublicKey() refuses an empty text and one of blanks", () => {
+  test("parsePublicKey() refuses an empty text and a blank one", () => {
     expect(refusalOf("")).toBe("The public key text is empty");
     expect(refusalOf("  \n")).toBe("The public key text is empty");
   });
@@ -160,7 +160,7 @@ describe.if(needs("ssh-keygen"))("parsePublicKey against ssh-keygen", () => {
       }
       outcomes[key !== undefined ? "both" : listed !== undefined ? "onlySshKeygen" : "neither"]++;
     }
-    // The damage is worth something only if all three outcomes are frequent.
+    // The damage tests something only if all three outcomes are frequent.
     expect(Math.min(outcomes.both, outcomes.onlySshKeygen, outcomes.neither)).toBeGreaterThan(100);
   }, 30_000);
 });

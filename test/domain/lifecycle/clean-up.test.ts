@@ -34,7 +34,7 @@ describe("purgeDue()", () => {
     await addAdmin(app.system, "told", "told@example.org", ADMIN_PASSWORD);
     expect(await purge()).toBe(6);
     const left = await app.auditRows();
-    // The record that is exactly as old as the retention stays; the last one tells of the purge.
+    // The record that is exactly as old as the retention stays; the last one reports the purge.
     expect(left.map((row) => row.id)).toEqual([7, 8, 9, 10, 11, 12]);
     expect(await app.lastAudit("audit.purge")).toMatchObject({
       ...{ id: 12, actorType: "system", resourceType: "", resourceId: "", result: "success" },
@@ -67,7 +67,7 @@ describe("purgeDue()", () => {
     await own.alter(`update audit_floor set milliseconds = ${30 * DAY}`);
     await own.db.insert(settings).values({ key: "policy.audit_retention", value: HOUR, updatedAt: own.clock.now() });
     expect(await readSetting(own.services, own.db, "policy.audit_retention")).toBe(30 * DAY);
-    // Where the service is told to go lower than the database, it removes what the database lets go.
+    // Where the service is configured lower than the database, it removes what the database allows.
     const policy = { ...own.services.policy, auditRetentionMin: HOUR };
     const context = systemContext({ ...own.services, policy });
     const now = systemClock.now();
@@ -86,7 +86,7 @@ describe("purgeDue()", () => {
 });
 
 describe("cleanUp()", () => {
-  test("removes what is of no more use, and keeps what still is", async () => {
+  test("removes what is no longer needed, and keeps what still is", async () => {
     await app.admin();
     const now = app.clock.now();
     const [past, future] = [shift(now, -1), shift(now, 1)];

@@ -26,7 +26,7 @@ beforeEach(async () => {
 const jumpMails = async () => (await app.mails()).filter((mail) => mail.dedupeKey?.startsWith("clock-jump:"));
 
 describe("beat()", () => {
-  test("makes nothing wait at the first start ever, nor after up to an hour", async () => {
+  test("makes nothing wait at the very first start, nor after up to an hour", async () => {
     for (const pause of [0, MINUTE, HOUR, -HOUR]) {
       app.clock.advance(pause);
       expect(await beat(app.services)).toEqual({ now: app.clock.now(), holdUntil: undefined });
@@ -99,7 +99,7 @@ describe("endHold()", () => {
 });
 
 describe("readHeartbeat()", () => {
-  test("says until when deleting waits, and changes nothing", async () => {
+  test("says until when deletion is on hold, and changes nothing", async () => {
     expect((await readHeartbeat(app.services)).holdUntil).toBeUndefined();
     app.clock.advance(3 * DAY);
     const until = new Date(app.clock.now().getTime() + HOLD);

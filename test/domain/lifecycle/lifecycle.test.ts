@@ -123,7 +123,7 @@ describe("expireDue()", () => {
     },
   );
 
-  test("goes on with the others when the host refuses one, which is expired all the same and owed", async () => {
+  test("continues with the others when the host refuses one, who is expired all the same and owed", async () => {
     const other = await createUser(app.system, { username: `other-${count}`, email: "o@example.org", ttlDays: 11 });
     const host = {
       ...app.host,
@@ -150,7 +150,7 @@ describe("expireDue()", () => {
     expect(await listClosings(app.db)).toEqual([]);
   });
 
-  test("tries one that goes on failing at growing distances: not a record each minute for ever", async () => {
+  test("retries one that keeps failing at growing intervals: not a record each minute for ever", async () => {
     app.clock.set(expireAt);
     await refuseExpiry();
     const minutes: number[] = [];
@@ -173,7 +173,7 @@ describe("expireDue()", () => {
     expect(await expire()).toEqual({ done: 1, failed: 0 });
   });
 
-  test("leaves alone who was extended or deleted in the meantime, without a record", async () => {
+  test("leaves users alone who were extended or deleted in the meantime, without a record", async () => {
     app.clock.set(expireAt);
     const gone = await createUser(app.system, { username: `gone-${count}`, email: "g@example.org", ttlDays: 1 });
     app.clock.advance(2 * DAY);
@@ -213,7 +213,7 @@ describe("expireDue()", () => {
     ).toHaveLength(30);
   });
 
-  test("ends early when told to, without a user half expired", async () => {
+  test("ends early when told to, without a half-expired user", async () => {
     const stop = new AbortController();
     stop.abort();
     app.clock.set(expireAt);
@@ -251,7 +251,7 @@ describe("recycleDue()", () => {
     });
   });
 
-  test("never removes who has not been expired first", async () => {
+  test("never removes a user who has not been expired first", async () => {
     const late = await createUser(app.system, { username: `late-${count}`, email: "l@example.org", ttlDays: 1 });
     app.clock.set(new Date(late.expireAt.getTime() + 60 * DAY));
     await recycle();
@@ -276,7 +276,7 @@ describe("recycleDue()", () => {
     await dropSetting(app.system, "policy.recycle_period");
   });
 
-  test("keeps the user whose account the host does not let go, and tries again", async () => {
+  test("keeps the user whose account the host does not remove, and tries again", async () => {
     app.clock.advance(31 * DAY);
     app.host.failing.add("removeAccount");
     expect(await recycle()).toEqual({ done: 0, failed: 1 });
@@ -293,7 +293,7 @@ describe("recycleDue()", () => {
     ]);
   });
 
-  test("does not touch who was extended in time", async () => {
+  test("does not touch a user who was extended in time", async () => {
     await extendUser(app.system, id, 5);
     app.clock.advance(31 * DAY);
     expect(await recycle()).toEqual({ done: 0, failed: 0 });
@@ -301,7 +301,7 @@ describe("recycleDue()", () => {
     await deleteUser(app.system, id);
   });
 
-  test("does nothing while deleting has to wait", async () => {
+  test("does nothing while deletion is on hold", async () => {
     app.clock.advance(31 * DAY);
     const held = { now: app.clock.now(), holdUntil: new Date(app.clock.now().getTime() + 1) };
     expect(await recycleDue(systemContext(app.services), held)).toEqual({ done: 0, failed: 0 });

@@ -62,7 +62,7 @@ describe("findLockable()", () => {
 });
 
 describe("writeLock()", () => {
-  test("writes a file for its owner's eyes only, and readLocks() reads it back", () => {
+  test("writes a file that only its owner can read, and readLocks() reads it back", () => {
     const later = journal({ username: "b", uid: 20001 }, { at: shift(app.clock.now(), HOUR) });
     const earlier = journal({ username: "a", uid: 20000 }, { operator: "o", at: app.clock.now() });
     const inDryRun = journal({ username: "c", uid: 1 }, { uid: undefined, at: shift(app.clock.now(), 2 * HOUR) });
@@ -70,7 +70,7 @@ describe("writeLock()", () => {
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
   });
 
-  test("a damaged entry is passed over, said in the log, and kept", () => {
+  test("a damaged entry is skipped, logged, and kept", () => {
     const entry = journal({ username: "a", uid: 20000 });
     writeFileSync(join(dataDir, `lock-${randomUUID()}.json`), '{"id":');
     const errors: string[] = [];
@@ -112,7 +112,7 @@ describe("importLocks()", () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test("of several at the same time one records", async () => {
+  test("of several at the same time, one records", async () => {
     const user = await newUser();
     journal(user);
     await Promise.all(Array.from({ length: 4 }, () => importLocks(app.services, dataDir)));

@@ -62,7 +62,7 @@ describe("remindExpiring()", () => {
   });
 
   test.each([
-    // An account made for no longer than that is not reminded then, and one made for hardly longer neither.
+    // A user whose account was created for no longer than that, or for hardly longer, is not reminded then.
     [14, [7, 1]],
     [15, [14, 7, 1]],
     [7, [1]],
@@ -84,7 +84,7 @@ describe("remindExpiring()", () => {
     },
   );
 
-  test("says nothing within a day of another mail that says the date, and the next at its time", async () => {
+  test("sends nothing within a day of another mail that states the date, and the next at its time", async () => {
     const user = await createUser(app.system, { username: "lena", email: "lena@example.org", ttlDays: 20 });
     const at = async (days: number, hours = 0) => {
       app.clock.set(new Date(user.expireAt.getTime() - days * DAY + hours * 60 * MINUTE));
@@ -99,7 +99,7 @@ describe("remindExpiring()", () => {
     expect(await at(1)).toBe(2);
   });
 
-  test("says nothing in the minute of an extension by few days", async () => {
+  test("sends nothing in the minute of an extension by a few days", async () => {
     const user = await createUser(app.system, { username: "mona", email: "mona@example.org", ttlDays: 6 });
     app.clock.advance(4 * DAY);
     const extended = { ...(await extendUser(app.system, user.id, 5)) };
@@ -124,7 +124,7 @@ describe("remindExpiring()", () => {
     expect(await reminders()).toHaveLength(2);
   });
 
-  test("begins again after an extension, and does not remind of days before the user was", async () => {
+  test("begins again after an extension, and sends none for days before the user was created", async () => {
     const user = await createUser(app.system, { username: "cleo", email: "cleo@example.org", ttlDays: 10 });
     await run();
     expect(await reminders()).toEqual([]);

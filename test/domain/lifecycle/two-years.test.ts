@@ -20,7 +20,7 @@ const DAYS = 730;
 const LAST_JOIN = 640;
 const LANES = 8;
 
-/** A user as the rules say. */
+/** A user as the rules require. */
 interface Person {
   readonly id: number;
   readonly username: string;
@@ -61,7 +61,7 @@ describe("two years", () => {
       if (day === 500) await dropSetting(operator, "policy.recycle_period");
       period = day >= 300 && day < 500 ? 10 * DAY : 30 * DAY;
       await inLanes(daysWork(operator));
-      // Four times the service is stopped for some days; otherwise its heart has been beating all night.
+      // Four times the service is stopped for some days; otherwise its heartbeat ran all night.
       const stopped = day % 180 > 100 && day % 180 < 104;
       if (!stopped) await tick(day);
       await compareUsers(stopped);
@@ -195,7 +195,7 @@ async function compareUsers(stopped: boolean): Promise<void> {
       person.status === row.status &&
       person.expireAt === expireAt &&
       person.disabled === row.disabled;
-    // Between two visits of the job an account is still open; sshd itself refuses its keys by then.
+    // Between two runs of the job an account is still open; sshd itself refuses its keys by then.
     const isOpen = row.status === "active" && (stopped ? account?.open : expireAt > now);
     // An account that is shut has a date long past, and is given its own when it is opened.
     const isDated = account?.open === false || account?.expireAt.getTime() === expireAt;
@@ -221,7 +221,7 @@ async function compareRecords(): Promise<void> {
   mails = [];
 }
 
-/** Mail is sent, and forgotten in time: nothing may be sent again for that. */
+/** Mail is sent, and deleted in time: that must not make anything be sent again. */
 async function forgetMail(): Promise<void> {
   await app.db.execute(sql`
     update outbox set status = 'sent', text = '', html = '', finished_at = ${app.clock.now().toISOString()}::timestamptz where status = 'queued'`);

@@ -164,7 +164,7 @@ describe("messages to users", () => {
     }
   });
 
-  test("who gets access, or gets it back or for longer, is told how to connect, by which host keys, and until when", () => {
+  test("whoever gets access, or gets it back or for longer, is told how to connect, which host keys to expect, and until when", () => {
     const user = { username: "bob", expireAt: END, status: "active" } as const;
     const key = { name: "laptop", type: "ssh-ed25519", fingerprint: "SHA256:x" };
     for (const connectable of [
@@ -181,12 +181,12 @@ describe("messages to users", () => {
       expect(connectable({ ...SITE, port: 2222 }, user).text).toContain(
         "\n    ssh -p 2222 ext_bob@login.example.org\n",
       );
-      // Nothing is said of fingerprints where none is known.
+      // Fingerprints are not mentioned where none is known.
       expect(connectable({ ...SITE, hostKeys: [] }, user).text).not.toContain("of the host's key");
     }
   });
 
-  test("who is extended while disabled is told that, and not to connect", () => {
+  test("a user who is extended while disabled is told so, and not how to connect", () => {
     const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled" });
     expect(plain(text)).toContain("currently disabled");
     expect(text).not.toContain("ssh ext_bob@");
@@ -199,7 +199,7 @@ describe("messages to users", () => {
 });
 
 describe("oneTimeCode", () => {
-  test("oneTimeCode() shows the code on a line of its own, how long it is good, and nothing of it in the subject", () => {
+  test("oneTimeCode() shows the code on a line of its own, how long it is valid, and nothing of it in the subject", () => {
     const { subject, text, html } = oneTimeCode(SITE, { username: "alice", oneTime: "01234567", ttl: TEN_MINUTES });
     expect(text).toContain("\n    01234567\n");
     expect(text).toContain("valid for 10 minutes and works once");
@@ -220,7 +220,7 @@ describe("adminReset", () => {
 });
 
 describe("applications", () => {
-  test("applicationReceived() tells the administrators all that was written", () => {
+  test("applicationReceived() tells the administrators everything that was written", () => {
     const { text } = applicationReceived(SITE, {
       id: 7,
       username: "bob",

@@ -60,7 +60,7 @@ describe("createUser()", () => {
 });
 
 describe("siteWithKeys()", () => {
-  test("goes without fingerprints where the host does not tell", async () => {
+  test("names no fingerprints where the host does not give them", async () => {
     const host = { ...app.host, hostKeys: () => Promise.reject(new Error("no sshd")) };
     expect(await siteWithKeys({ ...app.services, host })).toEqual({ ...app.services.policy.site, hostKeys: [] });
   });
@@ -151,7 +151,7 @@ describe("what is done to a user", () => {
 });
 
 describe("updateUser() with another address", () => {
-  test("tells the old and the new address, and welcomes who never logged in", async () => {
+  test("mails the old and the new address, and welcomes a user who never logged in", async () => {
     const { id } = await createUser(app.system, anna);
     await updateUser(app.system, id, { email: "new@example.org" });
     expect(await subjects("anna@example.org")).toEqual([WELCOME, REMOVED]);
@@ -196,7 +196,7 @@ describe("updateUser() with another address", () => {
     expect(await app.mails()).toEqual([]);
   });
 
-  test("makes a code void that went to the old address", async () => {
+  test("voids a code that went to the old address", async () => {
     const { id } = await createUser(app.system, anna);
     const { code } = await printCode(app.system, "anna");
     await updateUser(app.system, id, { email: "new@example.org" });

@@ -39,7 +39,7 @@ describe("appendAudit()", () => {
     expect(rows.map((row) => JSON.parse(row.detail))).toEqual([{ clock: set.toISOString() }, {}]);
   });
 
-  test("appendAudit() stores any text, cut to a length that an index can hold, and the seal fits what is stored", async () => {
+  test("appendAudit() stores any text, cut to a length that an index can hold, and the seal matches what is stored", async () => {
     const odd = `\0\ud800"\\\u{1f600}é`.repeat(500);
     const actor = { type: "user", name: odd, ip: "::1" } as const;
     await audited({ ...t.system, actor }, { ...entry, resourceId: odd, detail: { odd } }, async () => {});

@@ -48,7 +48,7 @@ describe("audited()", () => {
     expect(rows).toEqual([]);
   });
 
-  test("rolls back, sets the host back in reverse order, and records what the entry said with err", async () => {
+  test("rolls back, restores the host in reverse order, and records what the entry said with err", async () => {
     const undone: string[] = [];
     const rows = await newRows(() =>
       auditedGrant(app.system, entry, async (op) => {
@@ -74,7 +74,7 @@ describe("audited()", () => {
     expect(JSON.stringify(rows)).not.toContain("secret_table_name");
   });
 
-  test("gives an operation inside another its fate", async () => {
+  test("makes an operation inside another share its fate", async () => {
     const inner = { action: "user.create", resourceType: "user" } as const;
     const succeed = await newRows(() =>
       audited(app.system, entry, (outer) =>
@@ -144,7 +144,7 @@ describe("audited()", () => {
     expect(await app.db.$count(settings)).toBe(0);
   });
 
-  test("does not say that nothing was changed where the host could not be set back either", async () => {
+  test("does not say that nothing was changed if the host could not be restored either", async () => {
     await app.alter("alter table audit rename to audit_away");
     try {
       const change = auditedGrant(app.system, entry, async (op) => {

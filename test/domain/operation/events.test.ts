@@ -327,7 +327,7 @@ describe("the Events table", () => {
     expect((await app.lastAudit(action)).detail).toEqual(event.failure);
   });
 
-  test("a user finds what he did and what was done to him in his own trail, and nothing else", async () => {
+  test("users find what they did and what was done to them in their own trail, and nothing else", async () => {
     const other = await personWithKey();
     const { id, client, key, username } = await personWithKey();
     await client.call("DELETE", `/me/keys/${key}`);

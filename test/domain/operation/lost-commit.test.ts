@@ -70,7 +70,7 @@ describe("a commit whose answer is lost", () => {
     expect(rows.map((row) => row.result)).toEqual(["success"]);
   });
 
-  test("is a failure if it was not: nothing stored, the host set back, recorded as failed", async () => {
+  test("is a failure if it was not: nothing stored, the host restored, recorded as failed", async () => {
     const upload = losing("before", () => uploadKey(context, id, { name: "k", publicKey: freshKey() }));
     await expect(upload).rejects.toThrow();
     expect(proxy.cuts).toBe(1);

@@ -22,7 +22,7 @@ async function put(key: string, value: unknown) {
 }
 
 describe("listSettings()", () => {
-  test("tells the defaults until they are overridden", async () => {
+  test("gives the defaults until they are overridden", async () => {
     expect((await admin.call("GET", "/settings")).body).toEqual({
       data: {
         items: [
@@ -123,7 +123,7 @@ describe("a period that is made shorter", () => {
     expect(mail?.subject).toContain(`${key} becomes shorter`);
     expect(mail?.text).toMatch(/400d[\s\S]*40d/);
     app.clock.advance(DAY - 1);
-    // Setting it again does not put it off, nor mail again.
+    // Setting it again does not delay it, nor mail again.
     expect((await put(key, "40d")).body.data).toEqual(waiting);
     expect(await app.mails()).toHaveLength(1);
     expect(await inForce(key)).toBe(400 * DAY);
@@ -165,7 +165,7 @@ describe("a period that is made shorter", () => {
     await app.db.delete(outbox);
     const before = (await app.auditRows("settings.update")).length;
     const { services, context } = as(10 * DAY);
-    // Even before the service has taken note.
+    // Even before the service has noted it.
     expect(await readSetting(services, app.db, key)).toBe(30 * DAY);
     await Promise.all([noteConfigured(context), noteConfigured(context)]);
     expect(await app.mails("admin@example.org")).toHaveLength(1);

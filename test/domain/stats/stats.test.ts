@@ -43,7 +43,7 @@ test("readStats() counts users by status, pending applications, and who expires 
   expect(soon[0]).toEqual((await admin.call("GET", `/users/${soonest}`)).body.data);
 });
 
-test("readStats() counts as expired whose time is up, though no job has come by", async () => {
+test("readStats() counts users as expired whose time is up, even before the job ran", async () => {
   const before = (await admin.call("GET", "/admin/stats")).body.data;
   app.clock.advance(2 * DAY);
   const later = await app.admin();
@@ -54,7 +54,7 @@ test("readStats() counts as expired whose time is up, though no job has come by"
   app.clock.advance(-2 * DAY);
 });
 
-test("readStats() leaves out who expires at this very moment", async () => {
+test("readStats() leaves out users who expire at this very moment", async () => {
   app.clock.advance(2 * DAY);
   const later = await app.admin();
   const { body } = await later.call("GET", "/admin/stats");

@@ -37,7 +37,7 @@ describe("removeUnfinishedAccounts()", () => {
     expect((await create("crashed")).status).toBe(201);
   });
 
-  test("leaves an account alone that is being made at this moment", async () => {
+  test("leaves an account alone that is being created at this moment", async () => {
     const making = create("in-the-making");
     for (let attempt = 0; attempt < 200 && (await app.db.select().from(accountIntents)).length === 0; attempt++) {
       await Bun.sleep(1);

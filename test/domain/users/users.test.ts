@@ -29,7 +29,7 @@ async function lastAudit() {
 }
 
 describe("createUser()", () => {
-  test("stores the user, makes the account and records it", async () => {
+  test("stores the user, creates the account and records it", async () => {
     const answer = await create({ ttl_days: 2, supervisor: "Ann", purpose: "audit" });
     expect(answer.status).toBe(201);
     const expireAt = new Date(app.clock.now().getTime() + 2 * DAY).toISOString();
@@ -96,7 +96,7 @@ describe("createUser()", () => {
     expect((await admin.call("GET", `/users?supervisor=nobody-${count}`)).body.data.total).toBe(0);
   });
 
-  test("stores texts trimmed and in NFC, and those of spaces as none", async () => {
+  test("stores texts trimmed and in NFC, and those of spaces as empty", async () => {
     const texts = { email: ` p${count}@example.org\n`, supervisor: "  Zoe\u0308 ", purpose: " \t " };
     // Called without the API, whose document says how an address looks.
     const user = await createUser(app.system, { username: `texts-${count}`, ...texts });
@@ -255,7 +255,7 @@ describe("listUsers()", () => {
     expect((await admin.call("GET", `/users?supervisor=${supervisor}&status=disabled`)).body.data.total).toBe(0);
   });
 
-  test("listUsers() gives each user once, whichever end a page is counted off from", async () => {
+  test("listUsers() gives each user once, whichever end a page is counted from", async () => {
     const supervisor = `pages-${count}`;
     for (let n = 0; n < 7; n++) await create({ username: `p${n}-${count}`, supervisor });
     for (const size of [1, 2, 3, 4, 7, 8]) {

@@ -1,4 +1,4 @@
-/** What the audit log says of requests, and who may read it. */
+/** What the audit log says about requests, and who may read it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
@@ -28,7 +28,7 @@ async function addKey(client: Client): Promise<number> {
 const actionsOf = (items: { action: string; result: string }[]) => items.map((row) => `${row.action} ${row.result}`);
 
 describe("GET /audit?user_id=", () => {
-  test("finds all that concerns a user, whoever did it, deleted or not", async () => {
+  test("finds everything that concerns a user, whoever did it, deleted or not", async () => {
     const { id, client, username } = await person();
     const other = await person();
     await addKey(client);
@@ -65,7 +65,7 @@ describe("GET /audit?user_id=", () => {
 });
 
 describe("GET /me/audit", () => {
-  test("tells addresses of the caller's own doings only", async () => {
+  test("shows addresses only for what the caller did", async () => {
     const { id, client } = await person();
     await addKey(client);
     await admin.call("POST", `/users/${id}/extend`, { days: 3 });
@@ -109,7 +109,7 @@ describe("a failed login", () => {
     expect(JSON.stringify(await app.auditRows())).not.toContain(secret);
   });
 
-  test("of a user who is disabled is named all the same", async () => {
+  test("of a disabled user is named all the same", async () => {
     const { id, username } = await person();
     await admin.call("POST", `/users/${id}/disable`);
     app.clock.advance(CODE_COOLDOWN);
@@ -130,7 +130,7 @@ describe("an attempt on somebody else's key", () => {
     ["PATCH", { name: "mine" }],
     ["PATCH", { name: 7 }],
     ["DELETE", undefined],
-  ])("%s %j is in the trail of the key's owner, by who tried", async (method, body) => {
+  ])("%s %j is in the trail of the key's owner, in the name of whoever tried", async (method, body) => {
     const owner = await person();
     const key = await addKey(owner.client);
     const thief = await person();
@@ -205,7 +205,7 @@ describe("a request of a session that is refused for its content", () => {
     expect((await app.auditRows()).length).toBe(before + 1);
   });
 
-  test("is not recorded for a path id that is none, nor without the right session", async () => {
+  test("is not recorded for an invalid path id, nor without the right session", async () => {
     const { client } = await person();
     const before = (await app.auditRows()).length;
     for (const [caller, path, status] of [

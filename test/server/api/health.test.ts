@@ -30,7 +30,7 @@ function appOn(answer: () => Promise<unknown>) {
 }
 
 describe("GET /healthz and GET /readyz", () => {
-  test("say ok while the database answers, to anybody", async () => {
+  test("say ok to anybody while the database answers", async () => {
     const health = await app.anonymous().call("GET", "/healthz");
     expect([health.status, health.body.data.status]).toEqual([200, "ok"]);
     const readiness = await app.anonymous().call("GET", "/readyz");

@@ -1,4 +1,4 @@
-/** Names that look like known ones are refused; what else is unknown is ignored. */
+/** Names that look like known ones are refused; other unknown ones are ignored. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
@@ -46,7 +46,7 @@ function send({ route, kind, caller }: Named, name: string) {
     : callers[caller].call(method, `${path}?${encodeURIComponent(name)}=x`);
 }
 
-test("every route that takes names is looked at", () => {
+test("every route that takes names is covered", () => {
   expect(ROUTES.length).toBeGreaterThan(15);
   expect(ROUTES.filter(({ caller }) => caller === "nobody").length).toBeGreaterThan(5);
 });
@@ -69,7 +69,7 @@ describe.each([...ROUTES])("$route, $kind", (route) => {
     }
   });
 
-  test("ignores what looks like none", async () => {
+  test("ignores names that look like none of them", async () => {
     const { body } = await send(route, "something_else_entirely");
     expect(body?.error ?? "").not.toContain("There is no");
   });
@@ -94,7 +94,7 @@ describe("a misspelled name", () => {
     expect((await callers.admin.call("GET", "/users?status=active&Status=disabled")).status).toBe(400);
   });
 
-  test("is told to nobody who may not ask", async () => {
+  test("is not reported to a caller without permission", async () => {
     expect((await callers.nobody.call("GET", "/users?stauts=x")).status).toBe(401);
     expect((await callers.user.call("GET", "/users?stauts=x")).status).toBe(403);
     expect((await callers.nobody.call("POST", "/users", { ttl: 5 })).status).toBe(401);

@@ -94,7 +94,7 @@ describe("createOpenApiDocument()", () => {
     },
   );
 
-  test("names each operation once, and by itself where the route does not", () => {
+  test("names each operation once, and makes up a name where the route has none", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => /^(get|post|put|patch|delete)[A-Z]\w+Id\b/.test(id))).toEqual([]);
@@ -134,7 +134,7 @@ describe("createOpenApiDocument()", () => {
     expect(scopes).toEqual([]);
   });
 
-  test("makes nothing required, and gives nothing a default, that a client may leave out", () => {
+  test("makes nothing required that a client may leave out, and gives it no default", () => {
     const { NewUser, ApplicationReview, Extension } = apiDocument.components.schemas;
     expect(NewUser?.required).toEqual(["username", "email"]);
     expect(ApplicationReview?.required).toEqual(["approve"]);
@@ -146,7 +146,7 @@ describe("createOpenApiDocument()", () => {
     expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend"]);
   });
 
-  test("says of failures that repeat for ever that they are final, and of each 429 and 500 what it means", () => {
+  test("says which failures are final, and what each 429 and 500 means", () => {
     const say = (path: string, method: string, status: number) =>
       apiDocument.paths[path]?.[method]?.responses[status]?.description ?? "";
     expect(apiDocument.info.description).toContain("final");
@@ -176,7 +176,7 @@ describe("createOpenApiDocument()", () => {
     expect(info.contact).toMatchObject(named);
   });
 
-  test("empties no schema", () => {
+  test("leaves no schema empty", () => {
     for (const { operation } of operations) {
       for (const { schema } of operation.parameters ?? []) requireFull(schema);
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) requireFull(schema);
@@ -226,7 +226,7 @@ describe("createOpenApiDocument()", () => {
     expect(() => documentOf({ response })).toThrow("Two different schemas have the title Error");
   });
 
-  test("gives a public key that the service takes as an example", () => {
+  test("gives as an example a public key that the service accepts", () => {
     const { properties } = apiDocument.components.schemas.NewSshKey ?? {};
     const { properties: stored } = apiDocument.components.schemas.SshKey ?? {};
     const key = parsePublicKey(String(properties?.public_key?.examples?.[0]), KEY_TYPES);

@@ -178,7 +178,7 @@ describe("timestamps", () => {
     .tuple(year, two(1, 12), two(1, 28), time)
     .map(([y, m, d, [t, hour, minute, second, f, z]]) => `${y}-${m}-${d}${t}${hour}:${minute}:${second}${f}${z}`);
 
-  test("of the whole grammar are taken, at the ends of time too", async () => {
+  test("of the whole grammar are accepted, at the ends of time too", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("/audit", "/audit/export"), valid, valid, async (path, since, until) => {
         const query = new URLSearchParams({ since, until });
@@ -203,7 +203,7 @@ describe("timestamps", () => {
     );
   });
 
-  test("with one character changed are taken or refused, never misread", () => {
+  test("with one character changed are accepted or refused, never misread", () => {
     fc.assert(
       fc.property(valid, fc.nat(30), fc.string({ unit: "binary", minLength: 0, maxLength: 2 }), (text, at, piece) => {
         const changed = text.slice(0, at) + piece + text.slice(at + 1);
@@ -242,7 +242,7 @@ describe("durations", () => {
     );
   });
 
-  test("of any text are taken or refused", async () => {
+  test("of any text are accepted or refused", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(valid, anyText, fc.string({ unit: fc.constantFrom("1", "9", "d", "h", "s", "-", ".", " ") })),
@@ -266,7 +266,7 @@ describe("names, addresses and texts", () => {
     maxLength: 32,
   });
 
-  test("a username is taken by its grammar alone", async () => {
+  test("a username is accepted by its grammar alone", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(nameLike, anyText), async (username) => {
         const { status } = await harmless(() => admin.call("POST", "/users", { username, email: "p@example.org" }));
@@ -381,7 +381,7 @@ describe("bodies", () => {
     "code",
   ];
 
-  test("of any JSON, and of what is none, do no harm", async () => {
+  test("of any JSON, and of anything else, do no harm", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ROUTES), anyBody, async (route, body) => {
         const [method = "", path = ""] = route.split(" ");

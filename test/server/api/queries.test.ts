@@ -32,7 +32,7 @@ describe("pages", () => {
     }
   });
 
-  test.each([...LISTS])("%s takes zeros in front of a number", async (path) => {
+  test.each([...LISTS])("%s accepts leading zeros", async (path) => {
     const { body } = await ask(`${path}?page=${"0".repeat(20)}1&page_size=001`);
     expect(body.data.items).toHaveLength(1);
   });
@@ -59,7 +59,7 @@ describe("empty parameters", () => {
     ["/approvals", "status=&page="],
     ["/audit", "actor=&action=&resource_type=&resource_id=&since=&until=&page="],
     ["/me/audit", "page=&page_size="],
-    // Not there, so not misspelled either.
+    // They count as absent, so they are not misspelled either.
     ["/users", "stauts="],
   ])("%s?%s is as without them", async (path, query) => {
     expect((await ask(`${path}?${query}`)).body.data).toEqual((await ask(path)).body.data);
@@ -124,7 +124,7 @@ describe("since and until", () => {
 });
 
 describe("a user whose time is up", () => {
-  test("reads as expired in records, filters and figures before any job has come by", async () => {
+  test("reads as expired in records, filters and figures before any job has run", async () => {
     const supervisor = "Watcher";
     const make = async (username: string) =>
       (await admin.call("POST", "/users", { username, email: "w@example.org", supervisor, ttl_days: 1 })).body.data;

@@ -27,7 +27,7 @@ function requests() {
 }
 
 describe("the log", () => {
-  test("has one line for what changes something, under the id that the answer carries", async () => {
+  test("has one line for what changes something, with the id that the answer carries", async () => {
     const admin = await app.admin();
     lines.length = 0;
     const { headers } = await admin.call("POST", "/users", { username: "logged", email: "l@example.org" });
@@ -61,7 +61,7 @@ describe("the log", () => {
     expect(JSON.stringify(lines)).not.toContain("such");
   });
 
-  test("has none for what is only read", async () => {
+  test("has none for what only reads", async () => {
     const admin = await app.admin();
     lines.length = 0;
     await admin.call("GET", "/users");
@@ -88,7 +88,7 @@ describe("the log", () => {
     expect(JSON.stringify(lines)).not.toMatch(/hunter2|12345678|nobody-here/);
   });
 
-  test("warns of an address that tries too often, too, and not of a login that succeeds", async () => {
+  test("also warns of an address that tries too often, but not of a login that succeeds", async () => {
     const limited = createApp({ ...app.services }, { ...app.config, rateLimit: true, version: "1", runtime: "t" });
     const send = () =>
       limited.fetch(new Request("http://127.0.0.1:8080/api/v1/auth/admin/login", { method: "POST" }), "203.0.113.78");

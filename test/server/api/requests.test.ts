@@ -90,7 +90,7 @@ describe("answers", () => {
   });
 
   test.each([["/healthz#"], ["/users/1#x/disable"], ["/users?supervisor=a#b"], ["/users?#b"], ["/users?status=#b"]])(
-    "the address %p, which is none, is 400",
+    "the invalid URL %p is 400",
     async (path) => {
       expect((await admin.call("GET", path)).body).toEqual({ error: "The address of a request must not contain #" });
       expect((await admin.call("POST", path, {})).status).toBe(400);
@@ -134,7 +134,7 @@ describe("answers", () => {
     expect((await app.app.fetch(stream, "")).status).toBe(413);
   });
 
-  test("a body over the limit is 413 on routes that take none, too, and changes nothing", async () => {
+  test("a body over the limit is also 413 on routes that take none, and changes nothing", async () => {
     const { id, client } = await app.user("large-body");
     const large = "x".repeat(70_000);
     const ask = async (caller: Client, route: string, init: RequestInit) => {

@@ -39,7 +39,7 @@ async function expiredPerson() {
   return made;
 }
 
-/** Takes a column away while `work` runs: every query that names it fails, in the session look-up nothing does. */
+/** Takes a column away while `work` runs: every query that names it fails, but nothing in the session lookup does. */
 async function without<T>(table: string, column: string, work: () => Promise<T>): Promise<T> {
   const rename = (from: string, to: string) => app.alter(`alter table ${table} rename column ${from} to ${to}`);
   await rename(column, `${column}_gone`);
@@ -212,7 +212,7 @@ const TABLE: readonly Row[] = [
       [route, "user expired", 409, async () => call((await expiredPerson()).id)],
       [
         route,
-        "user whose time is up, before the job came by",
+        "user whose time is up, before the job ran",
         409,
         async () => {
           const { id } = await person();
@@ -477,7 +477,7 @@ const TABLE: readonly Row[] = [
     },
   ],
 
-  // What the table calls another failure is one where the account is missing or foreign, too; but see enable and disable.
+  // A missing or foreign account is also what the table calls another failure; but see enable and disable.
   ...(["missing", "foreign"] as const).flatMap((presence): readonly Row[] => [
     [
       "POST /me/keys",
@@ -571,7 +571,7 @@ test.each(TABLE)("%s, %s: %i", async (_endpoint, _condition, status, provoke) =>
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toContain("application/json");
   expect(answer.body).toEqual({ error: expect.stringMatching(/^.{10,300}$/) });
-  // Nothing of the database's or the code's own words.
+  // No text of the database or the code.
   expect(answer.text).not.toMatch(/select |insert |column|relation|constraint|\.ts:|Error:|undefined/);
 });
 

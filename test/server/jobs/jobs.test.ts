@@ -45,7 +45,7 @@ const trail = async () =>
     .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
 
 describe("startJobs()", () => {
-  test("does after three days of standstill everything that has become due, once, in order, recycling after its day of grace", async () => {
+  test("after three days without the service, does everything that has become due, once, in order, recycling after its day of grace", async () => {
     await addAdmin(app.system, "root-admin", "root@example.org", "seven lanterns over cold water");
     await serveOnce();
     // Until the stop: `old` expires, and its recycle period ends while the service is stopped.
@@ -139,7 +139,7 @@ describe("startJobs()", () => {
     expect(subjects.filter((subject) => subject.includes("in 14 days"))).toHaveLength(10);
   }, 30_000);
 
-  test("a job that another instance is at is left to it, and the others run", async () => {
+  test("a job that another instance is running is left to it, and the others run", async () => {
     const { promise: hang, resolve } = Promise.withResolvers<void>();
     let calls = 0;
     const reconcile = async () => {
@@ -156,7 +156,7 @@ describe("startJobs()", () => {
     await Promise.all([slow.stop(), other.stop()]);
   }, 30_000);
 
-  test("stop() waits for the user that is being dealt with and begins no other", async () => {
+  test("stop() waits for the user who is being processed and begins no other", async () => {
     await serveOnce();
     for (const name of ["a", "b", "c"]) await create(name, 1);
     app.clock.advance(DAY);
@@ -185,7 +185,7 @@ describe("startJobs()", () => {
     expect(app.host.accounts.get("ext_a")?.open).toBe(false);
   }, 30_000);
 
-  test("a job that fails is logged and keeps none of the others from running", async () => {
+  test("a job that fails is logged and does not keep the others from running", async () => {
     const errors: unknown[] = [];
     const log = {
       ...app.services.log,

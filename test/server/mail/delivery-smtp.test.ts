@@ -73,7 +73,7 @@ if (process.env.UAM_TEST_HOST === "1")
       expect(new Set(mails.map((mail) => headersOf(mail).get("envelope-to"))).size).toBe(8);
     }, 30_000);
 
-    test("a refused recipient is given up, one that is put off is tried again, and others are not kept by either", async () => {
+    test("a refused recipient is given up, a deferred one is retried, and neither holds up the others", async () => {
       const before = await countDeadLetters(app.services);
       for (const recipient of ["refused", "later", "fine"])
         await queue(`${recipient}@example.org`, plain(`answers ${recipient}`));
@@ -89,7 +89,7 @@ if (process.env.UAM_TEST_HOST === "1")
       await received("answers", 1);
     }, 30_000);
 
-    test("no request waits for a slow server, and a slow mail keeps no other", async () => {
+    test("no request waits for a slow server, and a slow mail holds up no other", async () => {
       await createUser(app.system, { username: "hurry", email: "hurry@example.org" });
       await deliver();
       const delivery = startDelivery(app.services, transport);
@@ -106,7 +106,7 @@ if (process.env.UAM_TEST_HOST === "1")
       expect((await app.mails("slow@example.org"))[0]).toMatchObject({ status: "sent", attempts: 1 });
     }, 30_000);
 
-    test("a server that dies in the middle: nothing is lost, and what it took is not sent again", async () => {
+    test("a server that dies in the middle: nothing is lost, and what it accepted is not sent again", async () => {
       for (let index = 0; index < 60; index++) await queue(`mid${index}@example.org`, plain(`middle ${index}`));
       const delivering = deliver();
       await Bun.sleep(150);
@@ -160,7 +160,7 @@ if (process.env.UAM_TEST_HOST === "1")
       expect(server.inbox().some((mail) => headersOf(mail).get("envelope-to")?.includes("victim"))).toBe(false);
     }, 30_000);
 
-    test("a mail that was put off for longer than its use is dropped", async () => {
+    test("a mail that was deferred for longer than it is useful is dropped", async () => {
       const expiresAt = new Date(app.clock.now().getTime() + 20 * SECOND);
       await app.db.transaction((tx) =>
         queueMail(

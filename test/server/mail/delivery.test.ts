@@ -112,7 +112,7 @@ describe("deliverDue()", () => {
     expect(await only()).toMatchObject({ status: "sent", text: "" });
   });
 
-  test("gives up what is refused, and after days what is never taken; both are counted", async () => {
+  test("gives up what is refused, and after days what is never accepted; both are counted", async () => {
     const before = await countDeadLetters(app.services);
     post.answer = () => ({ kind: "reject", reason: "550 There is no such mailbox" });
     await queue("refused@example.org");
@@ -145,7 +145,7 @@ describe("deliverDue()", () => {
     expect(await countDeadLetters(app.services)).toBe(before + 1);
   });
 
-  test("drops what has become worthless, and empties it at that moment", async () => {
+  test("drops what has become useless, and empties it at that moment", async () => {
     post.answer = () => LATER;
     const expiresAt = new Date(app.clock.now().getTime() + 7 * SECOND);
     await queue("late@example.org", { expiresAt });
@@ -160,7 +160,7 @@ describe("deliverDue()", () => {
     expect(post.sent).toEqual([]);
   });
 
-  test("sends first what is worthless soonest, even after a long queue", async () => {
+  test("sends first what becomes useless first, even after a long queue", async () => {
     for (let index = 0; index < 10; index++) await queue(`r${index}@example.org`);
     app.clock.advance(SECOND);
     await queue("code@example.org", { expiresAt: new Date(app.clock.now().getTime() + 10 * MINUTE) });
@@ -271,7 +271,7 @@ describe("startDelivery()", () => {
     expect(post.sent).toHaveLength(10);
   });
 
-  test("goes on after the database was away", async () => {
+  test("continues after the database was unavailable", async () => {
     const delivery = startDelivery(app.services, post);
     await Bun.sleep(200);
     await app.db.execute(

@@ -32,14 +32,14 @@ describe("createLogTransport", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("send() takes back a mode that lets others read", async () => {
+  test("send() corrects a mode that lets others read", async () => {
     writeFileSync(path, "", { mode: 0o644 });
     chmodSync(path, 0o644);
     expect(await createLogTransport({ path, clock }).send(MESSAGE, "k")).toEqual({ kind: "sent" });
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("send() begins a new line after one that was torn", async () => {
+  test("send() begins a new line after an incomplete one", async () => {
     writeFileSync(path, '{"time":"2026');
     await createLogTransport({ path, clock }).send(MESSAGE, "k");
     const [torn, whole] = readFileSync(path, "utf8").split("\n");
@@ -57,7 +57,7 @@ describe("createLogTransport", () => {
     expect(statSync(target).mode & 0o777).toBe(0o644);
   });
 
-  test("send() finds a rotated file gone and makes a new one", async () => {
+  test("send() creates a new file once the old one was rotated away", async () => {
     const transport = createLogTransport({ path, clock });
     await transport.send(MESSAGE, "k");
     rmSync(path);

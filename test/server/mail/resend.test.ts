@@ -55,20 +55,20 @@ describe("createResendTransport", () => {
     [429, "rate_limit_exceeded", "retry"],
     [429, "daily_quota_exceeded", "retry"],
     [500, "application_error", "retry"],
-  ] as const)("send() takes %d %s as %s", async (statusCode, name, kind) => {
+  ] as const)("send() treats %d %s as %s", async (statusCode, name, kind) => {
     answer = () => Response.json({ statusCode, name, message: "what\r\nit says" }, { status: statusCode });
     const result = await transport.send(MESSAGE, "k");
     expect(result).toEqual({ kind, reason: `Resend answered ${statusCode}: ${name}: what it says` });
   });
 
-  test("send() takes an answer that is not JSON, and none at all, as retry", async () => {
+  test("send() treats an answer that is not JSON, and none at all, as retry", async () => {
     answer = () => new Response("<html>Bad gateway</html>", { status: 502 });
     expect((await transport.send(MESSAGE, "k")).kind).toBe("retry");
     const nobody = createResendTransport({ apiKey: "re_test", from: "uam@example.org", baseUrl: "http://127.0.0.1:1" });
     expect((await nobody.send(MESSAGE, "k")).kind).toBe("retry");
   });
 
-  test("send() refuses an address that is not one address, without asking anybody", async () => {
+  test("send() refuses an address that is not one address, without a request", async () => {
     expect((await transport.send({ ...MESSAGE, to: "a@b.org, c@d.org" }, "k")).kind).toBe("reject");
     expect((await transport.send({ ...MESSAGE, subject: "a\r\nBcc: c@d.org" }, "k")).kind).toBe("reject");
     expect(seen).toHaveLength(0);
@@ -88,7 +88,7 @@ describe("createResendTransport", () => {
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  test("verify() takes a key that may only send, and refuses a wrong one", async () => {
+  test("verify() accepts a key that may only send, and refuses a wrong one", async () => {
     answer = () =>
       Response.json({ statusCode: 401, name: "restricted_api_key", message: "only send" }, { status: 401 });
     await transport.verify();

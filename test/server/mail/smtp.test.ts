@@ -23,7 +23,7 @@ describe("createSmtpTransport", () => {
     expect(() => createSmtpTransport({ url, from: FROM })).toThrow(reason);
   });
 
-  test("send() takes a server that is not there as retry", async () => {
+  test("send() treats a missing server as retry", async () => {
     const transport = createSmtpTransport({ url: "smtp://127.0.0.1:1", from: FROM });
     expect((await transport.send(MESSAGE, "k")).kind).toBe("retry");
     await expect(transport.verify()).rejects.toThrow("The mail server cannot be used");
@@ -73,7 +73,7 @@ if (process.env.UAM_TEST_HOST === "1")
       expect(mail).toMatch(/\r?\n\.\r?\neine Zeile/);
     });
 
-    test("send() gives up for good on a mailbox that is refused, and for now on one that is put off", async () => {
+    test("send() rejects a mailbox that is refused for good, and retries one that is deferred", async () => {
       const transport = createSmtpTransport({ url: trusted(), from: FROM });
       const refused = await transport.send({ ...MESSAGE, to: "refused@example.org" }, "k");
       expect(refused).toMatchObject({ kind: "reject", reason: expect.stringContaining("There is no such mailbox") });
@@ -90,7 +90,7 @@ if (process.env.UAM_TEST_HOST === "1")
       await transport.close();
     });
 
-    test("send() takes a wrong password as retry and does not tell it", async () => {
+    test("send() treats a wrong password as retry and does not reveal it", async () => {
       const transport = createSmtpTransport({ url: urlOf("tls=optional", "mailer:wr0ng-pass@"), from: FROM });
       const result = await transport.send(MESSAGE, "k");
       expect(result.kind).toBe("retry");

@@ -52,7 +52,7 @@ describe("metrics", () => {
     expect(count("other", 404)).toBe(2);
   });
 
-  test("fetch() goes on without the database, and says that it is away", async () => {
+  test("fetch() works without the database, and says that it is unavailable", async () => {
     const failing = new Proxy(app.services.autocommit, {
       get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
     });

@@ -184,7 +184,7 @@ describe("a backup of an installation in use", () => {
     expect((await rowsOf(t.superuser, "sessions")).length).toBeGreaterThan(0);
   });
 
-  test("writeBackup() turns mail that waits into mail that was dropped, without its text", async () => {
+  test("writeBackup() turns queued mail into dropped mail, without its text", async () => {
     await withDatabase(copy.superuser, async (db) => {
       const rows = await db.select().from(schema.outbox);
       expect(rows.length).toBe((await t.mails()).length);
@@ -214,7 +214,7 @@ describe("a backup of an installation in use", () => {
     });
   });
 
-  test("restoreBackup() lets ids go on where they were, not from the highest that is left", async () => {
+  test("restoreBackup() continues ids where they were, not from the highest that is left", async () => {
     const users = await withDatabase(copy.connection, async (db) => {
       const context = { ...t.system, db, autocommit: db };
       const handle = openDatabase(copy.connection, 1);
@@ -252,10 +252,10 @@ describe("uids after a restore", () => {
   test("restoreBackup() leaves a gap for those that were given out after the backup", async () => {
     expect(await nextAfter({})).toBe(20_041 + 1000 + 1);
   });
-  test("restoreBackup() goes on above the highest that the host has", async () => {
+  test("restoreBackup() continues above the highest that the host has", async () => {
     expect(await nextAfter({ onHost: 30_000 })).toBe(31_001);
   });
-  test("restoreBackup() goes on above the highest of the database that it replaces", async () => {
+  test("restoreBackup() continues above the highest of the database that it replaces", async () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
@@ -287,12 +287,12 @@ describe("uids after a restore", () => {
       });
     });
 
-    test("restoreBackup() over an older database goes on above its highest", async () => {
+    test("restoreBackup() over an older database continues above its highest", async () => {
       expect(await nextAfter({}, await older())).toBe(31_042);
     });
   });
 
-  test("restoreBackup() makes a backup without a heartbeat one as old as itself, so that deleting waits", async () => {
+  test("restoreBackup() gives a backup without a heartbeat one as old as itself, so that deletion waits", async () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
     await withDatabase(database.superuser, async (db) => {
@@ -306,7 +306,7 @@ describe("uids after a restore", () => {
 });
 
 describe("writeBackup()", () => {
-  test("writeBackup() takes the state of one moment while others write", async () => {
+  test("writeBackup() captures the state of one moment while others write", async () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, async (db) => {
       await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
@@ -345,7 +345,7 @@ describe("writeBackup()", () => {
     expect(written).toBeGreaterThan(before + 20);
   });
 
-  test("writeBackup() through a service's role that may not see the ids refuses, and says what to set", async () => {
+  test("writeBackup() refuses a service's role that may not read the ids, and says what to set", async () => {
     const database = await emptyDatabase();
     await expect(backUp(database.connection, "blind")).rejects.toMatchObject({
       message: expect.stringContaining("UAM_DATABASE_OWNER_URL"),
@@ -358,7 +358,7 @@ describe("writeBackup()", () => {
     await withDatabase(database.superuser, (db) => fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000)));
     const stop = new AbortController();
     const source = { connection: database.superuser, program: "1", createdAt: WHEN, auditKey: undefined };
-    // A reader that takes nothing more: only the signal can end this.
+    // A reader that reads no more: only the signal can end this.
     const sink = new Writable({ write: () => stop.abort() });
     const writing = writeFileWhole(join(directory, "stopped"), false, () =>
       writeBackup({ ...source, signal: stop.signal }, sink),
@@ -419,7 +419,7 @@ describe("restoreBackup() refuses", () => {
     });
   }
 
-  test("restoreBackup() refuses a file that was cut off, wherever", async () => {
+  test("restoreBackup() refuses a truncated file, wherever it ends", async () => {
     for (const share of [0.01, 0.3, 0.7, 0.99]) {
       await refused(whole.subarray(0, Math.floor(whole.length * share)), "damaged");
     }
@@ -428,7 +428,7 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() refuses a file with a bit turned, wherever", async () => {
+  test("restoreBackup() refuses a file with one bit flipped, wherever it is", async () => {
     const random = seededRandom(9);
     for (let n = 0; n < 60; n++) {
       const bytes = Buffer.from(whole);
@@ -439,7 +439,7 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() refuses what is no backup, or of a newer format", async () => {
+  test("restoreBackup() refuses what is not a backup, or has a newer format", async () => {
     await refused(Buffer.alloc(0), "not a backup");
     await refused(Buffer.from("PK\u0003\u0004 something else\n"), "not a backup");
     await refused(Buffer.from("uam-backup x\n"), "not a backup");
@@ -452,7 +452,7 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() refuses what a newer program made, or another one", async () => {
+  test("restoreBackup() refuses a backup made by a newer program, or by another one", async () => {
     for (const [name, migrations] of [
       ["newer", [...MIGRATIONS, { name: "9999_future", sha256: "0".repeat(64) }]],
       ["another", [{ name: "0000_initial", sha256: "0".repeat(64) }]],
@@ -478,7 +478,7 @@ describe("restoreBackup() refuses", () => {
     await load("good", full, { force: true });
     expect(await rowsOf(full.superuser, "users")).toEqual([]);
     expect((await rowsOf(full.superuser, "audit")).length).toBe(2000);
-    // Users had got to 3 before.
+    // The ids of users had got to 3 before.
     await withDatabase(full.superuser, async (db) => {
       expect([...(await db.execute("select last_value::int as last from users_id_seq"))]).toEqual([{ last: 3 }]);
     });
@@ -524,7 +524,7 @@ describe("restoreBackup() refuses", () => {
 });
 
 describe("restoreBackup() of a backup from an older version", () => {
-  test("restoreBackup() applies the migrations made since, to the rows of then", async () => {
+  test("restoreBackup() applies later migrations to the older rows", async () => {
     const old = await emptyDatabase();
     await withDatabase(old.superuser, async (db) => {
       await db.execute("drop schema public cascade");

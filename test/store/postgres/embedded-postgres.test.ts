@@ -100,7 +100,7 @@ describe("openEmbeddedPostgres", () => {
     await server.stop();
   });
 
-  test("openEmbeddedPostgres() makes the database at the first start and keeps the data to the second", async () => {
+  test("openEmbeddedPostgres() creates the database at the first start and keeps the data for the second", async () => {
     const server = await open(dataDir);
     const rows = await query(server.connection, (sql) => sql`select name from fruit`);
     expect(server.owned).toBe(true);
@@ -135,7 +135,7 @@ describe("openEmbeddedPostgres", () => {
     await server.stop();
   });
 
-  test("openEmbeddedPostgres() lets the program in as uam, which is no superuser, and as no other role", async () => {
+  test("openEmbeddedPostgres() lets the program in as uam, which is not a superuser, and as no other role", async () => {
     const server = await open(dataDir);
     const [role] = await query(
       server.connection,
@@ -148,7 +148,7 @@ describe("openEmbeddedPostgres", () => {
     await server.stop();
   });
 
-  test("openEmbeddedPostgres() shares a running server, and the last to leave stops it", async () => {
+  test("openEmbeddedPostgres() shares a running server, and the last process that uses it stops it", async () => {
     const other = await hold(dataDir, "command");
     const server = await open(dataDir);
     expect([other.owned, server.owned]).toEqual([true, false]);
@@ -173,14 +173,14 @@ describe("openEmbeddedPostgres", () => {
   test.if(existsSync("/usr/bin/setpriv"))("openEmbeddedPostgres() ends with a service that is killed", async () => {
     const other = await hold(dataDir, "service");
     expect(serverProcesses(dataDir).length).toBeGreaterThan(0);
-    // Only the kernel can still act when the parent is gone: long enough that it is no accident.
+    // Only the kernel can still act when the parent is gone; waits long enough to rule out an accident.
     await sleep(300);
     expect(serverProcesses(dataDir).length).toBeGreaterThan(0);
     await other.crash();
     expect(await eventually(() => serverProcesses(dataDir).length === 0)).toBe(true);
   });
 
-  test("openEmbeddedPostgres() does not share a server that is on its way down, though others still use it", async () => {
+  test("openEmbeddedPostgres() does not share a server that is shutting down, though others still use it", async () => {
     const dataDir = join(top, "stopping");
     const first = await open(dataDir);
     const going = postmaster(dataDir);
@@ -200,7 +200,7 @@ describe("openEmbeddedPostgres", () => {
     await first.stop();
   });
 
-  test("openEmbeddedPostgres() starts the server of a service again when it crashes", async () => {
+  test("openEmbeddedPostgres() restarts the server of a service when it crashes", async () => {
     const server = await open(dataDir, { lifetime: "service" });
     const crashed = postmaster(dataDir);
     process.kill(crashed, "SIGKILL");
@@ -269,7 +269,7 @@ describe("openEmbeddedPostgres", () => {
     expect(readFileSync(join(other, "postgres/data/thesis.txt"), "utf8")).toBe("precious");
   });
 
-  test("openEmbeddedPostgres() heals an initdb that was killed", async () => {
+  test("openEmbeddedPostgres() recovers from an initdb that was killed", async () => {
     const fresh = join(top, "killed");
     const program = join(import.meta.dir, "../../support/hold-postgres.ts");
     const child = spawn(process.execPath, [program, fresh], { stdio: ["pipe", "ignore", "ignore"] });
