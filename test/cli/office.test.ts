@@ -53,7 +53,7 @@ describe("uam approval", () => {
     const user = await cli.json(["user", "show", "ann"]);
     expect(Date.parse(user.expire_at) - Date.parse(user.created_at)).toBe(3 * 86_400_000);
     const again = await cli.run(["approval", "approve", "1"]);
-    expect([again.code, again.stderr]).toEqual([1, "uam: The application was approved already\n"]);
+    expect([again.code, again.stderr]).toEqual([1, "uam: The application was already approved\n"]);
   });
 
   test("approve --no-user creates none", async () => {
