@@ -30,7 +30,7 @@ export function userRecord(user: UserRow, now: Date) {
   };
 }
 
-/** What users are told of their own account. */
+/** What users see of their own account. */
 export function ownRecord(user: UserRow, site: SiteWithKeys, now: Date) {
   const { id, username, host_account, email, status, expire_at } = userRecord(user, now);
   const { host, port, hostKeys, contact = "" } = site;

@@ -17,6 +17,6 @@ export const LOCKS = {
   auditRetention: 8_246_005,
   /** Whoever records the entries of `uam lock`. */
   lockImport: 8_246_006,
-  /** Whoever changes, or reads again, what the settings wait for. */
+  /** Whoever changes, or rereads, what the settings wait for. */
   settings: 8_246_007,
 } as const;

@@ -41,7 +41,7 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
   const { tx, context } = op;
   const now = context.clock.now();
   const waits = (notice.mailedAt?.getTime() ?? Number.NEGATIVE_INFINITY) + BETWEEN_MAILS - now.getTime();
-  // A longer wait than that means that the clock was set back.
+  // A wait of more than BETWEEN_MAILS means that the clock was set back.
   if (waits > 0 && waits <= BETWEEN_MAILS) return;
   const untold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
   const [all] = await tx

@@ -15,7 +15,7 @@ export const LONGEST_GAP = HOUR;
 /** For this long nothing is deleted then. */
 export const HOLD = DAY;
 
-/** The time that a job goes by from its beginning to its end, whatever happens to the clock meanwhile. */
+/** The time that a job uses from its beginning to its end, whatever happens to the clock meanwhile. */
 export interface Heartbeat {
   readonly now: Date;
   /** Until then nothing may be recycled or purged; undefined if deletion is not on hold. */
@@ -24,7 +24,7 @@ export interface Heartbeat {
 
 /**
  * Stores that the service is running, and returns the time and whether deletion is on hold. A gap of over an hour since the last
- * heartbeat, in either direction, begins the wait anew; the log and the administrators' mail (once a day) say so.
+ * heartbeat, in either direction, restarts the wait; the log and the administrators' mail (once a day) say so.
  */
 export async function beat(services: Services): Promise<Heartbeat> {
   const { db, clock, log } = services;

@@ -154,7 +154,7 @@ export function setSessionCookie(web: Web, cookie: unknown, session: NewSession 
 /** Elysia says that a HEAD's empty body has the length 0; the export's length is unknown, and then none is said (RFC 9110, 8.6). */
 export function withoutLength({ status, headers }: Response): Response {
   headers.delete("content-length");
-  // A runtime counts what it can; a stream it can only ask, and for a HEAD does not.
+  // A runtime measures what it can; a stream it could only read, which for a HEAD it does not.
   const unread = new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
   return new Response(unread, { status, headers });
 }

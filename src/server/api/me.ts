@@ -1,4 +1,4 @@
-/** /me: what external users are told of their account, what they do with their own keys, and their own audit trail. */
+/** /me: what external users see of their account, what they do with their own keys, and their own audit trail. */
 
 import { Elysia } from "elysia";
 import { listOwnAudit } from "../../domain/audit/audit.ts";

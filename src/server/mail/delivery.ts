@@ -101,7 +101,7 @@ async function runLane(services: Parts, transport: MailTransport, signal?: Abort
   }
 }
 
-/** Hides one due mail from the other lanes until the lease ends; its attempt is counted whatever becomes of it. */
+/** Hides one due mail from all others until the lease ends; its attempt is counted whatever becomes of it. */
 async function claim({ db, clock }: Parts): Promise<OutboxRow | undefined> {
   const now = clock.now();
   const next = db

@@ -13,7 +13,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 
 /**
  * Appends `{time, to, subject, text}` to the file, which is created with mode 0600 or set to it, never followed if it is a link, and
- * opened anew for each message, so that it can be rotated. A message counts as sent when it is on the disk.
+ * opened again for each message, so that it can be rotated. A message counts as sent when it is on the disk.
  */
 export function createLogTransport({ path, clock }: { readonly path: string; readonly clock: Clock }): MailTransport {
   return {

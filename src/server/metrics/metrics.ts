@@ -64,7 +64,7 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
   };
 }
 
-/** Sets the gauges of what is stored; without figures only `uam_database_up` is set. */
+/** Sets the gauges of what is stored; without figures only `uam_database_up` is meaningful. */
 function storedGauges(registers: Registry[]): (figures: Figures | undefined) => void {
   const gauge = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Gauge({ registers, name, help, labelNames: [...labelNames] });

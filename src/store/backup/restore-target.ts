@@ -33,7 +33,7 @@ export async function refuseCompany(db: Executor): Promise<void> {
   }
 }
 
-/** Those of the names that are names of tables. */
+/** The names among these for which there is a table. */
 export async function existing(db: Executor, names: readonly string[]): Promise<readonly string[]> {
   const tables = await db.execute<{ name: string }>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",

@@ -216,7 +216,7 @@ function exportRequest(): Request {
   return new Request("http://127.0.0.1:8080/api/v1/audit/export", { headers: { cookie: admin.cookie } });
 }
 
-/** An export whose body nobody has begun to read. */
+/** An export whose body nobody has started to read. */
 async function hold(): Promise<Response> {
   const response = await app.app.fetch(exportRequest(), undefined);
   expect(response.status).toBe(200);

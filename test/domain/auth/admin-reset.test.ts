@@ -196,7 +196,7 @@ describe("a login with the old password at the same time", () => {
   });
 });
 
-/** Resolves when so many connections wait for a lock that another holds. */
+/** Resolves when this many connections wait for a lock that another holds. */
 async function untilWaiting(connections: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {

@@ -274,7 +274,7 @@ describe("loginAdmin()", () => {
     expect(JSON.stringify((await app.auditRows("auth.admin_login")).at(-1))).not.toContain("my password");
     await loginAdmin("admin", "wrong wrong wrong");
     expect((await app.auditRows("auth.admin_login")).at(-1)).toMatchObject({
-      // Whoever does not know the password is not the administrator.
+      // A caller who does not know the password is not the administrator.
       actorType: "anonymous",
       actor: "anonymous",
       result: "failed",

@@ -71,7 +71,7 @@ describe("beat()", () => {
     expect(await jumpMails()).toHaveLength(2);
   });
 
-  test("begins anew with every gap, so that a clock that is set back does not wait for a day in the future", async () => {
+  test("restarts with every gap, so that a clock that is set back does not wait for a day in the future", async () => {
     app.clock.advance(365 * DAY);
     await beat(app.services);
     app.clock.advance(-365 * DAY);

@@ -261,7 +261,7 @@ describe("recycleDue()", () => {
     expect(app.host.accounts.has(`ext_late-${count}`)).toBe(false);
   });
 
-  test("goes by the recycle period as it is set now, with the next run", async () => {
+  test("uses the recycle period as it is set now, from the next run on", async () => {
     await updateSetting(app.system, "policy.recycle_period", "1h");
     // A shorter one deletes nobody for a day, in which it can be taken back.
     app.clock.advance(DAY - SECOND);

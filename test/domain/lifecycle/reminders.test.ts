@@ -148,7 +148,7 @@ describe("remindExpiring()", () => {
     expect(await reminders()).toHaveLength(1);
   });
 
-  test("goes by UAM_EXPIRY_REMINDERS", async () => {
+  test("follows UAM_EXPIRY_REMINDERS", async () => {
     await createUser(app.system, { username: "emil", email: "emil@example.org", ttlDays: 30 });
     const policy = (expiryReminders: readonly number[]) => ({
       ...app.services,

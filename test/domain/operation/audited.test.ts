@@ -193,7 +193,7 @@ describe("auditedClosing()", () => {
     ]);
   });
 
-  test("says what is under way where the database fails once it has begun, whatever failed", async () => {
+  test("says what is in progress if the database fails once it has begun, whatever failed", async () => {
     const change = auditedClosing(app.system, entry, async (op) => {
       op.begun("The access is being taken away");
       await op.tx.execute(sql`select * from no_such_table`);

@@ -31,7 +31,7 @@ beforeEach(async () => {
   app.clock.advance(61_000);
   ({ id } = await app.user(`lost-${count}`));
   proxy.cuts = 0;
-  // Fresh connections: on one that has committed before, "commit" goes by the name of a prepared statement.
+  // Fresh connections: on one that has committed before, "commit" is sent as the name of a prepared statement.
   const handle = openDatabase(proxy.connection, 2);
   handles.push(handle);
   context = { ...app.system, db: handle.db };

@@ -1,4 +1,4 @@
-/** What a user is told of their own account: how to connect, until when, and whom to ask. */
+/** What users see of their own account: how to connect, until when, and whom to ask. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/app.ts";

@@ -61,7 +61,7 @@ describe("permissions", () => {
   test.each(Object.entries(PERMISSIONS))("%s is for %s", async (route, permission) => {
     const [method = "", pattern = ""] = route.split(" ");
     if (route === "POST /auth/logout") return;
-    // An id, a query and a body that are all wrong: permission is decided before they are looked at.
+    // An id, a query and a body that are all wrong: permission is decided before they are checked.
     const path = `${pattern.replace(":id", "no-id")}?page=x&since=x`;
     const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
     for (const [name, client] of [

@@ -80,7 +80,7 @@ describe("deliverDue()", () => {
     expect(new Set(post.sent.map((mail) => mail.key)).size).toBe(40);
   });
 
-  test("tries again after growing waits, under the same key", async () => {
+  test("retries after growing waits, under the same key", async () => {
     const keys: string[] = [];
     const transport = {
       ...post,
