@@ -121,7 +121,7 @@ export async function removeAccess(
 /** The message for the caller when a closing is committed with something left to do. */
 export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refused" | "owed">): string {
   const now = refused ? "and cannot log in" : "but the host may still let them in until this is done";
-  return `${done}, ${now}. Left to do, and retried until it is done: ${owed.join(". ")}`;
+  return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 
 function unfinished({ username }: User): string {

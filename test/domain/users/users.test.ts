@@ -176,7 +176,7 @@ describe("disableUser() and enableUser()", () => {
     const answer = await admin.call("POST", `/users/${id}/disable`);
     expect(answer.status).toBe(500);
     expect(answer.body.error).toBe(
-      `person-${count} is disabled, and cannot log in. Left to do, and retried until it is done: The host refused: emptyFile of ext_person-${count}`,
+      `person-${count} is disabled, and cannot log in. Left to do, and tried again until it is done: The host refused: emptyFile of ext_person-${count}`,
     );
     expect((await admin.call("GET", `/users/${id}`)).body.data.status).toBe("disabled");
     expect(app.host.accounts.get(`ext_person-${count}`)?.open).toBe(false);
