@@ -82,8 +82,8 @@ describe("doctor", () => {
   test("examine() gives every fault and every note a remedy", async () => {
     const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
     expect(faults(findings)).toEqual([
-      "host: Direct mode needs root, and this is not root",
-      expect.stringMatching(/^TLS: \/nonexistent is not a certificate/),
+      "host: Direct mode needs root",
+      expect.stringMatching(/^TLS: \/nonexistent cannot be read as a certificate/),
     ]);
     for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault" || state === "note");
   });
@@ -125,7 +125,7 @@ describe("doctor", () => {
     const lacking = { shell: "/bin/nosh", homeBase: join(top, "no-homes"), groups: ["no-such-group", "daemon"] };
     expect(faults(await examineApp({}, lacking)).filter((fault) => !fault.startsWith("mail: "))).toEqual([
       expect.stringMatching(/^data: .*audit\.key has mode 0644/),
-      "host: UAM_SHELL is /bin/nosh, which this host does not have as a program",
+      "host: UAM_SHELL is /bin/nosh, which is not a program on this host",
       expect.stringMatching(/^host: UAM_HOME_BASE is .*no-homes, which is not a directory/),
       "host: UAM_GROUPS names no-such-group, a group that this host does not have",
     ]);
@@ -149,8 +149,8 @@ describe("doctor", () => {
     const found = faults(await examineApp({}, { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: "uam@example.org" }));
     const ofMail = found.filter((fault) => fault.startsWith("mail: "));
     expect(ofMail.slice(0, 2)).toEqual([
-      "mail: 1 mails could not be sent; the last error was: 550 no such user",
-      "mail: 1 mails wait for more than an hour; the last error was: 550 no such user",
+      "mail: 1 mail could not be sent; the last error was: 550 no such user",
+      "mail: 1 mail waiting for more than an hour; the last error was: 550 no such user",
     ]);
     expect(ofMail).toHaveLength(3);
   });
@@ -168,7 +168,7 @@ describe("doctor", () => {
     await app.db.delete(serviceState);
     expect(await service()).toMatchObject([{ state: "skipped" }]);
     await beat(app.services);
-    expect(await service()).toMatchObject([{ state: "ok", finding: "The service lives" }]);
+    expect(await service()).toMatchObject([{ state: "ok", finding: "The service is running" }]);
     app.clock.advance(10 * MINUTE);
     expect(await service()).toMatchObject([{ state: "fault", remedy: expect.stringContaining("systemctl start uam") }]);
     app.clock.advance(DAY);
@@ -217,7 +217,7 @@ describe("doctor", () => {
     const at = (days: number) => checkCertificate(path, { now: () => new Date(now + days * 86_400_000) });
     expect(at(0)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("only") });
     expect(at(-10)[0]).toMatchObject({ state: "ok" });
-    expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("no longer valid") });
+    expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("has expired") });
   });
 });
 

@@ -33,7 +33,7 @@ describe("uam lock", () => {
   test("without the database it is journalled, reported by --check, and recorded by reconcile", async () => {
     const { code, stderr } = await cli.run(["lock", "ext_bob"], withoutDatabase());
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^The database cannot be reached now \(.*\): the lock is recorded when/m);
+    expect(stderr).toMatch(/^The database cannot be reached now \(.*\): the lock will be recorded when/m);
     const [file] = journalled();
     expect(statSync(join(cli.dataDir, file ?? "")).mode & 0o777).toBe(0o600);
     const check = await cli.run(["reconcile", "--check"]);
@@ -67,7 +67,9 @@ describe("uam lock", () => {
       cli.run(["lock", "carol"], { variables: { ...variables, UAM_DATA_DIR: file, UAM_AUDIT_KEY_FILE } });
     const { code, stderr } = await lock(withoutDatabase().variables);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^uam: The lock could not be written to .*, nor the user disabled: The database cannot be/m);
+    expect(stderr).toMatch(
+      /^uam: The lock could not be written to .*, and the user could not be disabled: The database cannot be/m,
+    );
     expect((await lock(cli.variables)).code).toBe(0);
     expect((await cli.json(["user", "show", "carol"])).status).toBe("disabled");
     rmSync(file);

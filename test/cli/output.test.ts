@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { counted, printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
+import { printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
+import { counted } from "../../src/shared/counted.ts";
 
 async function capture(
   work: (writer: {

@@ -75,8 +75,8 @@ describe("uam as a process", () => {
       78,
       `uam: the configuration has faults:
   UAM_MAX_KEYS must be at least 1
-  UAM_SHELL is /bin/nosh, which this host does not have as a program; set it to a shell of this host
-  UAM_HOME_BASE is /no/homes, which is not a directory of this host; make it: mkdir /no/homes
+  UAM_SHELL is /bin/nosh, which is not a program on this host; set it to a shell of this host
+  UAM_HOME_BASE is /no/homes, which is not a directory on this host; create it: mkdir /no/homes
   UAM_GROUPS names no-such-group, a group that this host does not have; groupadd no-such-group
   Others can read ${data} (mode 0755); chmod 0711 ${data}
   Others can read ${data}/audit.key (mode 0640); chmod 0600 ${data}/audit.key

@@ -150,7 +150,7 @@ describe("runProgram()", () => {
     expect(await cli.run(["user", "list"], stopped)).toEqual({
       code: 1,
       stdout: "",
-      stderr: "uam: Told to end before it was done\n",
+      stderr: "uam: Stopped before it was done\n",
     });
     expect((await cli.run(["setting", "set", "policy.recycle_period", "20d"], stopped)).code).toBe(0);
     expect((await cli.run(["user", "create", "finished", "--email", "f@example.org"], stopped)).code).toBe(0);

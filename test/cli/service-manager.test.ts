@@ -72,8 +72,8 @@ describe("service manager", () => {
     openServiceManager({ NOTIFY_SOCKET: join(top, "nobody") }, bunRuntime, log).ready("");
     openServiceManager({ NOTIFY_SOCKET: "relative" }, bunRuntime, log).ready("");
     expect(errors).toEqual([
-      "systemd was not told",
-      "systemd was not told",
+      "systemd could not be notified",
+      "systemd could not be notified",
       "systemd cannot be reached at NOTIFY_SOCKET",
     ]);
   });

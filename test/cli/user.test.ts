@@ -147,7 +147,7 @@ describe("uam user delete", () => {
     expect(await cli.run(["user", "delete", "carol"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "uam: Deleting needs --yes where nobody can be asked.\n",
+      stderr: "uam: Deleting needs --yes if there is no terminal to ask at.\n",
     });
     expect((await cli.json(["user", "show", "carol"])).username).toBe("carol");
   });
@@ -182,7 +182,7 @@ describe("uam user delete", () => {
     expect(await cli.run(["user", "rebuild", "bob"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "uam: Rebuilding needs --yes where nobody can be asked.\n",
+      stderr: "uam: Rebuilding needs --yes if there is no terminal to ask at.\n",
     });
     expect((await cli.run(["user", "rebuild", "bob", "--yes"])).stderr).toEndWith(
       "uam: The host account ext_bob is there; uam reconcile repairs what is wrong with it\n",

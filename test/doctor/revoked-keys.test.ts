@@ -78,9 +78,9 @@ const STATES: Readonly<Record<string, readonly [make: () => void, fault: string 
     "has a line 1 that does not begin with a key",
   ],
   "a byte order mark": [text(`\uFEFF${other}\n`), "has a line 1 that does not begin with a key"],
-  "a key that is cut off": [text(`${other}\n${other.slice(0, 60)}\n`), "has a line 2 with a broken key"],
+  "a key that is cut off": [text(`${other}\n${other.slice(0, 60)}\n`), "has a line 2 with an invalid key"],
   "a type without a key": [text("ssh-ed25519\n"), "has a line 1 that does not begin with a key"],
-  "a type that nobody knows": [text(`ssh-new ${other.split(" ")[1]}\n`), "with a broken key"],
+  "a type that nobody knows": [text(`ssh-new ${other.split(" ")[1]}\n`), "with an invalid key"],
   "a revocation list": [makeList(), undefined],
   "a revocation list that is cut off": [makeList(() => truncateSync(path, 50)), "is a damaged key revocation list"],
   "a revocation list with a key behind it": [

@@ -28,10 +28,10 @@ describe("judgeSshd", () => {
   const faults: readonly (readonly [string, string])[] = [
     ["authorizedkeysfile .ssh/authorized_keys .ssh/authorized_keys2", "also reads keys from %h/.ssh/authorized_keys2"],
     ["authorizedkeysfile /etc/ssh/keys/%u", "does not read %h/.ssh/authorized_keys"],
-    ["pubkeyauthentication no", "takes no keys"],
+    ["pubkeyauthentication no", "accepts no keys"],
     ["strictmodes no", "StrictModes is off"],
     ["permituserrc yes", "~/.ssh/rc"],
-    ["authenticationmethods publickey,password", "AuthenticationMethods asks more"],
+    ["authenticationmethods publickey,password", "AuthenticationMethods requires more"],
     ["trustedusercakeys /etc/ssh/ca.pub", "TrustedUserCAKeys"],
     ["authorizedkeyscommand /usr/bin/keys", "AuthorizedKeysCommand"],
     ["denyusers ext_*", "DenyUsers shuts"],

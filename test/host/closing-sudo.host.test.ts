@@ -72,7 +72,7 @@ describeOnHost("closings in sudo mode", () => {
       expect(logins()).toEqual([false, false]);
       expect(await host.removeAccount(open)).toEqual({
         refused: true,
-        owed: [expect.stringMatching(/could not be removed wholly: .*authorized_keys: Operation not permitted$/)],
+        owed: [expect.stringMatching(/could not be removed completely: .*authorized_keys: Operation not permitted$/)],
       });
       expect([await host.presence(open), existsSync(lab.home())]).toEqual(["missing", false]);
     } finally {

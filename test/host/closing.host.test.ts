@@ -117,7 +117,7 @@ describeOnHost("closings in direct mode", () => {
       const { open, left, revoked, logins } = await prepared(host);
       if (run("chattr", "+i", keysPath()).status !== 0) return;
       const weak = startHostWithout(["linux_immutable"], direct());
-      const place = /\.uam-trash\/ext_.* could not be removed wholly: .*authorized_keys: Operation not permitted$/;
+      const place = /\.uam-trash\/ext_.* could not be removed completely: .*authorized_keys: Operation not permitted$/;
       try {
         expect(await weak.takeKey(left, revoked)).toEqual({
           rewritten: false,

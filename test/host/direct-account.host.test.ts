@@ -251,7 +251,7 @@ describeOnHost("accounts in direct mode", () => {
       expect(await host.presence(stored())).toBe("missing");
       const [left = ""] = readdirSync(join(base, ".uam-trash"));
       const place = join(base, ".uam-trash", left);
-      const sentence = `${place} could not be removed wholly: ${place}/immutable: Operation not permitted`;
+      const sentence = `${place} could not be removed completely: ${place}/immutable: Operation not permitted`;
       expect(closing).toEqual({ refused: true, owed: [sentence] });
       // Found again by its name, and owed for as long as it is there.
       expect(await weak.removeAccount(stored())).toEqual({ refused: true, owed: [sentence] });

@@ -188,10 +188,10 @@ describe.if(isRoot)("applyPlan", () => {
     mkdirSync(dirname(path));
     const run = (step: Step) => applyPlan([step], { root: "", report: () => {} });
     for (const kind of ["draft", "placed"] as const) {
-      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`rejects ${path}`);
       expect(readdirSync(dirname(path))).toEqual([]);
       writeFileSync(path, "old\n", { mode: 0o600 });
-      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`rejects ${path}`);
       expect([readFileSync(path, "utf8"), readdirSync(dirname(path))]).toEqual(["old\n", ["file"]]);
       rmSync(path);
     }

@@ -168,9 +168,9 @@ describe("renderEnvironment", () => {
     const own = process.getuid?.() ?? 0;
     writeFileSync(path, `; note\n# note\n\nA=plain value\nB="with \\"quotes\\""\nC='as $is'\n`, { mode: 0o600 });
     expect(readEnvironmentFile(path, own)).toEqual({ A: "plain value", B: 'with "quotes"', C: "as $is" });
-    expect(() => readEnvironmentFile(path, own + 1)).toThrow("must be a file of root");
+    expect(() => readEnvironmentFile(path, own + 1)).toThrow("must belong to root");
     chmodSync(path, 0o620);
-    expect(() => readEnvironmentFile(path, own)).toThrow("must be a file of root");
+    expect(() => readEnvironmentFile(path, own)).toThrow("must belong to root");
     expect(readEnvironmentFile(join(top, "missing.env"))).toEqual({});
     const broken = join(top, "broken.env");
     writeFileSync(broken, "A=1\nexport B=2\n", { mode: 0o600 });

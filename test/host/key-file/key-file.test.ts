@@ -316,7 +316,7 @@ describe("hostile layouts", () => {
 
   test("writeKeyFile() refuses to work below a directory that others can write", () => {
     chmodSync(lab.base, 0o777);
-    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("can be written by others");
+    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("is writable by users other than its owner");
     chmodSync(lab.base, 0o755);
     expect(existsSync(lab.ssh)).toBe(false);
   });
