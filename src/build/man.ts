@@ -1,4 +1,4 @@
-/** The manual page, made from what the program says of itself. */
+/** The manual page, generated from the program's own texts. */
 
 import type { CommandPage } from "./command-pages.ts";
 import type { Example } from "./examples.ts";
