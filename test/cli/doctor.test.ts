@@ -73,7 +73,7 @@ describe("doctor", () => {
   });
   afterAll(async () => await app.close());
 
-  test("examine() finds a new installation in order, but for the administrator it lacks", async () => {
+  test("examine() finds only the missing administrator on a new installation", async () => {
     expect(faults(await examineApp())).toEqual(["administrators: There is no administrator"]);
     await addAdmin(app.system, "chief", "chief@example.org", "seven lanterns over cold water");
     expect(faults(await examineApp())).toEqual([]);
@@ -98,7 +98,7 @@ describe("doctor", () => {
     expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
-  test("examine() reports accounts that differ, and repairs them with fix alone", async () => {
+  test("examine() reports accounts that differ, and repairs them only with fix", async () => {
     await app.user("anna");
     const drift = { area: "accounts", finding: "ext_anna: its key file is missing" };
     const look = async (fix: boolean) =>
@@ -107,7 +107,7 @@ describe("doctor", () => {
     expect(await look(true)).toMatchObject([{ ...drift, state: "fixed" }]);
   });
 
-  test("examine() reports rights that others should not have, and takes them away with fix alone", async () => {
+  test("examine() reports rights that others should not have, and takes them away only with fix", async () => {
     const log = join(dataDir, "mail.log");
     writeFileSync(log, "");
     chmodSync(log, 0o644);
@@ -133,14 +133,14 @@ describe("doctor", () => {
     expect(statSync(join(dataDir, "audit.key")).mode & 0o777).toBe(0o600);
   });
 
-  test("examine() goes on when the database cannot be opened, and says why", async () => {
+  test("examine() continues when the database cannot be opened, and says why", async () => {
     const open = () => Promise.reject(new UamError("internal", "PostgreSQL is not there"));
     const findings = await examineApp({ open });
     expect(faults(findings)).toEqual(["database: PostgreSQL is not there"]);
     expect(findings.map(({ area }) => area)).toContain("mail");
   });
 
-  test("examine() reports mail that was given up or waits, and a server that does not answer", async () => {
+  test("examine() reports failed and delayed mail, and a server that does not answer", async () => {
     const old = new Date(Date.now() - 7_200_000);
     const mail = { recipient: "a@example.org", subject: "s", text: "t", html: "h", createdAt: old, dueAt: old };
     await app.db.delete(outbox);
@@ -163,7 +163,7 @@ describe("doctor", () => {
     expect(asRoot.filter(({ state }) => state === "skipped").map(({ area }) => area)).toContain("host");
   });
 
-  test("examine() tells when the service last lived, and until when nothing is deleted", async () => {
+  test("examine() reports the service's last heartbeat, and until when nothing is deleted", async () => {
     const service = async () => (await examineApp()).filter(({ area }) => area === "service");
     await app.db.delete(serviceState);
     expect(await service()).toMatchObject([{ state: "skipped" }]);
@@ -180,7 +180,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("examine() in sudo mode names everything that root does not look at", async () => {
+  test("examine() in sudo mode names everything that root does not check", async () => {
     const open = () => Promise.reject(new Error("opened"));
     const findings = await examineApp({ open, checkSudo: async () => [] }, { hostMode: "sudo" });
     const skipped = findings.filter(({ state }) => state === "skipped");
@@ -192,14 +192,14 @@ describe("doctor", () => {
     }
   });
 
-  test("checkProcessLimit() advises a limit where there is none", () => {
+  test("checkProcessLimit() advises a limit if there is none", () => {
     const path = join(dataDir, "limits.conf");
     expect(checkProcessLimit(path)).toMatchObject([{ state: "note", remedy: `uam install writes ${path}` }]);
     writeFileSync(path, "");
     expect(checkProcessLimit(path)).toEqual([]);
   });
 
-  test("examine() does not make the mail log, nor set its mode", async () => {
+  test("examine() neither creates the mail log nor sets its mode", async () => {
     const log = join(dataDir, "mail.log");
     await examineApp();
     expect(existsSync(log)).toBe(false);
@@ -225,7 +225,7 @@ describe("openToLook", () => {
   const configOf = (variables: Readonly<Record<string, string>>) =>
     readConfig(variables, { isRoot: false, currentDirectory: top });
 
-  test("openToLook() makes no database", async () => {
+  test("openToLook() creates no database", async () => {
     const path = join(top, "nothing-here");
     const opening = openToLook(configOf({ UAM_DATA_DIR: path }), silentLog, bunRuntime);
     await expect(opening).rejects.toThrow(`There is no database in ${path} yet`);
@@ -255,7 +255,7 @@ describe("openToLook", () => {
 });
 
 describe("uam doctor", () => {
-  test("runProgram() prints configuration faults as findings, as JSON on demand, and ends with 1", async () => {
+  test("runProgram() prints configuration faults as findings, as JSON on request, and exits with 1", async () => {
     mkdirSync(join(top, "cwd"), { recursive: true });
     let out = "";
     const run = (...args: readonly string[]) =>

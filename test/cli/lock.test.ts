@@ -45,21 +45,21 @@ describe("uam lock", () => {
     expect(journalled()).toEqual([]);
   });
 
-  test("of a name that no user has fails, and the failure is recorded", async () => {
+  test("fails for a name that no user has, and the failure is recorded", async () => {
     const { code, stderr } = await cli.run(["lock", "zoe"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^uam: There is no user named zoe/m);
     expect((await disablings())[0]).toMatchObject({ result: "failed", resource_id: "" });
   });
 
-  test("of something that is no name is refused before anything is looked at", async () => {
+  test("refuses an invalid name before it checks anything", async () => {
     const { code, stderr } = await cli.run(["lock", "../x"], withoutDatabase());
     expect(code).toBe(1);
     expect(stderr).toStartWith("uam: The username must be");
     expect(journalled()).toEqual([]);
   });
 
-  test("disables at once where nothing can be journalled, and says so if that fails too", async () => {
+  test("disables at once if nothing can be journalled, and says so if that fails too", async () => {
     const file = join(cli.dataDir, "file");
     writeFileSync(file, "");
     const UAM_AUDIT_KEY_FILE = join(cli.dataDir, "audit.key");

@@ -11,7 +11,7 @@ describe("requireRootsAlone", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  test("requireRootsAlone() takes a program of the system's", () => {
+  test("requireRootsAlone() accepts a program of the system", () => {
     requireRootsAlone("/usr/bin/env");
   });
 
