@@ -189,7 +189,7 @@ async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: re
     const entry = (await completeTable(view, view.accounts([owner]), [owner.name])).shadow?.get(owner.name);
     if (entry !== undefined) return entry.expires === SHUT_DAY;
   } catch {
-    // The entry cannot be read: the command's own result has to do.
+    // The entry cannot be read: the command's own result must suffice.
   }
   return failures.length === 0;
 }

@@ -33,8 +33,8 @@ import { renderUnit } from "./unit.ts";
 export const KEYS_STEP: Step = { kind: "directory", path: KEYS_DIRECTORY, mode: 0o711, owner: "root", group: "root" };
 
 /**
- * Where an installation keeps the key files: where the configuration says, or where they are; a first one in direct mode outside the
- * homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
+ * Where an installation keeps the key files: where the configuration says, or where they are; a first installation in direct mode
+ * keeps them outside the homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
  */
 export function chooseKeyFile(
   mode: InstallMode,

@@ -50,7 +50,7 @@ export async function asUser({ sh }: Container, connection: Connection, script: 
   return await sh(`${clientCommand(connection, script)} </dev/null`, 30);
 }
 
-/** Runs a script as the user that goes on, on a connection of its own. */
+/** Runs a script as the user that keeps running, on a connection of its own. */
 export async function startAsUser({ sh }: Container, connection: Connection, script: string): Promise<void> {
   await sh(`setsid ${clientCommand(connection, script)} </dev/null >/dev/null 2>&1 &`);
 }

@@ -26,7 +26,7 @@ const LEFT = {
 
 /** Runs it all for a service whose command is `uam`; throws at the first thing that is wrong. */
 export async function endings(container: Container, uam: string): Promise<void> {
-  await step("three users leave behind all that runs, and all that starts by itself", async () => {
+  await step("three users leave behind everything that can run or start by itself", async () => {
     const settings = () => container.sh(`${uam} setting list --json`);
     const before = await settings();
     await container.sh(`${uam} setting set policy.default_ttl ${TIME_TO_LIVE}s`);

@@ -77,7 +77,7 @@ describeOnHost("closings in direct mode", () => {
     });
   };
 
-  /** Fails the changes that it is told to. */
+  /** Fails the selected changes. */
   const failing =
     (isMeant: (change: Change, index: number) => boolean) =>
     (executor: Executor): Executor => {

@@ -54,7 +54,7 @@ const LAYOUTS: readonly (readonly [string, Outcome, () => unknown])[] = [
     () => lab.asAccount(`rm -r .ssh; ln -s ${victim}/closed .ssh`),
   ],
   ["a .ssh that links nowhere", "refused", () => lab.asAccount("rm -r .ssh; ln -s /nonexistent/x .ssh")],
-  ["a .ssh that links to another directory of his", "refused", () => lab.asAccount("mv .ssh real; ln -s real .ssh")],
+  ["a .ssh that links to another directory of theirs", "refused", () => lab.asAccount("mv .ssh real; ln -s real .ssh")],
   ["a .ssh that is a file", "refused", () => lab.asAccount("rm -r .ssh; echo x > .ssh")],
   ["a .ssh that is a FIFO", "refused", () => lab.asAccount("rm -r .ssh; mkfifo .ssh")],
   ["a .ssh of root's", "refused", () => chownSync(lab.ssh, 0, 0)],
@@ -114,8 +114,8 @@ const LAYOUTS: readonly (readonly [string, Outcome, () => unknown])[] = [
     "held",
     () => race("lease", lab.ssh, () => readFileSync(join(lab.ssh, "leased"), "utf8") !== ""),
   ],
-  ["an owner who stops what runs as him", "either", () => interfere("SIGSTOP")],
-  ["an owner who kills what runs as him", "either", () => interfere("SIGKILL")],
+  ["an owner who stops what runs as them", "either", () => interfere("SIGSTOP")],
+  ["an owner who kills what runs as them", "either", () => interfere("SIGKILL")],
   ["an owner who puts the key back at once", "either", () => putBack()],
 ];
 

@@ -12,7 +12,7 @@ export interface HeldMount {
 export interface HeldMountOptions {
   /** Where it is mounted; a Buffer for a name that is not text. */
   readonly path: string | Buffer;
-  /** Who mounted it, as the kernel is told. */
+  /** The uid that mounted it, as the kernel records it. */
   readonly mounter: number;
   /** Who runs the server. */
   readonly server: number;

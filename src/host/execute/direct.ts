@@ -109,7 +109,7 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
   };
 }
 
-/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); if it is absent or read-only, the sweep has to do. */
+/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); if it is absent or read-only, the sweep must suffice. */
 function killSlice(uid: number): void {
   for (const root of CGROUPS) {
     try {

@@ -106,7 +106,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   ];
 }
 
-/** sudo can be asked about a command run as an owner only if there is one; before the first account its list has to do. */
+/** sudo can be asked about a command run as an owner only if there is one; before the first account its list must suffice. */
 async function isListed(
   command: SudoCommand,
   owner: string | undefined,
