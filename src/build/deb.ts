@@ -96,7 +96,7 @@ export function packageFiles(program: {
 export function maintainerOf(variables: Readonly<Record<string, string | undefined>>): string {
   const { DEBFULLNAME: name = NAME, DEBEMAIL: email = ADDRESS } = variables;
   const maintainer = email.includes("<") ? email : `${name} <${email}>`;
-  // deb-control(5): one line; a comma would begin another person.
+  // deb-control(5): one line; a comma would begin another name.
   if (hasControlCharacters(maintainer) || !/^[^<>,]*[^<>,\s] <[^<>\s@,]+@[^<>\s@,]+>$/.test(maintainer)) {
     throw new UsageError(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
   }

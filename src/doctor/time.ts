@@ -14,7 +14,7 @@ const REMEDY = "run systemd-timesyncd or chrony: accounts expire by this clock";
 /** Asks systemd whether the clock is synchronised; `skipped` where there is no systemd to ask. */
 export async function checkClock(): Promise<readonly Finding[]> {
   if (!isSystemdHost() || findCommand("/usr/bin/timedatectl") === undefined) {
-    return [area.skipped("Nobody here tells whether the clock is synchronised")];
+    return [area.skipped("Cannot check whether the clock is synchronised: this host has no timedatectl")];
   }
   const { exitCode, stdout } = await runCommand([
     "/usr/bin/timedatectl",

@@ -16,7 +16,7 @@ const UAM = "uam";
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
   let password = "";
-  await step("the package is installed and put to work in sudo mode", async () => {
+  await step("the package is installed and set up in sudo mode", async () => {
     for (const command of packageCommands(packages.first)) await container.sh(command, 120);
     await answers(container);
     const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");

@@ -17,7 +17,7 @@ const TYPES: readonly { readonly type: RegExp; readonly name: string }[] = [
   { type: /^ssh-rsa$/, name: "RSA" },
 ];
 const DIRECTORY = "/etc/ssh";
-/** Any name of an account of ours will do: what an sshd proves itself with does not depend on who connects. */
+/** Any name of an account of ours will do: the host keys do not depend on who connects. */
 const ANYBODY = hostAccountOf("a");
 
 /** After how long sshd is asked again which files its keys are in; the files themselves are read each time. */
