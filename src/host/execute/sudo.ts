@@ -115,7 +115,7 @@ function sudoEnder(program: readonly string[]): ProcessEnder {
   };
 }
 
-/** Without room for another process a command counts as one that failed; a rule that is missing is a fault. */
+/** If no process can be started, the command counts as failed; a missing rule is a fault. */
 async function runIfPossible(argv: readonly string[]) {
   return await runSudo({ as: "root", argv }).catch((error: unknown) => {
     if (error instanceof UamError && error.cause !== undefined) return { exitCode: -1, stderr: error.message };
