@@ -19,7 +19,7 @@ keepOutputClosed();
 
 let stopping: Promise<void> | undefined;
 
-// Whoever reads may stop reading, as head(1) does: what is under way is finished all the same.
+// The reader may stop reading, as head(1) does: work under way is finished all the same.
 process.stdout.on("error", (error) => {
   if (!isBrokenPipe(error)) refuse(`uam: The standard output cannot be written: ${error.message}\n`, 1);
 });
@@ -58,7 +58,7 @@ process.exitCode = await runProgram(args, {
   onReload: (listener) => void process.on("SIGHUP", listener),
 });
 
-/** Found by a shell wherever it is. */
+/** A name that a shell finds from any directory. */
 function callable(name: string): string {
   return name.includes("/") ? shellWord(process.execPath) : name;
 }
@@ -67,14 +67,14 @@ function asService(user: string, given: readonly string[]): Replacement {
   return asServiceUser(user, { program: process.execPath, args: given, variables: process.env, operator });
 }
 
-/** Runs the program in this process's place, with its terminal, its input and its output. */
+/** Replaces this process with the program, keeping the terminal, input and output. */
 function become({ argv, env }: Replacement): never {
   try {
     if (process.execve !== undefined) process.execve(argv[0] ?? "", [...argv], env);
   } catch (error) {
-    refuse(`uam: Cannot become the user of the service: ${error instanceof Error ? error.message : error}\n`, 1);
+    refuse(`uam: Cannot switch to the service's user: ${error instanceof Error ? error.message : error}\n`, 1);
   }
-  return refuse("uam: Cannot become the user of the service: run it with sudo -u\n", 1);
+  return refuse("uam: Cannot switch to the service's user: run it with sudo -u\n", 1);
 }
 
 function run({ argv: [program = "", ...rest], env }: Replacement): string {
@@ -88,18 +88,18 @@ function untilStopped(): Promise<void> {
   return stopping;
 }
 
-/** Loads only the one that is there: each file names its runtime's globals. */
+/** Loads only the module of the current runtime: each file uses its runtime's globals. */
 async function thisRuntime(): Promise<Runtime> {
   if (typeof Bun === "undefined") return (await import("./runtime/deno.ts")).denoRuntime;
   return (await import("./runtime/bun.ts")).bunRuntime;
 }
 
-/** A full disk or a reader that is gone must neither end the service nor make a command that did its work fail. */
+/** A full disk or a reader that has gone must neither end the service nor make a command fail that did its work. */
 function err(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // There is nowhere left to say it.
+    // There is nowhere left to report it.
   }
 }
 
@@ -120,7 +120,7 @@ function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** One line from the terminal; the end of input, or of patience (Ctrl-C), is no answer. */
+/** One line from the terminal; end of input and Ctrl-C count as no answer. */
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

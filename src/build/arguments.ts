@@ -1,22 +1,22 @@
-/** The arguments of the programs that build: what they are told, and what they say of themselves. */
+/** The arguments and usage texts of the build programs. */
 
 import process from "node:process";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { VERSION } from "../shared/version.ts";
 import { type Architecture, ownArchitecture } from "./packages.ts";
 
-/** A mistake in the arguments, or in the variables that stand for some. */
+/** A mistake in the arguments, or in the variables that replace some. */
 export class UsageError extends Error {}
 
-/** What both `bun run build` and `bun run deb` are told. */
+/** The options of both `bun run build` and `bun run deb`. */
 export interface ReleaseArguments {
   readonly architecture: Architecture;
   readonly version: string;
 }
 
 /** The lines of a usage text about `--arch` and `--version`. */
-export const RELEASE_USAGE = `  --arch ARCH      x64 or arm64; this machine's unless given
-  --version X      the version that the program says it is; that of package.json (${VERSION}) unless given
+export const RELEASE_USAGE = `  --arch ARCH      x64 or arm64; the default is this machine's
+  --version X      the version that the program reports; the default is that of package.json (${VERSION})
   -h, --help       print this`;
 
 /** `--arch` and `--version`. */
@@ -37,8 +37,8 @@ export function readRelease({
 }
 
 /**
- * Runs a program on its arguments. `-h` and `--help` print the usage; a UsageError, in what it is given or in the program, is
- * a sentence and the usage, with exit code 2.
+ * Runs a program with its arguments. `-h` and `--help` print the usage; a UsageError, from the arguments or from the program, is
+ * printed as a sentence and the usage, with exit code 2.
  */
 export async function runWithArguments<const Options extends NonNullable<ParseArgsConfig["options"]>>(
   { usage, options }: { readonly usage: string; readonly options: Options },
@@ -72,7 +72,7 @@ function parseArchitecture(text: string): Architecture {
   return text;
 }
 
-/** As Debian's tools and this program's own messages can hold it; see deb-version(7). */
+/** A version that Debian's tools and this program's own messages accept; see deb-version(7). */
 function parseVersion(text: string): string {
   if (!/^\d[A-Za-z0-9.+~]*$/.test(text)) {
     throw new UsageError(

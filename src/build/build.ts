@@ -1,4 +1,4 @@
-/** `bun run build`: one file that holds the program, its native addons and PostgreSQL. */
+/** `bun run build`: one file with the program, its native addons and PostgreSQL. */
 
 import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,9 +11,9 @@ import { buildPostgresArchive } from "./postgres-archive.ts";
 export interface BuildOptions extends ReleaseArguments {
   readonly entry: string;
   readonly outfile: string;
-  /** Where parts that take long to get are kept from build to build. */
+  /** Where parts that are slow to get are kept between builds. */
   readonly cache: string;
-  /** Of zstd; 19 takes 15 s once and 8 MB, 1 takes one second and 11 MB. */
+  /** The zstd level; 19 takes 15 s once and 8 MB, 1 takes one second and 11 MB. */
   readonly level: number;
 }
 
@@ -25,7 +25,7 @@ export async function build(options: BuildOptions): Promise<number> {
   requireBun(Bun.version);
   const { bun, modules } = installParts(options.cache, architecture);
   const archive = await buildPostgresArchive(options.cache, { architecture, modules, level: options.level });
-  // The binary records its file name: a fixed one keeps builds of the same sources the same.
+  // The binary records its file name: a fixed one keeps builds of the same sources identical.
   const partial = join(options.cache, "uam");
   const result = await Bun.build({
     entrypoints: [options.entry],
@@ -43,7 +43,7 @@ export async function build(options: BuildOptions): Promise<number> {
       target: `bun-linux-${architecture}`,
       outfile: partial,
       executablePath: bun,
-      // Root may start the binary in any directory: nothing found there may become code or configuration.
+      // Root may start the binary in any directory: no file there may become code or configuration.
       autoloadBunfig: false,
       autoloadDotenv: false,
       autoloadPackageJson: false,
@@ -56,7 +56,7 @@ export async function build(options: BuildOptions): Promise<number> {
   return Bun.file(options.outfile).size;
 }
 
-// The module that says "no archive" when run from source says which one in the binary.
+// The module that reports no archive when run from source names it in the binary.
 function carryPostgres(archive: PostgresArchive): BunPlugin {
   return {
     name: "carry-postgres",
@@ -71,7 +71,7 @@ export const carriedPostgres = { path, id: ${JSON.stringify(archive.id)} };`,
 }
 
 // The packages' own loaders try every platform, run ldd, obey NAPI_RS_NATIVE_LIBRARY_PATH and keep the path of this
-// checkout; in the binary there is one addon, and nothing to look for.
+// checkout; in the binary there is only one addon, and nothing to look for.
 function bindAddons(all: readonly Addon[]): BunPlugin {
   return {
     name: "bind-addons",
@@ -86,12 +86,12 @@ function bindAddons(all: readonly Addon[]): BunPlugin {
 }
 
 interface Addon {
-  /** The module that looks for it, as JavaScript. */
+  /** The module that loads it, as JavaScript. */
   readonly loader: string;
   readonly file: string;
 }
 
-/** Throws if one is not where it should be. */
+/** Throws if one is missing. */
 function addons(architecture: Architecture, modules: string): readonly Addon[] {
   const platform = `linux-${architecture}-gnu`;
   const all = [
@@ -99,7 +99,7 @@ function addons(architecture: Architecture, modules: string): readonly Addon[] {
     { loader: "@resvg/resvg-js/js-binding.js", file: `@resvg/resvg-js-${platform}/resvgjs.${platform}.node` },
   ].map(({ loader, file }) => ({ loader, file: join(modules, file) }));
   for (const path of all.flatMap(({ loader, file }) => [join(PROJECT, "node_modules", loader), file])) {
-    if (!existsSync(path)) throw new Error(`${path} is missing; run "bun install", or look at addons in build.ts.`);
+    if (!existsSync(path)) throw new Error(`${path} is missing; run "bun install", or check the addons in build.ts.`);
   }
   return all;
 }
@@ -114,7 +114,7 @@ export function binaryPath(architecture: Architecture): string {
   return join(PROJECT, architecture === ownArchitecture() ? "dist/uam" : `dist/uam-${architecture}`);
 }
 
-/** Builds what is shipped, and says on the terminal what came out. */
+/** Builds what is shipped, and prints the result on the terminal. */
 export async function buildRelease({ architecture, version }: ReleaseArguments): Promise<void> {
   const outfile = binaryPath(architecture);
   const began = performance.now();

@@ -1,10 +1,10 @@
-/** CHANGELOG.md: what each version brought. */
+/** CHANGELOG.md: what each version changed. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "./packages.ts";
 
-/** What a version brought, an item each, without markup. */
+/** What a version changed, as items without markup. */
 export interface Release {
   readonly version: string;
   readonly items: readonly string[];
@@ -37,7 +37,7 @@ export function parseChangelog(text: string): readonly Release[] {
     });
 }
 
-/** The entry of one version, as deb-changelog(5) has it. */
+/** The entry of one version, in the format of deb-changelog(5). */
 export function renderDebianEntry({ version, items }: Release, signature: string): string {
   const lines = items.flatMap((item) => wrap(item).map((line, index) => `${index === 0 ? "  * " : "    "}${line}`));
   return `uam (${version}) stable; urgency=medium\n\n${lines.join("\n")}\n\n -- ${signature}\n`;

@@ -1,4 +1,4 @@
-/** What the command line says of itself, as data: the manual page and docs/cli.md are made of it. */
+/** The help of the command line as data: the manual page and docs/cli.md are generated from it. */
 
 import type { DocPage } from "@optique/core/doc";
 import { formatMessage, type Message } from "@optique/core/message";
@@ -12,7 +12,7 @@ export interface CommandPage {
   readonly path: readonly string[];
   readonly usage: string;
   readonly brief: string;
-  /** What `--help` adds to the brief; "" where it adds nothing. */
+  /** What `--help` adds to the brief; "" if it adds nothing. */
   readonly description: string;
   readonly entries: readonly { readonly term: string; readonly meaning: string }[];
 }

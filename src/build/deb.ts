@@ -1,6 +1,6 @@
 /**
- * `bun run deb`: builds the program and makes a Debian package of it, with completions and manual page. Two packages of one commit
- * are byte-identical, if the same DEBFULLNAME and DEBEMAIL (debchange(1)) name who maintains them.
+ * `bun run deb`: builds the program and a Debian package of it, with completions and manual page. Two packages of one commit
+ * are byte-identical if DEBFULLNAME and DEBEMAIL (debchange(1)), which name the maintainer, are the same.
  */
 
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,9 +30,9 @@ import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
 const PROGRAM = "usr/bin/uam";
 const EXECUTABLE: ReadonlySet<string> = new Set([PROGRAM, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]);
-/** KiB of the files beside the program, about. */
+/** Approximate KiB of the files other than the program. */
 const OTHER_FILES = 64;
-/** Of a package that nobody put a name to; nobody is there to answer (RFC 2606). */
+/** The maintainer of a package that was built without a name; mail to it goes nowhere (RFC 2606). */
 const NAME = "Unofficial build of uam";
 const ADDRESS = "nobody@example.org";
 
@@ -55,12 +55,12 @@ const FILES: readonly { readonly path: string; readonly meaning: string }[] = [
 /** The package's files by path, all but the program, and its control files under DEBIAN. */
 export function packageFiles(program: {
   readonly version: string;
-  /** As Debian calls it. */
+  /** Debian's name for it. */
   readonly architecture: string;
   readonly completions: { readonly bash: string; readonly zsh: string };
-  /** Of everything that is installed, in KiB. */
+  /** The size of everything that is installed, in KiB. */
   readonly installedSize: number;
-  /** As Debian's changelogs write it. */
+  /** In the format of Debian's changelogs. */
   readonly date: string;
   /** "Name <address>". */
   readonly maintainer: string;
@@ -92,11 +92,11 @@ export function packageFiles(program: {
   ]);
 }
 
-/** Who maintains the package: DEBFULLNAME and DEBEMAIL, which may hold both. Throws if they cannot stand in a control file. */
+/** The maintainer: DEBFULLNAME and DEBEMAIL, which may contain both. Throws if they cannot be written in a control file. */
 export function maintainerOf(variables: Readonly<Record<string, string | undefined>>): string {
   const { DEBFULLNAME: name = NAME, DEBEMAIL: email = ADDRESS } = variables;
   const maintainer = email.includes("<") ? email : `${name} <${email}>`;
-  // deb-control(5): one line; a comma would begin another person.
+  // deb-control(5): one line; a comma would begin another name.
   if (hasControlCharacters(maintainer) || !/^[^<>,]*[^<>,\s] <[^<>\s@,]+@[^<>\s@,]+>$/.test(maintainer)) {
     throw new UsageError(`"${maintainer}" is not "Name <address>"; correct DEBFULLNAME and DEBEMAIL.`);
   }
@@ -126,11 +126,11 @@ Description: time-limited SSH accounts for external users
  Administrators create, extend, disable and delete users, and can prove
  afterwards who did what.
  .
- After installation, "uam install --mode direct" puts the service to work.
+ After installation, run "uam install --mode direct" to set up the service.
 `;
 }
 
-// The package brings the program; `uam install` makes it this host's service, in the mode that the administrator chose.
+// The package contains the program; `uam install` makes it this host's service, in the mode that the administrator chooses.
 const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
@@ -141,7 +141,7 @@ if [ "$1" = configure ]; then
         uam install --mode "$mode"
         if systemctl --quiet is-active uam.service; then deb-systemd-invoke restart uam.service; fi
     elif [ -z "$2" ]; then
-        echo 'uam is unpacked. To put it to work: uam install --mode direct (or sudo)'
+        echo 'uam is unpacked. To set up the service: uam install --mode direct (or sudo)'
     fi
 fi
 `;
@@ -153,7 +153,7 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ] && [ -e /etc/systemd/system/u
 fi
 `;
 
-// Data and configuration say who did what: they outlive even a purge.
+// Data and configuration record who did what: they survive even a purge.
 const POSTRM = `#!/bin/sh
 set -e
 if [ "$1" = purge ]; then
@@ -162,7 +162,7 @@ if [ "$1" = purge ]; then
 fi
 `;
 
-/** In the machine-readable form (Debian's copyright-format 1.0), in which MIT's licence is called Expat. */
+/** In the machine-readable format (Debian's copyright-format 1.0), which calls the MIT licence Expat. */
 function copyright(licence: string): string {
   const [, holder = "", ...text] = licence.trim().split(/\n\n/);
   const lines = text.join("\n\n").split("\n");
@@ -178,10 +178,10 @@ ${lines.map((line) => ` ${line === "" ? "." : line}`).join("\n")}
 `;
 }
 
-const OVERRIDES = `# The program is at the end of this binary: strip(1) would cut it off.
+const OVERRIDES = `# The program is at the end of this binary: strip(1) would remove it.
 uam: unstripped-binary-or-object
 uam: embedded-library
-# As Bun links it.
+# This is how Bun links it.
 uam: hardening-no-pie
 uam: hardening-no-relro
 `;
@@ -190,10 +190,10 @@ const OPTIONS = { ...RELEASE_OPTIONS, uncompressed: { type: "string" } } as cons
 
 const USAGE = `Usage: bun run deb [--arch ARCH] [--version X] [--uncompressed FILE]
 
-Builds the program and makes dist/uam_VERSION_ARCH.deb of it. DEBFULLNAME and DEBEMAIL say who maintains the package.
+Builds the program and the package dist/uam_VERSION_ARCH.deb. DEBFULLNAME and DEBEMAIL name the maintainer of the package.
 
 ${RELEASE_USAGE}
-  --uncompressed FILE  for tests: make the package there in a second, of the binary that is in dist already`;
+  --uncompressed FILE  for tests: build the package there in a second, from the binary that is already in dist`;
 
 async function main(values: {
   readonly arch?: string;
@@ -203,7 +203,7 @@ async function main(values: {
   const { architecture, version } = readRelease(values);
   const maintainer = maintainerOf(process.env);
   const debianName = DEBIAN_NAMES[architecture];
-  // What the program says of itself is the same on both architectures: the one that runs here is asked.
+  // The program's own texts are the same on both architectures: the one that runs here prints them.
   if (values.uncompressed === undefined) {
     for (const each of new Set([ownArchitecture(), architecture])) await buildRelease({ architecture: each, version });
   }
@@ -225,7 +225,7 @@ async function main(values: {
   for (const path of [PROGRAM, ...files.keys()]) chmodSync(join(tree, path), EXECUTABLE.has(path) ? 0o755 : 0o644);
   const output = values.uncompressed ?? join(PROJECT, `dist/uam_${version}_${debianName}.deb`);
   const compression = values.uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
-  // dpkg-deb(1): of when the package and the files in it are, at the latest.
+  // dpkg-deb(1): the latest time stamp of the package and the files in it.
   const time = { SOURCE_DATE_EPOCH: String(date.getTime() / 1000) };
   must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output], time);
   rmSync(tree, { recursive: true });
@@ -245,7 +245,7 @@ function must(argv: readonly string[], variables: Readonly<Record<string, string
   return stdout.toString();
 }
 
-/** The path of a file of the tree, whose directories are made with mode 0755, whatever the umask. */
+/** The path of a file in the tree, whose directories are created with mode 0755, whatever the umask. */
 function placeFor(tree: string, path: string): string {
   const parts = path.split("/");
   for (const count of parts.keys()) {

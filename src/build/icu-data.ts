@@ -1,8 +1,8 @@
-/** ICU's data without its languages: of 26 MB the server needs what initdb looks at. */
+/** ICU's data without its languages: of 26 MB the server needs only what initdb reads. */
 
 /**
- * The items that stay: initdb asks for the version of the collation "unicode", which every cluster lists. Nothing else is
- * asked of ICU, since the databases here have PostgreSQL's builtin locale.
+ * The items that stay: initdb asks for the version of the collation "unicode", which every cluster lists. Nothing else
+ * uses ICU, since the databases here have PostgreSQL's builtin locale.
  */
 const NEEDED: readonly string[] = ["coll/root.res", "coll/ucadata.icu"];
 
@@ -12,18 +12,18 @@ const INTO_HEADER = 12;
 
 /**
  * The same library (libicudata) with the contents of all other items set to zero, so that it compresses to nothing; it keeps
- * its size and symbols. Asked for another language, ICU says that its file has the wrong format. Throws if it is built in
- * another way than expected.
+ * its size and symbols. Asked for another language, ICU reports that its file has the wrong format. Throws if the library is
+ * not built as expected.
  */
 export function withoutLanguages(library: Uint8Array): Uint8Array {
   const copy = Buffer.from(library);
   const start = copy.indexOf(PACKAGE) - INTO_HEADER;
-  if (start < 0) throw new Error("The library holds no package of ICU data.");
+  if (start < 0) throw new Error("The library contains no package of ICU data.");
   const items = itemsOf(copy, start + copy.readUInt16LE(start));
   for (const name of NEEDED) {
     if (!items.some((item) => item.name === name)) throw new Error(`The package of ICU data has no ${name}.`);
   }
-  // Where the last item ends is not in the package: it stays.
+  // The package does not say where the last item ends: it stays.
   for (const [index, { name, at }] of items.slice(0, -1).entries()) {
     if (!NEEDED.includes(name)) copy.fill(0, at, items[index + 1]?.at);
   }
@@ -31,7 +31,7 @@ export function withoutLanguages(library: Uint8Array): Uint8Array {
 }
 
 interface Item {
-  /** Without the name of the package, `icudt60l/`. */
+  /** Without the package's name, `icudt60l/`. */
   readonly name: string;
   readonly at: number;
 }

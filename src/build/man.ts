@@ -1,4 +1,4 @@
-/** The manual page, made from what the program says of itself. */
+/** The manual page, generated from the program's own texts. */
 
 import type { CommandPage } from "./command-pages.ts";
 import type { Example } from "./examples.ts";
@@ -34,7 +34,7 @@ export function renderManual({ version, commands, examples, variables, files }: 
     ...variables.flatMap(({ name, fallback, meaning }) => [
       ".TP",
       `.B ${roff(name)}`,
-      // A list is one long word: it may be broken after each comma.
+      // A list is one long word: it may break after each comma.
       `${line(`${meaning} [`)[0]}${roff(fallback === "" ? "none" : fallback).replaceAll(",", ",\\:")}]`,
     ]),
     ".SH EXIT STATUS",

@@ -1,6 +1,6 @@
 /**
- * What a binary is made of, for either architecture: the versions and checksums are those of the two lock files, of the project
- * for the packages, and of bun/ beside this for the runtime.
+ * The parts of a binary, for either architecture: the versions and checksums are those of the two lock files, the project's
+ * for the packages and the one in bun/ for the runtime.
  */
 
 import { copyFileSync, mkdirSync } from "node:fs";
@@ -12,20 +12,20 @@ import runtimes from "./bun/package.json" with { type: "json" };
 /** The top of the checkout. */
 export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** As Node.js and npm packages call it. */
+/** The name that Node.js and npm packages use. */
 export type Architecture = "x64" | "arm64";
 
-/** Where the parts of a binary are, as paths. */
+/** The paths of a binary's parts. */
 export interface Parts {
-  /** A Bun for the architecture, to which the program is appended. */
+  /** The Bun for the architecture, to which the program is appended. */
   readonly bun: string;
-  /** A node_modules that holds the native packages for the architecture. */
+  /** A node_modules with the native packages for the architecture. */
   readonly modules: string;
 }
 
 const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" } as const;
 
-/** The architecture of this machine. Throws where it is none that is built for. */
+/** The architecture of this machine. Throws if there are no builds for it. */
 export function ownArchitecture(): Architecture {
   const { arch } = process;
   if (arch !== "x64" && arch !== "arm64") throw new Error(`There are no binaries for ${arch}.`);
@@ -33,8 +33,8 @@ export function ownArchitecture(): Architecture {
 }
 
 /**
- * Throws unless `version`, of the Bun that runs the build, is that of the binaries: the one compiles the program to bytecode, and
- * the other has to read that.
+ * Throws unless `version`, of the Bun that runs the build, is that of the binaries: the former compiles the program to bytecode, and
+ * the latter has to read it.
  */
 export function requireBun(version: string): void {
   for (const [name, pinned] of Object.entries(runtimes.optionalDependencies)) {
@@ -43,9 +43,9 @@ export function requireBun(version: string): void {
 }
 
 /**
- * Installs what this checkout lacks for a binary into `cache`, for good. The runtime comes from its lock file for this machine's
+ * Installs into `cache` what this checkout lacks for a binary; it stays there. The runtime comes from its lock file for this machine's
  * architecture too: the Bun that runs the build may be another variant of the same version, and the bytes of the result must not
- * depend on it. Throws what the installation said if it fails.
+ * depend on it. Throws the installation's output if it fails.
  */
 export function installParts(cache: string, architecture: Architecture): Parts {
   const directory = join(cache, `linux-${architecture}`);
@@ -57,7 +57,7 @@ export function installParts(cache: string, architecture: Architecture): Parts {
   };
 }
 
-/** Installs what package.json and bun.lock in `source` say into `target`, as on another machine; gives its node_modules. */
+/** Installs what package.json and bun.lock in `source` list into `target`, as on another machine; returns its node_modules. */
 function installed(source: string, target: string, architecture: Architecture): string {
   mkdirSync(target, { recursive: true });
   for (const name of ["package.json", "bun.lock"]) copyFileSync(join(source, name), join(target, name));

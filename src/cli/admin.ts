@@ -89,7 +89,7 @@ function runPasswd({ name, passwordStdin }: PasswordInput): Command {
     });
 }
 
-/** Reads or makes a password, has it stored, and prints it once if it was made. */
+/** Reads or generates a password, stores it through `work`, and prints it once if it was generated. */
 async function withPassword(
   environment: CliEnvironment,
   fromStandardInput: boolean,

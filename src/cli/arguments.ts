@@ -13,7 +13,7 @@ import { formatTimestamp } from "../shared/timestamp.ts";
 import { stored } from "./completion.ts";
 import { type DayEdge, parseMoment } from "./moment.ts";
 
-/** Longer than the API's: a shell has room. */
+/** Longer than the API's: a terminal has room. */
 const DEFAULT_PAGE_SIZE = 50;
 
 /** `--json`. */
@@ -31,7 +31,7 @@ export function pageOptions() {
   return {
     page: withDefault(
       option("--page", integer({ min: 1, max: 999_999_999, metavar: "N" }), {
-        description: message`Which page; page 1 has the newest.`,
+        description: message`The page to show; page 1 has the newest.`,
       }),
       1,
     ),
@@ -49,7 +49,7 @@ export function textOption(name: `--${string}`, metavar: Uppercase<string>, desc
   return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
 }
 
-/** An option with a number of days; left out, `policy.default_ttl` holds, which the API also says by 0. */
+/** An option with a number of days. Without it `policy.default_ttl` applies, as for 0 in the API. */
 export function daysOption(name: `--${string}`, description: Message) {
   return optional(option(name, checked("DAYS", 1, parseDays, String), { description }));
 }
@@ -88,7 +88,7 @@ function moment(edge: DayEdge): ValueParser<"sync", Date> {
   return checked("TIME", new Date(0), (input) => parseMoment(input, edge, systemClock.now()), formatTimestamp);
 }
 
-/** A value parser out of a function that throws `invalid`. */
+/** A value parser made from a function that throws `invalid`. */
 function checked<T>(
   metavar: "TIME" | "DURATION" | "DAYS",
   placeholder: T,

@@ -38,8 +38,8 @@ function runExport(range: ExportRange, output: string | undefined): Command {
 }
 
 /**
- * Writes all of it into a new file, mode 0600, on disk on return. Throws `conflict` where a file or a link is there, `invalid` where
- * none can be; nothing is left of one that broke off.
+ * Writes all of it to a new file of mode 0600, which is on disk on return. Throws `conflict` if a file or link of that name exists,
+ * and `invalid` if the file cannot be created; an incomplete file is removed.
  */
 export async function writeNewFile(path: string, content: ReadableStream<Uint8Array>): Promise<void> {
   const file = await open(path, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
@@ -48,7 +48,7 @@ export async function writeNewFile(path: string, content: ReadableStream<Uint8Ar
       : new UamError("invalid", `${path} cannot be written: ${cause.message}`);
   });
   try {
-    // Whole chunks or an error: on a full disk write(2) stores a part and says how much.
+    // Whole chunks or an error: on a full disk write(2) stores a part and returns its size.
     for await (const chunk of content) await file.appendFile(chunk);
     await file.sync();
   } catch (error) {

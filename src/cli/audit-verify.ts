@@ -6,8 +6,8 @@ import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Verification } from "../domain/audit/verify.ts";
+import { counted } from "../shared/counted.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
-import { counted } from "./output.ts";
 
 interface VerifyInput {
   readonly head: string | undefined;
@@ -21,7 +21,7 @@ export const auditVerifyCommand = command(
     object({
       head: optional(
         option("--head", string({ metavar: "NUMBER:SEAL" }), {
-          description: message`A head from the service's log or mail: shows whether records are missing at the end, too.`,
+          description: message`A head from the service's log or mail: also shows whether records are missing at the end.`,
         }),
       ),
       json: option("--json", { description: message`Print one JSON object.` }),
@@ -29,7 +29,7 @@ export const auditVerifyCommand = command(
     (input) => runVerify(input),
   ),
   {
-    brief: message`Check that the audit log is as it was written.`,
+    brief: message`Check that nobody has altered the audit log.`,
     description: message`Checks every record against its seal, and names the first that was altered, removed or inserted since the service wrote it. Exits 1 if there is one.`,
   },
 );

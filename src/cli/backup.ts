@@ -4,12 +4,12 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
+import { counted } from "../shared/counted.ts";
 import { UamError } from "../shared/errors.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
 import { fileName } from "./completion.ts";
 import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "./environment.ts";
-import { counted } from "./output.ts";
 
 interface BackupInput {
   readonly file: string;

@@ -1,4 +1,4 @@
-/** Completion: the parser knows commands, options and their values; names of what is stored come from the database. */
+/** Completion: the parser knows commands, options and their values; stored names come from the database. */
 
 import { bash, fish, nu, pwsh, type ShellCompletion, zsh } from "@optique/core/completion";
 import { message, text } from "@optique/core/message";
@@ -8,7 +8,7 @@ import type { Nameable } from "../domain/stats/names.ts";
 import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
 import type { CliEnvironment } from "./environment.ts";
 
-/** What a shell asked for: what it is to be offered, with placeholders for names. */
+/** What a shell asked for: the suggestions to offer, with placeholders for names. */
 export interface Asked {
   readonly shell: ShellCompletion;
   readonly suggestions: readonly Suggestion[];
@@ -16,16 +16,16 @@ export interface Asked {
 
 /** How long a shell waits for names, in milliseconds. */
 const PATIENCE = 2000;
-/** No argument can hold it. */
+/** No argument can contain it. */
 const MARK = "\0";
 const SHELLS = { bash, zsh, fish, nu, pwsh };
 
-/** A text argument whose values are names of what is stored. */
+/** A text argument whose values are stored names. */
 export function stored<M extends "NAME" | "KEYID" | "ID">(metavar: M, kind: Nameable): ValueParser<"sync", string> {
   return offering(string({ metavar }), kind);
 }
 
-/** The same parser; the shell is offered the names of what is stored. */
+/** The same parser; the shell is offered the stored names. */
 export function offering<T>(parser: ValueParser<"sync", T>, kind: Nameable): ValueParser<"sync", T> {
   return { ...parser, suggest: () => [{ kind: "literal", text: `${MARK}${kind}` }] };
 }
@@ -35,7 +35,7 @@ export function fileName(): ValueParser<"sync", string> {
   return { ...string({ metavar: "FILE" }), suggest: (prefix) => [{ kind: "file", type: "any", pattern: prefix }] };
 }
 
-/** The shells, which give what they are asked for to `ask` instead of printing it. */
+/** The shells, which pass their request to `ask` instead of printing suggestions. */
 export function askingShells(ask: (asked: Asked) => void): Record<string, ShellCompletion> {
   const asking = Object.entries(SHELLS).map(([name, shell]) => {
     const encodeSuggestions = (suggestions: readonly Suggestion[]) => {
@@ -47,7 +47,7 @@ export function askingShells(ask: (asked: Asked) => void): Record<string, ShellC
   return Object.fromEntries(asking);
 }
 
-/** What the shell is to print; `words` are those of the command line, the last of them unfinished. */
+/** The text for the shell; `words` are those of the command line, the last of them unfinished. */
 export async function answer(
   environment: CliEnvironment,
   { shell, suggestions }: Asked,
@@ -58,14 +58,14 @@ export async function answer(
       ? await namesOf(environment, suggestion.text.slice(MARK.length) as Nameable, words)
       : [suggestion],
   );
-  // A line each, which is how the scripts read them.
+  // One per line, as the scripts read them.
   const offered = (await Promise.all(complete)).flat();
   // Short for --help, which is offered as well.
   const chunks = [...shell.encodeSuggestions(offered.filter((one) => one.kind !== "literal" || one.text !== "-h"))];
   return chunks.map((chunk) => `${chunk}\n`).join("");
 }
 
-/** None where they cannot be had: whoever presses a key gets no error. */
+/** None if they cannot be read: pressing Tab must not print an error. */
 async function namesOf(
   environment: CliEnvironment,
   kind: Nameable,

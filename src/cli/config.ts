@@ -13,7 +13,7 @@ export const configCommand = command(
   map(object({ json: jsonFlag() }), (input) => runConfig(input)),
   {
     brief: message`Print the configuration in force, without secrets.`,
-    description: message`Prints each variable with its value, as it could be set; of a secret, only that it is set. If the configuration has faults, names them all and exits 78. uam serve --help explains the variables.`,
+    description: message`Prints each variable with its value, in the form in which it can be set; for a secret, only that it is set. If the configuration has faults, lists them all and exits 78. uam serve --help explains the variables.`,
   },
 );
 

@@ -1,4 +1,4 @@
-/** Changes to a user that cannot be taken back: they are made only once a person, or --yes, agreed. */
+/** Changes to a user that cannot be undone: made only after a person, or --yes, has confirmed them. */
 
 import { message } from "@optique/core/message";
 import { option } from "@optique/core/primitives";
@@ -7,7 +7,7 @@ import type { UserRow } from "../store/schema.ts";
 import { type CliEnvironment, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 
-/** What is to be agreed to, and how it is put. */
+/** What is to be confirmed, and how to ask. */
 export interface Confirmation {
   /** The user, as typed. */
   readonly user: string;
@@ -15,7 +15,7 @@ export interface Confirmation {
   /** "Deleting". */
   readonly doing: string;
   readonly question: (user: UserRow) => string;
-  /** What is said after a no. */
+  /** Printed after a no. */
   readonly refused: string;
 }
 
@@ -24,7 +24,7 @@ export function yesFlag() {
   return option("--yes", { description: message`Do not ask.` });
 }
 
-/** Asks, unless `yes`, and does the work; a mistake in usage where nobody can be asked, a failure where the answer is no. */
+/** Asks, unless `yes`, and does the work. A usage error if nobody can be asked, a failure if the answer is no. */
 export async function confirmed(
   environment: CliEnvironment,
   { user: reference, yes, doing, question, refused }: Confirmation,
@@ -32,7 +32,7 @@ export async function confirmed(
 ): Promise<number> {
   const { ask } = environment;
   if (!yes && ask === undefined) {
-    environment.err(`uam: ${doing} needs --yes where nobody can be asked.\n`);
+    environment.err(`uam: ${doing} needs --yes if there is no terminal to ask at.\n`);
     return EXIT.usage;
   }
   return await withServices(environment, "change", async (context) => {

@@ -7,8 +7,8 @@ import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import type { ConfigError } from "../config/config.ts";
 import { areaOf, type Finding } from "../doctor/finding.ts";
+import { counted } from "../shared/counted.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, loadConfigOnHost } from "./environment.ts";
-import { counted } from "./output.ts";
 
 export const doctorCommand = command(
   "doctor",
@@ -63,7 +63,7 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
   }
 }
 
-/** What root could not look at, as the service's user sees it. */
+/** The checks that root could not make, made as the service's user. */
 function withService(environment: CliEnvironment, own: readonly Finding[], fix: boolean): readonly Finding[] {
   const unseen = new Set(own.filter(({ state }) => state === "skipped").map(({ area }) => area));
   if (environment.runAsService === undefined || unseen.size === 0) return own;
@@ -72,12 +72,12 @@ function withService(environment: CliEnvironment, own: readonly Finding[], fix: 
   try {
     seen = JSON.parse(text);
   } catch {
-    return [...own, areaOf("service").fault("The user of the service cannot run the doctor", "run it with sudo -u")];
+    return [...own, areaOf("service").fault("The service's user cannot run uam doctor", "run it with sudo -u")];
   }
   return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
 }
 
-/** With what the host lacks besides. */
+/** The faults, including what the host lacks. */
 async function everyFault(environment: CliEnvironment, known: ConfigError): Promise<ConfigError> {
   return await loadConfigOnHost(environment).then(
     () => known,

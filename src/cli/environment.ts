@@ -1,5 +1,5 @@
 /**
- * What a command is given, and how it opens the services. Whatever is costly to load is imported where it is used, so
+ * What a command is given, and how it opens the services. Modules that are slow to load are imported where they are used, so
  * that `uam version`, help and completion answer at once.
  */
 
@@ -11,20 +11,20 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 
-/** The process, as far as commands may know it. */
+/** The process, as commands see it. */
 export interface CliEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Those that every shell of this host finds in the environment file. */
+  /** Those of the environment file, which hold in every shell of this host. */
   readonly installed?: Readonly<Record<string, string | undefined>>;
   readonly currentDirectory: string;
   readonly isRoot: boolean;
-  /** How a person would call this program from here. */
+  /** How a person would run this program from here. */
   readonly invocation: string;
   /** Path of the built program; undefined when run from source. */
   readonly program?: string | undefined;
-  /** Who is at the keyboard, for the audit log: who logged in, else the account that this runs as. */
+  /** The operator, for the audit log: the person who logged in, else the account that this process runs as. */
   readonly operator: string;
-  /** Runs the program once more, as the user of the service, and gives what it prints; for root where that is another user. */
+  /** Runs the program again as the service's user and returns its output; set only for root, if that is another user. */
   readonly runAsService?: ((args: readonly string[]) => string) | undefined;
   /** True if standard error is a terminal. */
   readonly isTerminal: boolean;
@@ -32,15 +32,15 @@ export interface CliEnvironment {
   readonly columns: number | undefined;
   readonly runtime: Runtime;
   readonly out: (text: string) => void;
-  /** Writes at the pace of who reads; resolves when all is written, or nobody reads any more. */
+  /** Writes at the reader's pace; resolves when everything is written or the reader has gone. */
   readonly outStream: (stream: ReadableStream<Uint8Array>) => Promise<void>;
   readonly err: (text: string) => void;
   readonly readStandardInput: () => Promise<string>;
-  /** Asks a person and resolves to the answer, "" at the end of input; undefined where nobody can be asked. */
+  /** Asks a person and resolves to the answer, "" at the end of input; undefined if nobody can be asked. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Resolves when the process is told to end (SIGTERM, SIGINT), which before the first call ends it at once. */
+  /** Resolves when the process is told to stop (SIGTERM, SIGINT). Before the first call these signals end it at once. */
   readonly untilStopped: () => Promise<void>;
-  /** Calls the listener whenever the process is told to read its files again (SIGHUP); until then SIGHUP ends it. */
+  /** Calls the listener whenever the process is told to reload its files (SIGHUP). Before the first call SIGHUP ends it. */
   readonly onReload?: (listener: () => void) => void;
 }
 
@@ -55,12 +55,12 @@ export async function loadConfig(environment: CliEnvironment): Promise<Config> {
   return readConfig(environment.variables, environment);
 }
 
-/** True if the variable is set, to more than nothing. */
+/** True if the variable is set and not empty. */
 export function isGiven({ variables }: CliEnvironment, name: string): boolean {
   return (variables[name] ?? "") !== "";
 }
 
-/** As `loadConfig`, and what the host lacks of what the configuration names are faults, too. */
+/** Like `loadConfig`; what the configuration names and the host lacks is a fault, too. */
 export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../config/config.ts");
   const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
@@ -81,7 +81,7 @@ export async function loadConfigOnHost(environment: CliEnvironment): Promise<Con
   return readConfig(environment.variables, { ...environment, lacks });
 }
 
-/** The log of a command: `serve` says what it does, others only what went wrong. */
+/** The log of a command: `serve` logs what it does, others only what went wrong. */
 export async function commandLog(environment: CliEnvironment, config: Config, quiet: boolean): Promise<Log> {
   const { openLog } = await import("../server/logging.ts");
   return openLog({
@@ -99,9 +99,9 @@ export async function commandLog(environment: CliEnvironment, config: Config, qu
 export type Purpose = "read" | "store" | "change";
 
 /**
- * Runs `work` with the services on behalf of the operator, and lets go of them whatever happens. A command that only reads makes no
- * database and leaves one of an older version as it is, which is a failure; told to end, it fails at once. Any other brings the
- * database up to date first, and finishes what it does.
+ * Runs `work` with the services on behalf of the operator, and closes them whatever happens. A command that only reads creates no
+ * database, and fails on one of an older version without changing it; told to stop, it fails at once. Any other migrates the
+ * database first, and finishes its work even if told to stop.
  */
 export async function withServices<T>(
   environment: CliEnvironment,
@@ -125,7 +125,7 @@ export async function withServices<T>(
   }
 }
 
-/** Aborted when the process is told to end. */
+/** Aborted when the process is told to stop. */
 export function stopSignal(environment: CliEnvironment): AbortSignal {
   const controller = new AbortController();
   void environment.untilStopped().then(() => controller.abort());
@@ -138,5 +138,5 @@ export function operatorOf(environment: CliEnvironment): Actor {
 }
 
 function giveUp(): never {
-  throw new UamError("internal", "Told to end before it was done");
+  throw new UamError("internal", "Stopped before it was done");
 }

@@ -5,7 +5,7 @@ import { withoutPrefix } from "../shared/account-name.ts";
 import { UamError } from "../shared/errors.ts";
 import type { UserRow } from "../store/schema.ts";
 
-/** What may be an id; one that is longer is nobody's. */
+/** The form of an id; no id is longer. */
 const ID = /^\d{1,15}$/;
 
 /** The user with that name, host account or id, in this order: a name may be all digits. Undefined if there is none. */

@@ -55,10 +55,10 @@ async function askService(config: Config): Promise<string | undefined> {
     ...targetOf(config.listen),
     path: PATH,
     headers: { host: "localhost" },
-    // A connection of its own each time.
+    // A new connection each time.
     agent: false,
     timeout: TIMEOUT,
-    // The certificate is for the public name, and nothing but "are you there" is said to whoever answers here.
+    // The certificate is for the public name, and nothing confidential is sent to whoever answers here.
     rejectUnauthorized: false,
   };
   return await new Promise((resolve) => {
@@ -72,7 +72,7 @@ async function askService(config: Config): Promise<string | undefined> {
   });
 }
 
-/** Where to ask: an address that stands for all of them is asked on the loopback. */
+/** Where to ask: on the loopback if the service listens on all addresses. */
 function targetOf(listen: Listen): { readonly socketPath: string } | { readonly host: string; readonly port: number } {
   if (listen.kind === "unix") return { socketPath: listen.path };
   const { hostname, port } = listen;

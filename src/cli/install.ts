@@ -33,7 +33,7 @@ export const installCommand = command(
         description: message`direct: the service runs as root. sudo: it runs as uam, and changes the host through sudo.`,
       }),
       moveKeys: option("--move-keys", {
-        description: message`Move the key files of an installation in direct mode out of the homes, where their owners can put a revoked key back. Logins go on meanwhile.`,
+        description: message`Move the key files of an installation in direct mode out of the homes, where their owners can put a revoked key back. Logins keep working meanwhile.`,
       }),
       dryRun,
     }),
@@ -87,13 +87,13 @@ function runUninstall(input: { readonly dryRun: boolean }): Command {
   };
 }
 
-/** Safe to repeat, whatever ended it before. */
+/** Safe to repeat, wherever an earlier run stopped. */
 function runMoveKeys(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
     requireMovable(environment, config, input.mode);
     const sshUnit = findSshUnit();
-    if (sshUnit === undefined) throw new UamError("invalid", "This host has no unit of sshd");
+    if (sshUnit === undefined) throw new UamError("invalid", "This host has no systemd unit for sshd");
     const { planMove } = await import("../install/move-keys.ts");
     const { processLimit } = await import("../install/limits.ts");
     const move = planMove({
@@ -111,7 +111,7 @@ function runMoveKeys(input: { readonly mode: InstallMode; readonly dryRun: boole
     await carryOut(environment, begin, false);
     if (begin.length > 0) await writeNewFiles(environment, { ...config, authorizedKeysFile: CENTRAL_KEY_FILE });
     await carryOut(environment, move.finish, false);
-    environment.err(`The key files are in ${KEYS_DIRECTORY} now; sshd reads no others of these accounts.\n`);
+    environment.err(`The key files are now in ${KEYS_DIRECTORY}; sshd reads no others for these accounts.\n`);
     return EXIT.done;
   };
 }
@@ -121,16 +121,18 @@ function requireMovable({ variables, installed = {} }: CliEnvironment, config: C
     throw new UamError("invalid", why);
   };
   if (mode !== "direct" || config.hostMode !== "direct")
-    fail("Only in direct mode can the key files be outside the homes: in sudo mode their owners write them");
-  if (!existsSync(ENVIRONMENT_FILE)) fail("Nothing is installed here: uam install --mode direct");
+    fail(
+      "Key files can be outside the homes only in direct mode; in sudo mode they are written as the accounts' owners",
+    );
+  if (!existsSync(ENVIRONMENT_FILE)) fail("uam is not installed here: run uam install --mode direct");
   if (variables.UAM_AUTHORIZED_KEYS_FILE !== installed.UAM_AUTHORIZED_KEYS_FILE)
     fail(`UAM_AUTHORIZED_KEYS_FILE is set in this shell: unset it, so that ${ENVIRONMENT_FILE} counts`);
   const { authorizedKeysFile: place } = config;
   if (place.startsWith("/") && place !== CENTRAL_KEY_FILE && !place.startsWith(`${config.homeBase}/`))
-    fail(`The key files are outside the homes already: UAM_AUTHORIZED_KEYS_FILE is ${place}`);
+    fail(`The key files are already outside the homes: UAM_AUTHORIZED_KEYS_FILE is ${place}`);
 }
 
-/** What the service did when it was started again, if it runs; throws `internal` if an open account has no file now. */
+/** Writes the key files that the restarted service has not written yet. Throws `internal` if an open account still has none. */
 async function writeNewFiles(environment: CliEnvironment, config: Config): Promise<void> {
   const { openServices } = await import("../server/compose.ts");
   const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
@@ -150,7 +152,7 @@ async function writeNewFiles(environment: CliEnvironment, config: Config): Promi
     const who = lacking.join(", ");
     throw new UamError(
       "internal",
-      `No key file could be written for ${who}: sshd reads both places until it is run again`,
+      `No key file could be written for ${who}; sshd reads both places until you run this again`,
     );
   } finally {
     await close();
@@ -183,7 +185,7 @@ function findSshUnit(): string | undefined {
   return SSH_UNITS.find((unit) => UNIT_DIRECTORIES.some((directory) => existsSync(`${directory}/${unit}`)));
 }
 
-/** For root, who becomes the service's user by itself where that is another. */
+/** For root; uam switches to the service's user by itself if that is another. */
 function nextSteps(program: string): string {
   return `Installed. Next:
   editor ${ENVIRONMENT_FILE}    UAM_BASE_URL, mail, TLS
@@ -197,7 +199,7 @@ function whatStays(accounts: readonly string[]): string {
   const people =
     accounts.length === 0
       ? "There are no accounts of external users.\n"
-      : `These accounts stay as they are, and so does what sshd is told about them: ${accounts.join(", ")}
-  Nothing ends them before their expiry date now. To shut one: usermod --expiredate 1 NAME; pkill -KILL -u NAME\n`;
+      : `These accounts stay as they are, and so does sshd's configuration for them: ${accounts.join(", ")}
+  Nothing shuts them before their expiry date now. To shut one: usermod --expiredate 1 NAME; pkill -KILL -u NAME\n`;
   return `Uninstalled. ${people}The data is in ${STATE_DIRECTORY}, the configuration in ${CONFIG_DIRECTORY}.\n`;
 }

@@ -5,7 +5,7 @@ import { ENVIRONMENT_FILE } from "../install/settings.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { EXIT } from "./environment.ts";
 
-/** The variables of /etc/uam/uam.env, none without it; a file that must not be trusted ends the program by `refuse`. */
+/** The variables of /etc/uam/uam.env; none if it is missing. A file that must not be trusted ends the program through `refuse`. */
 export function installedVariables(
   refuse: (message: string, exitCode: number) => never,
 ): Readonly<Record<string, string>> {

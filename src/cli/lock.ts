@@ -71,7 +71,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
       if (shut && host.mode !== "dry-run") environment.err(`The account ${account.name} is shut.\n`);
       if (!shut) {
         const now = refused ? "cannot log in" : "may still be able to log in";
-        environment.err(`uam: The account ${account.name} ${now}, and is not wholly shut: ${owed.join(". ")}\n`);
+        environment.err(`uam: The account ${account.name} ${now} and is not completely shut: ${owed.join(". ")}\n`);
       }
     } catch (error) {
       shut = false;
@@ -81,7 +81,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   return { shut, notJournalled };
 }
 
-/** What went wrong, if anything did: the account is to be shut all the same. */
+/** What went wrong, if anything: the account must be shut all the same. */
 async function journal(entry: LockEntry, config: Config): Promise<string | undefined> {
   const { writeLock } = await import("../domain/lifecycle/lock-journal.ts");
   try {
@@ -93,7 +93,7 @@ async function journal(entry: LockEntry, config: Config): Promise<string | undef
   }
 }
 
-/** What is left where nothing can be journalled; without it the next reconciliation would open the account again. */
+/** The last resort if the lock cannot be journalled: otherwise the next reconciliation would open the account again. */
 async function disableAtOnce(environment: CliEnvironment, username: string, where: string): Promise<void> {
   const { disableUser } = await import("../domain/users/users.ts");
   try {
@@ -101,8 +101,8 @@ async function disableAtOnce(environment: CliEnvironment, username: string, wher
       await disableUser(context, (await requireUserReferred(context, username)).id);
     });
   } catch (cause) {
-    const why = `The lock could not be written to ${where}, nor the user disabled: ${publicMessage(cause)}`;
-    throw new UamError("internal", `${why}. Disable the user, or the account is opened again.`, { cause });
+    const why = `The lock could not be written to ${where}, and the user could not be disabled: ${publicMessage(cause)}`;
+    throw new UamError("internal", `${why}. Disable the user, or the account will be opened again.`, { cause });
   }
 }
 
@@ -123,7 +123,7 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     environment.err(
-      `The database cannot be reached now (${why}): the lock is recorded when the service or uam reconcile next runs.\n`,
+      `The database cannot be reached now (${why}): the lock will be recorded when the service or uam reconcile next runs.\n`,
     );
     return true;
   }

@@ -23,7 +23,7 @@ function runOtp(reference: string): Command {
     const { printCode } = await import("../domain/auth/otp.ts");
     const { code, expiresAt } = await withServices(environment, "store", async (context) => {
       const user = await findUserReferred(context, reference);
-      // A name that is nobody's goes on as it is: its refusal is recorded.
+      // An unknown name is passed on as it is, so that its refusal is recorded.
       return await printCode(context, user?.username ?? reference);
     });
     environment.out(`${code}\n`);

@@ -8,20 +8,20 @@ import type { CliEnvironment } from "./environment.ts";
 export interface Column<T> {
   readonly header: string;
   readonly value: (row: T) => string | number;
-  /** What happens to it where the terminal is too narrow: it is cut, with an ellipsis, or left out; "either" is cut before. */
+  /** In a narrow terminal the column is cut, with an ellipsis, or dropped; "either" is cut first. */
   readonly narrow?: "cut" | "drop" | "either";
 }
 
 type Writer = Pick<CliEnvironment, "out" | "err" | "columns">;
 
 const GAP = "  ";
-/** Columns are dropped rather than that others are cut below the first width; the second is cut to where there are none to drop. */
+/** Columns are dropped before others are cut below the first width; to the second they are cut once none is left to drop. */
 const LEGIBLE = 14;
 const NARROWEST = 8;
 
-/** Prints rows under headers, aligned; fitted to the width of a terminal, whole anywhere else. */
+/** Prints rows under headers, aligned; fitted to the width of a terminal, in full anywhere else. */
 export async function printTable<T>(writer: Writer, columns: readonly Column<T>[], rows: readonly T[]): Promise<void> {
-  // Loaded with the first table: help and version answer without it.
+  // Loaded with the first table: help and version do without it.
   const { default: widthOf } = await import("string-width");
   const measured = columns.map((column): Measured => {
     const cells = [column.header, ...rows.map((row) => visible(String(column.value(row))))];
@@ -105,7 +105,7 @@ export function printRecord(writer: Pick<Writer, "out">, record: Readonly<Record
   }
 }
 
-/** Prints JSON, indented; what a terminal might obey in it is escaped. */
+/** Prints indented JSON; characters that a terminal might obey are escaped. */
 export function printJson(writer: Pick<Writer, "out">, value: unknown): void {
   const text = JSON.stringify(value, undefined, 2);
   const escaped = replaceUnprintable(text, (character) => (character === "\n" ? character : jsonEscape(character)));
@@ -119,11 +119,6 @@ export function visible(text: string): string {
     if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
     return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
   });
-}
-
-/** A number with its noun: "1 user", "2 users". */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** A record's timestamp without its milliseconds, still RFC 3339; "-" where there is none. */

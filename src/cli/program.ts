@@ -1,4 +1,4 @@
-/** The command line: runs the command that is asked for, and says what became of it. */
+/** The command line: runs the command that was given, and reports how it ended. */
 
 import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
@@ -23,7 +23,7 @@ export async function runProgram(given: readonly string[], environment: CliEnvir
   }
 }
 
-/** What came of the arguments other than a command to run. */
+/** The outcome of arguments that give no command to run. */
 type Outcome = { readonly shown: "help" } | { readonly asked: Asked | undefined } | { readonly wrong: string };
 
 function parse(args: readonly string[], environment: CliEnvironment, out: (text: string) => void): Command | Outcome {
@@ -42,9 +42,9 @@ function parse(args: readonly string[], environment: CliEnvironment, out: (text:
     aboveError: "none",
     maxWidth: Math.min(environment.columns ?? MAX_WIDTH, MAX_WIDTH),
     termWidth: "auto",
-    // Help is padded at the right; in what shells are given every blank may matter.
+    // Help is padded on the right; in completion output every blank may matter.
     stdout: (text) => out(`${args[0] === "completion" ? text : text.replace(/ +$/gm, "")}\n`),
-    // Errors are said by `finish`.
+    // `finish` prints errors.
     stderr: () => {},
     onError: (_, error) => ({ wrong: formatMessage(error, { quotes: true }) }),
   });
@@ -62,7 +62,7 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
     if (outcome.asked !== undefined) environment.out(await answer(environment, outcome.asked, args.slice(2)));
     return EXIT.done;
   }
-  // Long to load, and printed by one command's help only.
+  // Slow to load, and printed by one command's help only.
   if (args.includes("serve")) environment.out(await variableHelp());
   return EXIT.done;
 }
@@ -75,7 +75,7 @@ async function explained(wrong: string, args: readonly string[]): Promise<string
 async function variableHelp(): Promise<string> {
   const { describeVariables } = await import("../config/config.ts");
   const lines = describeVariables().map((row) => `  ${row.name}\n      ${row.meaning} [${row.fallback}]\n`);
-  return `Environment, with what holds if unset:\n\n${lines.join("")}`;
+  return `Environment variables, with their defaults:\n\n${lines.join("")}`;
 }
 
 async function report(environment: CliEnvironment, error: unknown): Promise<number> {
@@ -94,7 +94,7 @@ function stackOf(error: Error): string {
   return stack ?? message;
 }
 
-/** A system call that failed (errno(3)): its message says which, and where it was called from helps nobody. */
+/** A system call that failed (errno(3)): its message names the call, and a stack trace would not help. */
 function isSystemFailure(error: unknown): error is Error {
   return error instanceof Error && "code" in error && /^E[A-Z0-9]+$/.test(String(error.code));
 }

@@ -1,4 +1,4 @@
-/** uam recycle: who is due to be recycled, and, with --now, doing it at once. */
+/** uam recycle: shows who is due to be recycled; with --now, recycles them at once. */
 
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -28,7 +28,7 @@ export const recycleCommand = command(
   ),
   {
     brief: message`Show or recycle the users whose recycle period is over.`,
-    description: message`Says how many expired users are due, and whether the service waits: after it was stopped for over an hour, or the clock was set, nothing is recycled or purged for 24 hours. --now ends the wait and removes whoever is due, with account, home directory and keys. Exits 1 if somebody could not be removed.`,
+    description: message`Shows how many expired users are due, and whether the service is waiting: after it was stopped for over an hour, or the clock was set, nothing is recycled or purged for 24 hours. --now ends the wait and removes everyone who is due, with their account, home directory and keys. Exits 1 if a user could not be removed.`,
   },
 );
 

@@ -6,6 +6,7 @@ import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import type { RestoreReport } from "../server/backup.ts";
 import { systemClock } from "../shared/clock.ts";
+import { counted } from "../shared/counted.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { BackupSummary } from "../store/backup/backup.ts";
 import { amount, secondsSince } from "./backup.ts";
@@ -19,7 +20,7 @@ import {
   operatorOf,
   stopSignal,
 } from "./environment.ts";
-import { counted, printJson } from "./output.ts";
+import { printJson } from "./output.ts";
 
 interface RestoreInput {
   readonly file: string;
@@ -83,7 +84,7 @@ function contents({ header, rows }: BackupSummary): string {
   const width = Math.max(...header.tables.map(({ name }) => name.length));
   const lines = [
     `The backup is complete. It was made ${formatTimestamp(new Date(header.createdAt))} by uam ${header.program}.`,
-    `${header.auditKey === null ? "The key of the audit log is not in it: keep UAM_AUDIT_KEY." : "It has the key of the audit log."}`,
+    `${header.auditKey === null ? "It does not contain the audit log's key: keep UAM_AUDIT_KEY." : "It contains the audit log's key."}`,
     ...header.tables.map(({ name }) => `  ${name.padEnd(width)}  ${rows[name]}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -23,10 +23,10 @@ import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 import { webOptionsOf } from "./web-options.ts";
 import { welcome } from "./welcome.ts";
 
-/** How long requests under way may take once the service is told to end. */
+/** How long requests under way may take once the service is told to stop. */
 const DRAIN = 60 * SECOND;
 
-/** Migrates, reconciles and serves until the process is told to end. */
+/** Migrates, reconciles and serves until the process is told to stop. */
 export async function serve(environment: CliEnvironment): Promise<number> {
   const stopped = environment.untilStopped();
   const config = await loadConfigOnHost(environment);
@@ -55,9 +55,9 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const jobs = startJobs(services, { transport, reconcile });
     app.enter("serving");
     manager.ready(`answers at ${server.address}`);
-    // The binary writes native libraries to a disk to load them: not to be put off until that disk may be full.
+    // The binary unpacks native libraries to disk to load them: done now, because that disk may be full later.
     Promise.all([loadArgon2(), import("../domain/auth/captcha-image.ts")]).catch((error: unknown) => {
-      log.error("a native library cannot be loaded, without which nobody can log in", { error });
+      log.error("a native library cannot be loaded; without it nobody can log in", { error });
     });
     environment.onReload?.(() => void reload(server, manager, log));
     await stopped;
@@ -74,7 +74,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   return EXIT.done;
 }
 
-/** On an address of its own: who may read the figures is not who may call the API. */
+/** On its own address: those who may read the metrics are not those who may call the API. */
 async function serveMetrics(
   runtime: Runtime,
   { metrics: listen }: Config,
@@ -117,15 +117,15 @@ function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | undefined 
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
-/** On SIGHUP; a certificate that cannot be used leaves the old one in place. */
+/** On SIGHUP. If the new certificate cannot be used, the service keeps the old one. */
 async function reload(server: RunningServer, manager: ServiceManager, log: Log): Promise<void> {
   manager.reloading();
   try {
     const loaded = await server.reload?.();
-    if (loaded === undefined) log.info("nothing to reload: there is no certificate");
+    if (loaded === undefined) log.info("nothing to reload: no certificate is configured");
     else log.info("the certificate was read again", { validTo: loaded.certificateValidTo.toISOString() });
   } catch (error) {
-    log.error("the new certificate cannot be used: the old one stays", { error });
+    log.error("the new certificate cannot be used; the old one stays in use", { error });
   }
   manager.ready(`answers at ${server.address}`);
 }

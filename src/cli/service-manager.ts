@@ -17,11 +17,11 @@ export interface ServiceManager {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Time that is asked for again and again while the service starts, and how long that goes on at most. */
+/** The extra time that is requested again and again while the service starts, and for how long at most. */
 const EXTENSION = 60 * SECOND;
 const LONGEST_START = HOUR;
 
-/** Opens it from $NOTIFY_SOCKET and $WATCHDOG_USEC. Failures are logged, not thrown: the service itself is well. */
+/** Opens it from $NOTIFY_SOCKET and $WATCHDOG_USEC. Failures are logged, not thrown: the service works without systemd. */
 export function openServiceManager(variables: Variables, runtime: Runtime, log: Log): ServiceManager {
   const notify = openNotify(variables, runtime, log);
   const interval = watchdogInterval(variables, runtime.pid);
@@ -43,7 +43,7 @@ export function openServiceManager(variables: Variables, runtime: Runtime, log: 
   };
 }
 
-/** Bringing a large audit log up to date can take longer than the unit's TimeoutStartSec, and must not be cut off each time. */
+/** Migrating a large audit log can take longer than the unit's TimeoutStartSec, and must not be cut off at every start. */
 function extendStart(notify: Notify): NodeJS.Timeout {
   const began = performance.now();
   const extend = () => {
@@ -78,6 +78,6 @@ function attempt(log: Log, work: () => void): void {
   try {
     work();
   } catch (error) {
-    log.error("systemd was not told", { error });
+    log.error("systemd could not be notified", { error });
   }
 }

@@ -1,4 +1,4 @@
-/** Where the unit runs as another user, root's own commands become that user: its data is not root's. */
+/** If the unit runs as another user, root's commands run as that user, too: the data is not root's. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ export interface Replacement {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What root does as root even then: it is about the host, or about nothing. `doctor` asks the service's user besides. */
+/** Commands that root runs as root even then: they concern the host, or no data. `doctor` also asks the service's user. */
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
   // What sudo(8) runs as root for the service.
   "sweep",
 ]);
-/** Of the shell's variables, those that are harmless to somebody else and show in what is printed. */
+/** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -42,8 +42,8 @@ export function belongsToService(args: readonly string[]): boolean {
 }
 
 /**
- * `program` with the same arguments as that user, with its groups and none of root's rights or variables. `operator` goes with
- * it where the kernel does not remember who logged in.
+ * `program` with the same arguments as that user, with its groups and none of root's rights or variables. `operator` is passed
+ * along if the kernel does not remember who logged in.
  */
 export function asServiceUser(
   user: string,

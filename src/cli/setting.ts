@@ -1,4 +1,4 @@
-/** uam setting: the policy durations, which override what is configured. */
+/** uam setting: the policy durations, which override the configuration. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -38,7 +38,7 @@ const set = command(
   ),
   {
     brief: message`Override the configured value.`,
-    description: message`Overrides what is configured, from the next use on. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once; then users and records that are older are deleted for good. The retention cannot be shorter than UAM_AUDIT_RETENTION_MIN.`,
+    description: message`Overrides the configured value, from the next use on. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once; then users and records that are older are deleted for good. The retention cannot be shorter than UAM_AUDIT_RETENTION_MIN.`,
   },
 );
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<SettingRecord>[] = [
   { header: "OVERRIDDEN", value: (setting) => (setting.overridden ? "yes" : "no") },
 ];
 
-/** Only where something is: most of the time nothing is. */
+/** Shown only if a change is pending. */
 const PENDING: Column<SettingRecord> = { header: "PENDING", value: pendingOf };
 
 function runList({ json }: { readonly json: boolean }): Command {
@@ -90,7 +90,7 @@ function changeSetting(json: boolean, work: (context: Context) => Promise<Settin
   };
 }
 
-/** What comes, and when. */
+/** The pending value, and when it takes effect. */
 function pendingOf(setting: SettingRecord): string {
   return "pending" in setting ? `${setting.pending.value} from ${shortTime(setting.pending.at)}` : "-";
 }

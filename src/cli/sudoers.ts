@@ -35,7 +35,7 @@ function runSudoers({ user }: { readonly user: string }): Command {
   };
 }
 
-/** The sudoers file for the configuration and the program, with commands where this host has them. */
+/** The sudoers file for the configuration and the program, with the paths that commands have on this host. */
 export async function sudoersOf(
   config: Config,
   program: readonly string[],
@@ -47,7 +47,7 @@ export async function sudoersOf(
   return renderSudoers({ ...config, user, program, markerGroup: MARKER_GROUP, locate });
 }
 
-/** Throws `invalid` if anybody but root could put another program there: by these rules root runs it. */
+/** Throws `invalid` if anyone but root could replace the program: these rules run it as root. */
 export function requireRootsAlone(path: string): void {
   for (let part = realpathSync(path); ; part = dirname(part)) {
     const { uid, mode } = statSync(part);
@@ -56,7 +56,7 @@ export function requireRootsAlone(path: string): void {
     if (uid !== 0 || ((mode & 0o022) !== 0 && !isSticky)) {
       throw new UamError(
         "invalid",
-        `Others than root can change ${part}, and root would run ${path}: put the program where only root can, as uam install does`,
+        `Users other than root can change ${part}, and root would run ${path}: put the program where only root can write, as uam install does`,
       );
     }
     if (part === "/") return;

@@ -1,10 +1,10 @@
-/** What was probably meant by a command or an option that does not exist. */
+/** What was probably meant by a command or option that does not exist. */
 
 import { extractOptionNames, type Usage, type UsageTerm } from "@optique/core/usage";
 import { closest, distance } from "fastest-levenshtein";
 import { replaceUnprintable } from "../shared/text.ts";
 
-/** Other tools' words for what is called differently here. */
+/** Other tools' names for what is called differently here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ls: ["list"],
   get: ["show"],
@@ -65,7 +65,7 @@ function noOption(path: string, name: string, known: readonly string[]): string 
   return `${path} has no option ${quoted(name)}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
-/** The first option among the words that the command does not have; what follows "--", or is an option's value, is none. */
+/** The first option among the words that the command does not have; words after "--" and options' values do not count. */
 function explainOption(path: string, usage: Usage, words: readonly string[]): string | undefined {
   const names = [...extractOptionNames(usage), ...EVERYWHERE];
   const withValue = valueOptions(usage);
@@ -78,13 +78,13 @@ function explainOption(path: string, usage: Usage, words: readonly string[]): st
   return undefined;
 }
 
-/** The name that was probably meant: another tool's word for it, one that begins like it, or the one that differs in the least. */
+/** The name that was probably meant: another tool's name for it, one that begins like it, or the one that differs least. */
 function nearest(word: string, names: readonly string[]): string | undefined {
   const known = SYNONYMS[word]?.find((name) => names.includes(name));
   const begun = word.length > 2 ? names.find((name) => name.startsWith(word)) : undefined;
   if (known !== undefined || begun !== undefined || names.length === 0) return known ?? begun;
   const similar = closest(word, names);
-  // More than half of it changed is another word.
+  // If more than half of it differs, it is another word.
   return distance(word, similar) <= Math.ceil(word.length / 2) ? similar : undefined;
 }
 

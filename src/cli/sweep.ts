@@ -1,4 +1,4 @@
-/** uam sweep: kills all that runs as one account. Run by the service through sudo, as root. */
+/** uam sweep: kills every process of one account. Run by the service through sudo, as root. */
 
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";

@@ -1,9 +1,9 @@
-/** What the HTTP side is given of the configuration. */
+/** The part of the configuration that the HTTP side gets. */
 
 import type { Config } from "../config/config.ts";
 import type { WebOptions } from "../server/api/web.ts";
 
-/** What the HTTP side follows, out of the configuration: field by field, for it holds secrets that are none of its. */
+/** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(config: Config, about: Pick<WebOptions, "version" | "runtime" | "observe">): WebOptions {
   return {
     baseUrl: config.baseUrl,

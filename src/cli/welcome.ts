@@ -1,4 +1,4 @@
-/** What `serve` says once it answers: every command in it works as printed, in any other shell of this host. */
+/** What `serve` prints once it answers: every command in it works as printed, in any other shell of this host. */
 
 import type { Config } from "../config/config.ts";
 import { API_ROOT } from "../server/api/app.ts";
@@ -10,12 +10,12 @@ import { shellWord } from "./shell-word.ts";
 export interface Serving {
   readonly config: Config;
   readonly environment: Pick<CliEnvironment, "variables" | "installed" | "isRoot" | "invocation">;
-  /** Where the server says that it listens, e.g. "http://0.0.0.0:8080" or "unix:/run/uam/uam.sock". */
+  /** Where the server listens, as it reports it, e.g. "http://0.0.0.0:8080" or "unix:/run/uam/uam.sock". */
   readonly address: string;
   readonly hasAdmins: boolean;
 }
 
-/** The lines for a newcomer; which of them depends on the mode and on whether there is an administrator. */
+/** The lines for a newcomer; they depend on the mode and on whether there is an administrator. */
 export function welcome({ config, environment, address, hasAdmins }: Serving): string {
   const { base, options } = reach(config, address);
   const lines = [`uam ${VERSION} answers at ${base}${API_ROOT}/healthz (listening on ${address}).`];
@@ -35,14 +35,14 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
   return `${lines.join("\n")}\n`;
 }
 
-/** Where curl(1) finds the service from this host, and what it has to be told for that. */
+/** Where curl(1) finds the service from this host, and the options that it needs. */
 function reach({ baseUrl }: Config, address: string): { readonly base: string; readonly options: string } {
   if (address.startsWith("unix:"))
     return { base: "http://localhost", options: `--unix-socket ${shellWord(address.slice(5))} ` };
   const local = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   if (!local.startsWith("https:")) return { base: local, options: "" };
   const { host } = new URL(local);
-  // A certificate is for the name that people use.
+  // The certificate is for the name that people use.
   if (baseUrl.startsWith("https:")) return { base: baseUrl, options: `--connect-to ::${withPort(host)} ` };
   return { base: local, options: "--insecure " };
 }
@@ -63,9 +63,9 @@ function settings(config: Config, { variables, installed = {}, isRoot }: Serving
   ];
 }
 
-/** As whom the command is to be run, and which secrets it needs that must not be printed. */
+/** Which user has to run the command, and which secrets it needs that must not be printed. */
 function whoAndHow(config: Config, { variables, installed = {}, isRoot }: Serving["environment"]): string {
-  // Root becomes the service's user by itself.
+  // Run as root, uam switches to the service's user by itself.
   const asRoot = isRoot || (config.hostMode === "sudo" && installed.UAM_HOST_MODE === "sudo");
   const secrets = ["UAM_DATABASE_URL", "UAM_AUDIT_KEY"].filter(
     (name) => variables[name] && variables[name] !== installed[name],

@@ -1,19 +1,20 @@
 /** The database: version, role, schema, and what is stored in it. */
 
 import { sql } from "drizzle-orm";
+import { counted } from "../shared/counted.ts";
 import type { Database } from "../store/client.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const OLDEST = 14;
 const database = areaOf("database");
 
-/** Looks at the server and the role; `isExternal` if it is not the one that the program brings along. */
+/** Looks at the server and the role; `isExternal` if it is not the embedded one. */
 export async function checkDatabase(db: Database, isExternal: boolean): Promise<readonly Finding[]> {
   const [server] = await db.execute<{ version: string; role: string; superuser: boolean; readonly: string }>(sql`
     select current_setting('server_version') as version, current_user as role,
       current_setting('transaction_read_only') as readonly,
       (select rolsuper from pg_roles where rolname = current_user) as superuser`);
-  if (server === undefined) return [database.fault("PostgreSQL does not say what it is", "look at its log")];
+  if (server === undefined) return [database.fault("PostgreSQL does not report its version", "look at its log")];
   const major = Number.parseInt(server.version, 10);
   return [
     major < OLDEST
@@ -23,12 +24,12 @@ export async function checkDatabase(db: Database, isExternal: boolean): Promise<
       ? [
           database.fault(
             `The role ${server.role} is a superuser of PostgreSQL`,
-            "use a role of its own that owns the database and nothing else",
+            "use a separate role that owns the database and nothing else",
           ),
         ]
       : []),
     ...(server.readonly === "on"
-      ? [database.fault("The database takes no changes (read only)", "point UAM_DATABASE_URL at the primary server")]
+      ? [database.fault("The database is read-only", "point UAM_DATABASE_URL at the primary server")]
       : []),
   ];
 }
@@ -40,10 +41,10 @@ export async function checkAdministrators(db: Database): Promise<readonly Findin
   if (row === undefined || row.count === 0) {
     return [area.fault("There is no administrator", "uam admin add NAME --email ADDRESS")];
   }
-  return [area.ok(`${row.count} ${row.count === 1 ? "administrator" : "administrators"}`)];
+  return [area.ok(counted(row.count, "administrator"))];
 }
 
-/** Mail that was given up, and mail that has waited for long. */
+/** Mail that was given up on, and mail that has waited too long. */
 export async function checkOutbox(db: Database): Promise<readonly Finding[]> {
   const area = areaOf("mail");
   const [row] = await db.execute<{ dead: number; late: number; error: string | null }>(sql`
@@ -55,10 +56,15 @@ export async function checkOutbox(db: Database): Promise<readonly Finding[]> {
   const last = error ? `; the last error was: ${error}` : "";
   return [
     ...(dead > 0
-      ? [area.fault(`${dead} mails could not be sent${last}`, "correct the address or the mail settings")]
+      ? [area.fault(`${counted(dead, "mail")} could not be sent${last}`, "correct the address or the mail settings")]
       : []),
     ...(late > 0
-      ? [area.fault(`${late} mails wait for more than an hour${last}`, "see whether the service runs")]
+      ? [
+          area.fault(
+            `${counted(late, "mail")} waiting for more than an hour${last}`,
+            "check whether the service is running",
+          ),
+        ]
       : []),
   ];
 }

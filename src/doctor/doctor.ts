@@ -1,4 +1,4 @@
-/** Everything that has to be right for the service to do its work, looked at in one go. */
+/** Checks everything that the service needs to do its work. */
 
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
@@ -20,7 +20,7 @@ import { checkSshd } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
-/** The configuration, as far as it is looked at here. */
+/** The part of the configuration that is checked here. */
 export interface DoctorSettings extends MailSettings {
   readonly hostMode: "dry-run" | "direct" | "sudo";
   readonly dataDir: string;
@@ -30,31 +30,31 @@ export interface DoctorSettings extends MailSettings {
   readonly groups: readonly string[];
   readonly shell: string;
   readonly homeBase: string;
-  /** The key of the audit log, which need not be there. */
+  /** The key file of the audit log, which need not exist. */
   readonly auditKeyFile: string;
 }
 
 export interface Examination {
   readonly config: DoctorSettings;
   readonly isRoot: boolean;
-  /** Repair what can be repaired without a decision: rights of directories and files, accounts that differ. */
+  /** Repair what needs no decision: permissions of directories and files, accounts that differ. */
   readonly fix: boolean;
-  /** Sentences about what sudo does not allow; undefined where sudo mode is not in use. */
+  /** Sentences about what sudo does not allow; undefined outside sudo mode. */
   readonly checkSudo?: () => Promise<readonly string[]>;
   /** Opens the services, or throws saying why that is impossible. */
   readonly open: () => Promise<{ readonly services: Services; close(): Promise<void> }>;
 }
 
-const AS_SERVICE = "look at it as the account of the service, too: sudo -u uam uam doctor";
-/** What is looked at through the database alone. */
+const AS_SERVICE = "check it as the service's user, too: sudo -u uam uam doctor";
+/** What can be checked only through the database. */
 const STORED = ["database", "service", "accounts", "closings", "administrators"] as const;
 
-/** Looks at everything; what cannot be looked at is a fault or skipped, and never keeps the rest from being looked at. */
+/** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
   const { config, isRoot, fix } = examination;
   const stored = await guarded("database", () => checkStored(examination));
   return [
-    areaOf("configuration").ok("The configuration can be used"),
+    areaOf("configuration").ok("The configuration is valid"),
     ...(await guarded("data", async () => checkDataDirectory(config.dataDir, fix))),
     ...(await guarded("data", async () =>
       [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
@@ -68,16 +68,16 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...keyPlace(config),
     ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkProcessLimit(LIMITS_FILE))),
     ...(config.hostMode === "sudo" && isRoot
-      ? [areaOf("mail").skipped(`The mail log would come to belong to root; ${AS_SERVICE}`)]
+      ? [areaOf("mail").skipped(`The mail log would become root's; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
     ...(await guarded("clock", checkClock)),
   ];
 }
 
-/** What can be looked at only with the database: itself, the accounts, the mail, the administrators. */
+/** What can be checked only with the database: itself, the accounts, the mail, the administrators. */
 async function checkStored({ config, isRoot, fix, open }: Examination): Promise<readonly Finding[]> {
-  if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can see this");
+  if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can check this");
   if (config.hostMode === "sudo" && isRoot)
     return unseen(`In sudo mode root does not open the database; ${AS_SERVICE}`);
   const { services, close } = await open();
@@ -105,9 +105,9 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
   if (config.hostMode === "direct") {
     return isRoot
       ? [area.ok("Direct mode, as root")]
-      : [area.fault("Direct mode needs root, and this is not root", "run it with sudo, or set UAM_HOST_MODE")];
+      : [area.fault("Direct mode needs root", "run it with sudo, or set UAM_HOST_MODE")];
   }
-  if (isRoot) return [area.skipped(`Root needs no rules of sudo; ${AS_SERVICE}`)];
+  if (isRoot) return [area.skipped(`Root needs no sudo rules; ${AS_SERVICE}`)];
   return await guarded("host", async () => {
     const faults = (await checkSudo?.()) ?? [];
     const remedy = 'run "uam install --mode sudo" as root, which writes /etc/sudoers.d/uam';
@@ -120,7 +120,7 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
 async function checkAccounts(services: Services, dataDir: string, fix: boolean): Promise<readonly Finding[]> {
   const area = areaOf("accounts");
   const drifts = await reconcileHost(services, dataDir, fix ? "repair" : "check");
-  if (drifts.length === 0) return [area.ok("Every account is as it is stored")];
+  if (drifts.length === 0) return [area.ok("Every account matches what is stored")];
   return drifts.map(({ account, kind, problem, repaired }) => {
     const finding = account === "" ? problem : `${account}: ${problem}`;
     if (repaired) return area.fixed(finding);
@@ -128,7 +128,7 @@ async function checkAccounts(services: Services, dataDir: string, fix: boolean):
       finding,
       kind === "missing"
         ? `uam user rebuild ${account} recreates it, uam user delete ${account} removes the user`
-        : "uam doctor --fix repairs what needs no decision; see the log for what it cannot",
+        : "uam doctor --fix repairs what needs no decision; see the log for what it cannot repair",
     );
   });
 }
@@ -145,27 +145,27 @@ async function checkMail(config: MailSettings, fix: boolean): Promise<readonly F
   } finally {
     await transport.close();
   }
-  return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("Mail can be handed over")];
+  return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("The mail service accepts mail")];
 }
 
-/** In sudo mode they cannot be elsewhere: their owners write them. */
+/** In sudo mode they cannot be elsewhere: they are written as their owners. */
 function keyPlace({ hostMode, authorizedKeysFile, homeBase }: DoctorSettings): readonly Finding[] {
   const isInHome = !authorizedKeysFile.startsWith("/") || authorizedKeysFile.startsWith(`${homeBase}/`);
   if (hostMode !== "direct" || !isInHome) return [];
   const finding = "The key files are in the homes, where their owners can put a revoked key back until it is noticed";
-  return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins go on meanwhile")];
+  return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins keep working meanwhile")];
 }
 
 function expectationOf({ authorizedKeysFile, groups }: DoctorSettings) {
   return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
 }
 
-/** A check that fails is a finding, too: whoever asks the doctor has trouble already. */
+/** A check that throws is a finding, too: whoever runs the doctor already has a problem. */
 async function guarded(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await check();
   } catch (error) {
     const why = error instanceof UamError || !(error instanceof Error) ? publicMessage(error) : error.message;
-    return [areaOf(name).fault(why, "see the message; the checks that need this were left out")];
+    return [areaOf(name).fault(why, "see the message; the checks that depend on this were left out")];
   }
 }

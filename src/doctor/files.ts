@@ -13,44 +13,44 @@ const EXPIRES_SOON = 14 * DAY;
 
 const data = areaOf("data");
 
-/** Looks at the data directory; `fix` takes rights away that others should not have. */
+/** Checks the data directory; `fix` takes away rights that others should not have. */
 export function checkDataDirectory(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return [data.skipped(`${path} is not there yet: uam serve makes it`)];
+  if (stat === undefined) return [data.skipped(`${path} does not exist yet: uam serve creates it`)];
   if (!stat.isDirectory()) return [data.fault(`${path} is not a directory`, "set UAM_DATA_DIR to a directory")];
   return [mode(path, stat.mode, 0o711, fix), room(path)];
 }
 
-/** Looks at a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */
+/** Checks a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */
 export function checkPrivateFile(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
 }
 
-/** Looks whether mail can be written to the file, without making it. */
+/** Checks whether mail can be written to the file, without creating it. */
 export function checkMailLogPlace(path: string): readonly Finding[] {
   const mail = areaOf("mail");
   const place = existsSync(path) ? path : dirname(path);
   try {
-    // A data directory that is not there yet is made with the rest.
+    // A data directory that does not exist yet is created with the rest.
     if (existsSync(place)) accessSync(place, constants.W_OK);
   } catch {
     return [
-      mail.fault(`The mail log ${path} cannot be written`, "correct UAM_MAIL_LOG, or the rights of the directory"),
+      mail.fault(`The mail log ${path} cannot be written`, "correct UAM_MAIL_LOG, or the permissions of the directory"),
     ];
   }
   return [mail.ok(`Mail is written to ${path} and sent to nobody`)];
 }
 
-/** Looks whether the number of processes that an account may have is limited; `path` is the file for pam_limits(8). */
+/** Checks whether the number of processes of an account is limited; `path` is the file for pam_limits(8). */
 export function checkProcessLimit(path: string): readonly Finding[] {
   if (existsSync(path)) return [];
   const finding =
-    "Nothing limits how many processes an account may start: one could leave the host none to close it with";
+    "Nothing limits how many processes an account may start: one account could use up all that the host needs to shut it";
   return [areaOf("host").note(finding, `uam install writes ${path}`)];
 }
 
-/** Looks at how long the TLS certificate is still valid. */
+/** Checks how long the TLS certificate is still valid. */
 export function checkCertificate(path: string | undefined, clock: Clock): readonly Finding[] {
   if (path === undefined) return [];
   const tls = areaOf("TLS");
@@ -60,12 +60,12 @@ export function checkCertificate(path: string | undefined, clock: Clock): readon
     certificate = new X509Certificate(readFileSync(path));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return [tls.fault(`${path} is not a certificate that can be read: ${why}`, "correct UAM_TLS_CERT")];
+    return [tls.fault(`${path} cannot be read as a certificate: ${why}`, "correct UAM_TLS_CERT")];
   }
   const left = new Date(certificate.validTo).getTime() - clock.now().getTime();
-  if (left <= 0) return [tls.fault(`The certificate ${path} is no longer valid`, remedy)];
+  if (left <= 0) return [tls.fault(`The certificate ${path} has expired`, remedy)];
   if (left < EXPIRES_SOON)
-    return [tls.fault(`The certificate ${path} is valid until ${certificate.validTo} only`, remedy)];
+    return [tls.fault(`The certificate ${path} is valid only until ${certificate.validTo}`, remedy)];
   return [tls.ok(`The certificate is valid until ${certificate.validTo}`)];
 }
 
@@ -73,19 +73,20 @@ function mode(path: string, found: number, most: number, fix: boolean): Finding 
   const bits = found & 0o7777;
   const wanted = bits & most;
   if (bits === wanted) return data.ok(`${path} has mode ${octal(bits)}`);
-  const problem = `${path} has mode ${octal(bits)}, which gives others more than they need`;
+  const problem = `${path} has mode ${octal(bits)}, which gives others more access than they need`;
   if (!fix) return data.fault(problem, `chmod ${octal(wanted)} ${path}, or uam doctor --fix`);
   chmodSync(path, wanted);
-  return data.fixed(`${problem}; it is ${octal(wanted)} now`);
+  return data.fixed(`${problem}; it is now ${octal(wanted)}`);
 }
 
 function room(path: string): Finding {
   const { bavail, bsize, ffree, files } = statfsSync(path);
   const free = bavail * bsize;
   const text = `${Math.floor(free / MEGABYTE)} MB are free in ${path}`;
-  if (free < LEAST_FREE) return data.fault(text, "make room: without it the database takes no more changes");
+  if (free < LEAST_FREE)
+    return data.fault(text, "free some space: on a full disk the database accepts no more changes");
   // Some file systems do not count files.
-  if (files > 0 && ffree < 1000) return data.fault(`Hardly any inode is free in ${path}`, "remove files there");
+  if (files > 0 && ffree < 1000) return data.fault(`Almost no inodes are free in ${path}`, "remove files there");
   return data.ok(text);
 }
 

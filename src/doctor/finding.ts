@@ -1,13 +1,13 @@
 /** What the doctor finds. */
 
-/** `skipped`: it could not be looked at here, which is neither good nor bad. `note`: it works, and there is something better. */
+/** `skipped`: it could not be checked here, which is neither good nor bad. `note`: it works, but there is something better. */
 export type State = "ok" | "fault" | "fixed" | "skipped" | "note";
 
 export interface Finding {
-  /** What was looked at, e.g. "sshd". */
+  /** What was checked, e.g. "sshd". */
   readonly area: string;
   readonly state: State;
-  /** A sentence: what is so. */
+  /** A sentence that says what was found. */
   readonly finding: string;
   /** For a fault or a note: what to do. */
   readonly remedy?: string;

@@ -1,13 +1,14 @@
-/** Access that was to be taken away, and is not yet as a whole. */
+/** Access that is to be taken away, and is not yet gone completely. */
 
 import { listClosings } from "../domain/accounts/closings.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findUser } from "../domain/users/find.ts";
+import { counted } from "../shared/counted.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const REMEDY =
-  "do on the host what is named, as root; the service goes on with it within the hour, uam reconcile at once";
+  "as root, correct on the host what is named; the service tries again within the hour, uam reconcile at once";
 
 /** A fault for each closing that is owed: for whom, since when, how often it was tried, and what is left. */
 export async function checkOwed({ db }: Pick<Services, "db">): Promise<readonly Finding[]> {
@@ -19,7 +20,8 @@ export async function checkOwed({ db }: Pick<Services, "db">): Promise<readonly 
       const user = await findUser(db, userId);
       const who = user?.username ?? `the deleted user ${userId}`;
       const since = `The access of ${who} has been waiting to be taken away since ${formatTimestamp(begunAt)}`;
-      const tried = attempts === 0 ? "it is under way, or was cut short" : `tried ${attempts} times: ${problem}`;
+      const tried =
+        attempts === 0 ? "it is under way, or was interrupted" : `tried ${counted(attempts, "time")}: ${problem}`;
       return area.fault(`${since} (${tried})`, REMEDY);
     }),
   );

@@ -1,4 +1,4 @@
-/** The file of revoked keys (RevokedKeys in sshd_config(5)): one that sshd cannot take makes it refuse every key. */
+/** The file of revoked keys (RevokedKeys in sshd_config(5)): if sshd cannot use it, sshd refuses every key. */
 
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, readFileSync, type Stats, statSync, writeFileSync } from "node:fs";
@@ -7,21 +7,21 @@ import { REVOKED_KEYS } from "../install/sshd-drop-in.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 export interface RevokedKeysExpectation {
-  /** Who may write the file: root, or sshd's keys are in somebody else's hands. */
+  /** Who may write the file: root, since whoever can decides which keys sshd refuses. */
   readonly owner: number;
-  /** The file that `uam install` makes, which `fix` makes anew; another one is the administrator's affair. */
+  /** The file that `uam install` creates, and `fix` creates again; any other file is left to the administrator. */
   readonly own: string;
-  /** Make our own file anew if it is missing, and take rights away that others should not have. */
+  /** Create our own file again if it is missing, and take away rights that others should not have. */
   readonly fix: boolean;
 }
 
-/** How ssh-keygen(1) begins a key revocation list; what begins otherwise is text to sshd. */
+/** How a key revocation list of ssh-keygen(1) begins; sshd reads any other file as text. */
 const MAGIC = "SSHKRL\n\0";
 const KEY_LINE = /^(?:ssh|ecdsa|sk)-\S+[ \t]+(\S+)/;
 
 const area = areaOf("sshd");
 
-/** Looks at the file at `path`; nothing is found where sshd can take it and nobody else can write it. */
+/** Checks the file at `path`; no findings if sshd can use it and nobody else can write it. */
 export async function checkRevokedKeys(path: string, expected: RevokedKeysExpectation): Promise<readonly Finding[]> {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return [missing(path, expected)];
@@ -33,23 +33,23 @@ function missing(path: string, { own, fix }: RevokedKeysExpectation): Finding {
   const finding = `sshd refuses every key of ext_ accounts: ${path} (RevokedKeys) is missing`;
   const isLink = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   if (!fix || path !== own || isLink) {
-    return area.fault(finding, `put it back, or make it, if only empty: install -m 0644 /dev/null ${path}`);
+    return area.fault(finding, `restore it, or create it, even if empty: install -m 0644 /dev/null ${path}`);
   }
   writeFileSync(path, REVOKED_KEYS, { flag: "wx" });
   chmodSync(path, 0o644);
-  return area.fixed(`${finding}; it is there again, and lists none: add what it listed`);
+  return area.fixed(`${finding}; it was created again and lists none: add the keys that it listed`);
 }
 
 function refusesAll(path: string, wrong: string): Finding {
   return area.fault(
     `sshd refuses every key of ext_ accounts: ${path} (RevokedKeys) ${wrong}`,
-    "correct it: public keys, one a line, as ssh-keygen prints them, or a list made by ssh-keygen -k; # begins a comment",
+    "correct it: public keys, one per line, as ssh-keygen prints them, or a list made by ssh-keygen -k; # begins a comment",
   );
 }
 
-/** Why sshd could not take it, as the end of a sentence. */
+/** Why sshd could not use it, as the end of a sentence. */
 async function contentFault(path: string, stat: Stats): Promise<string | undefined> {
-  // sshd would wait for ever for what comes out of a FIFO, and so would this.
+  // sshd would wait forever for the content of a FIFO, and so would this.
   if (!stat.isFile()) return stat.isCharacterDevice() ? undefined : "is not a file";
   let content: Buffer;
   try {
@@ -62,7 +62,7 @@ async function contentFault(path: string, stat: Stats): Promise<string | undefin
   return exitCode === 0 ? undefined : "is a damaged key revocation list";
 }
 
-/** sshd stops at the first line that is neither empty nor a comment nor begins with a key; options it does not know here. */
+/** sshd stops at the first line that is not empty, not a comment and does not begin with a key; it knows no options here. */
 async function textFault(path: string, content: Buffer): Promise<string | undefined> {
   const lines = content
     .toString("latin1")
@@ -73,12 +73,12 @@ async function textFault(path: string, content: Buffer): Promise<string | undefi
   const other = lines.find(({ text }) => !KEY_LINE.test(text));
   if (other !== undefined) return `has a line ${other.number} that does not begin with a key`;
   if (lines.length === 0) return undefined;
-  // It reads keys as sshd does, and says nothing of a line that it cannot read.
+  // It reads keys as sshd does, and prints nothing for a line that it cannot read.
   const { stdout } = await runCommand(["/usr/bin/ssh-keygen", "-l", "-f", path]);
   const read = stdout.match(/^\d+ SHA256:\S+/gm)?.map((text) => text.replace(/^\d+ /, "")) ?? [];
   if (read.length === lines.length) return undefined;
   const bad = lines.find(({ text }) => !read.includes(fingerprintOf(KEY_LINE.exec(text)?.[1] ?? "")));
-  return `has a line ${bad?.number ?? ""} with a broken key, or one of a type that this host does not know`;
+  return `has a line ${bad?.number ?? ""} with an invalid key, or one of a type that this host does not know`;
 }
 
 function fingerprintOf(base64: string): string {
@@ -89,12 +89,12 @@ function fingerprintOf(base64: string): string {
 function writers(path: string, stat: Stats, { owner, fix }: RevokedKeysExpectation): readonly Finding[] {
   if (!stat.isFile()) return [];
   if (stat.uid !== owner) {
-    const finding = `${path} (RevokedKeys) belongs to uid ${stat.uid}, who can let in a revoked key, or nobody at all`;
-    return [area.fault(finding, `look at what it lists, then chown root:root ${path}`)];
+    const finding = `${path} (RevokedKeys) belongs to uid ${stat.uid}, who can let in a revoked key, or lock everybody out`;
+    return [area.fault(finding, `check what it lists, then chown root:root ${path}`)];
   }
   if ((stat.mode & 0o022) === 0) return [];
-  const finding = `Others than root can write ${path} (RevokedKeys), and let in a revoked key, or nobody at all`;
-  if (!fix) return [area.fault(finding, `look at what it lists, then chmod go-w ${path}, or uam doctor --fix`)];
+  const finding = `Users other than root can write ${path} (RevokedKeys), and let in a revoked key, or lock everybody out`;
+  if (!fix) return [area.fault(finding, `check what it lists, then chmod go-w ${path}, or uam doctor --fix`)];
   chmodSync(path, stat.mode & 0o7755);
-  return [area.fixed(`${finding}; they cannot any more: look at what it lists`)];
+  return [area.fixed(`${finding}; they no longer can: check what it lists`)];
 }

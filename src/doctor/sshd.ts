@@ -7,7 +7,7 @@ import { hostAccountOf } from "../shared/account-name.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";
 
-/** What sshd has in force for one account, by option name in lower case; an option may be there more than once. */
+/** The settings that sshd applies to one account, by option name in lower case; an option may occur more than once. */
 export type SshdSettings = ReadonlyMap<string, readonly string[]>;
 
 export interface SshdExpectation {
@@ -21,7 +21,7 @@ const PROBE = hostAccountOf("probe");
 const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
 const area = areaOf("sshd");
 
-/** Asks the host's sshd what is in force for an account of this service, and judges it; see checkRevokedKeys for `fix`. */
+/** Asks the host's sshd for the settings of an account of this service, and checks them; see checkRevokedKeys for `fix`. */
 export async function checkSshd(
   expected: SshdExpectation,
   { isRoot, fix }: { readonly isRoot: boolean; readonly fix: boolean },
@@ -29,12 +29,10 @@ export async function checkSshd(
   if (findCommand("/usr/sbin/sshd") === undefined) {
     return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
   }
-  if (!isRoot) return [area.skipped("sshd tells its settings only to root; look at them with sudo uam doctor, too")];
+  if (!isRoot) return [area.skipped("sshd shows its settings only to root; check them with sudo uam doctor, too")];
   const result = await runCommand(["/usr/sbin/sshd", "-T", "-C", `user=${PROBE},host=localhost,addr=127.0.0.1`]);
   if (result.exitCode !== 0) {
-    return [
-      area.fault(`sshd does not take its configuration: ${result.stderr.trim()}`, "correct it; sshd -t checks it"),
-    ];
+    return [area.fault(`sshd rejects its configuration: ${result.stderr.trim()}`, "correct it; sshd -t checks it")];
   }
   const settings = parseSshd(result.stdout);
   const revokedKeys = settings.get("revokedkeys")?.[0] ?? "none";
@@ -55,14 +53,14 @@ export function parseSshd(text: string): SshdSettings {
   return settings;
 }
 
-/** What in the settings lets nobody in, or lets somebody in past the stored keys; one `ok` if nothing does. */
+/** What in the settings keeps everybody out, or lets somebody in without a stored key; one `ok` if nothing does. */
 export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): readonly Finding[] {
   const value = (name: string) => settings.get(name)?.[0] ?? "";
   const faults = [
     ...keyFileFaults(value("authorizedkeysfile"), expected.authorizedKeysFile),
     ...unless(
       value("pubkeyauthentication") === "yes",
-      "sshd takes no keys from ext_ accounts",
+      "sshd accepts no keys from ext_ accounts",
       `PubkeyAuthentication is off: ${INSTALL}`,
     ),
     ...unless(
@@ -73,12 +71,12 @@ export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): re
     ...unless(value("permituserrc") === "no", "sshd runs ~/.ssh/rc of external users", INSTALL),
     ...unless(
       /(^|\s)(any|publickey)(\s|$)/.test(value("authenticationmethods") || "any"),
-      `AuthenticationMethods asks more of ext_ accounts than a key: ${value("authenticationmethods")}`,
+      `AuthenticationMethods requires more than a key of ext_ accounts: ${value("authenticationmethods")}`,
       INSTALL,
     ),
     ...unless(
       ["", "none"].includes(value("trustedusercakeys")),
-      "sshd also lets in ext_ accounts whose certificate a CA signed (TrustedUserCAKeys)",
+      "sshd also accepts certificates of a CA for ext_ accounts (TrustedUserCAKeys)",
       INSTALL,
     ),
     ...unless(
@@ -98,13 +96,13 @@ function keyFileFaults(patterns: string, wanted: string): readonly Finding[] {
     ...unless(read.includes(fullPattern(wanted)), `sshd does not read ${wanted}; it reads ${patterns}`, INSTALL),
     ...unless(
       others.length === 0,
-      `sshd also reads keys from ${others.join(" ")}, where a revoked key lives on`,
+      `sshd also reads keys from ${others.join(" ")}, where a revoked key stays valid`,
       INSTALL,
     ),
   ];
 }
 
-/** sshd_config(5): a path that is not absolute begins at the home. */
+/** sshd_config(5): a path that is not absolute is relative to the home. */
 function fullPattern(pattern: string): string {
   return pattern.startsWith("/") || pattern.startsWith("%h/") ? pattern : `%h/${pattern}`;
 }

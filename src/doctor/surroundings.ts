@@ -1,10 +1,10 @@
-/** What the service needs of the host before it starts: looked at by the doctor, and by `serve`, which ends without it. */
+/** What the service needs of the host before it starts: checked by the doctor, and by `serve`, which fails without it. */
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { areaOf, type Finding } from "./finding.ts";
 
-/** What is looked at; a value that is missing could not be used itself, which is said elsewhere. */
+/** What is checked; a missing value was invalid itself, which is reported elsewhere. */
 export interface Needs {
   readonly shell?: string | undefined;
   readonly homeBase?: string | undefined;
@@ -20,18 +20,13 @@ export function checkNeeds({ shell, homeBase, groups = [] }: Needs): readonly Fi
   return [
     ...(shell === undefined || isProgram(shell)
       ? []
-      : [
-          host.fault(
-            `UAM_SHELL is ${shell}, which this host does not have as a program`,
-            "set it to a shell of this host",
-          ),
-        ]),
+      : [host.fault(`UAM_SHELL is ${shell}, which is not a program on this host`, "set it to a shell of this host")]),
     ...(homeBase === undefined || isDirectory(homeBase)
       ? []
       : [
           host.fault(
-            `UAM_HOME_BASE is ${homeBase}, which is not a directory of this host`,
-            `make it: mkdir ${homeBase}`,
+            `UAM_HOME_BASE is ${homeBase}, which is not a directory on this host`,
+            `create it: mkdir ${homeBase}`,
           ),
         ]),
     ...groups
@@ -48,7 +43,7 @@ export interface Secret {
   readonly most: number;
 }
 
-/** Faults of what others can read or write and should not; what is not there yet is none. */
+/** Faults of what others can read or write and should not; what does not exist yet is no fault. */
 export function checkSecrecy(secrets: readonly Secret[]): readonly Finding[] {
   return secrets.flatMap(({ path, most }) => {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -59,7 +54,7 @@ export function checkSecrecy(secrets: readonly Secret[]): readonly Finding[] {
   });
 }
 
-/** A finding as the sentence that a start ends with. */
+/** A finding as one sentence, for a start that fails. */
 export function sentenceOf({ finding, remedy }: Finding): string {
   return remedy === undefined ? finding : `${finding}; ${remedy}`;
 }
@@ -81,7 +76,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** In /etc/group, or known to the name service, as LDAP's are. */
+/** In /etc/group, or known to the name service, as groups in LDAP are. */
 function hasGroup(name: string): boolean {
   if (
     readFileSync("/etc/group", "utf8")

@@ -1,4 +1,4 @@
-/** Whether the host's clock can be trusted, for expiry is a moment; and whether the service has been there to see to it. */
+/** Whether the host's clock can be trusted, since accounts expire by it, and whether the service is running. */
 
 import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
 import type { Services } from "../domain/operation/context.ts";
@@ -14,7 +14,7 @@ const REMEDY = "run systemd-timesyncd or chrony: accounts expire by this clock";
 /** Asks systemd whether the clock is synchronised; `skipped` where there is no systemd to ask. */
 export async function checkClock(): Promise<readonly Finding[]> {
   if (!isSystemdHost() || findCommand("/usr/bin/timedatectl") === undefined) {
-    return [area.skipped("Nobody here tells whether the clock is synchronised")];
+    return [area.skipped("Cannot check whether the clock is synchronised: this host has no timedatectl")];
   }
   const { exitCode, stdout } = await runCommand([
     "/usr/bin/timedatectl",
@@ -22,26 +22,27 @@ export async function checkClock(): Promise<readonly Finding[]> {
     "--property=NTPSynchronized",
     "--value",
   ]);
-  if (exitCode !== 0) return [area.skipped("timedatectl does not tell whether the clock is synchronised")];
+  if (exitCode !== 0) return [area.skipped("timedatectl does not report whether the clock is synchronised")];
   if (stdout.trim() !== "yes") return [area.fault("The clock is not synchronised", REMEDY)];
   return [area.ok("The clock is synchronised")];
 }
 
-/** It beats every minute; a job that takes long may hold one beat up. */
+/** The heartbeat comes every minute; a long job may delay one. */
 const LONGEST_SILENCE = 5 * MINUTE;
 
-/** Whether the service has lately said that it lives, and whether deleting waits. */
+/** Whether the service's heartbeat is recent, and whether deletions are on hold. */
 export async function checkHeartbeat(services: Pick<Services, "db" | "clock">): Promise<readonly Finding[]> {
   const service = areaOf("service");
   const { now, last, holdUntil } = await readHeartbeat(services);
-  if (last === undefined) return [service.skipped("The service has not yet said that it lives; it does every minute")];
+  if (last === undefined)
+    return [service.skipped("The service has not recorded a heartbeat yet; it does so every minute")];
   const isAlive = Math.abs(now.getTime() - last.getTime()) <= LONGEST_SILENCE;
   return [
     isAlive
-      ? service.ok("The service lives")
+      ? service.ok("The service is running")
       : service.fault(
-          `The service last said that it lives at ${formatTimestamp(last)}, and now is ${formatTimestamp(now)}`,
-          "systemctl start uam, and see its log",
+          `The service's last heartbeat was at ${formatTimestamp(last)}; it is now ${formatTimestamp(now)}`,
+          "systemctl start uam, then read its log",
         ),
     ...(holdUntil === undefined
       ? []

@@ -36,7 +36,7 @@ const NAME = new RegExp(`^${hostAccountOf(USERNAME_PATTERN)}$`);
 const LOWEST_UID = 1000;
 const HIGHEST_UID = 0xffff_fffd;
 
-/** Throws `internal` unless the name is one this service makes and the uid is an ordinary one; the last line of defence. */
+/** Throws `internal` unless the name is one this service creates and the uid is an ordinary one; the last line of defence. */
 export function requireRef(account: AccountRef): void {
   if (!NAME.test(account.name)) {
     throw new UamError("internal", `Not the name of an account of this service: ${JSON.stringify(account.name)}`);
@@ -67,8 +67,8 @@ export function readAccounts(): AccountTable {
 }
 
 /**
- * What the table has under the account's name. Present only with the pinned uid, which no other name may share, as a
- * member of the marker group; anything else of that name is foreign.
+ * What the table has under the account's name. Present only with the pinned uid, shared with no other name, and as a
+ * member of the marker group; anything else with that name is foreign.
  */
 export function presenceIn(table: AccountTable, account: AccountRef, markerGroup: string): AccountPresence {
   const entry = table.passwd.get(account.name);
@@ -78,17 +78,14 @@ export function presenceIn(table: AccountTable, account: AccountRef, markerGroup
   return entry.uid === account.uid && alone && marked ? "present" : "foreign";
 }
 
-/** The account of that name, with the uid the table has; throws `conflict` if it is not ours by the table alone. */
+/** The account of that name, with the uid the table has; throws `conflict` if the table alone does not show it as ours. */
 export function findIn(table: AccountTable, name: string, markerGroup: string): AccountRef | undefined {
   const entry = table.passwd.get(name);
   if (entry === undefined) return undefined;
   const account = { name, uid: entry.uid };
   requireRef(account);
   if (presenceIn(table, account, markerGroup) === "present") return account;
-  throw new UamError(
-    "conflict",
-    `The account ${name} is not one that uam made (group ${markerGroup}): it is left alone`,
-  );
+  throw new UamError("conflict", `The account ${name} was not created by uam (group ${markerGroup}): it is left alone`);
 }
 
 /** True if the uid is that of an account of ours, and of no other. */
@@ -111,9 +108,9 @@ export function isHalfCreated(table: AccountTable, account: AccountRef, home: st
 export async function knownToNameService(database: "passwd" | "group", key: string): Promise<boolean> {
   if (findCommand("/usr/bin/getent") === undefined) return false;
   const result = await runCommand(["/usr/bin/getent", database, key]);
-  // getent(1): 0 found, 2 not found; anything else means that nobody knows.
+  // getent(1): 0 found, 2 not found; anything else means that the answer is unknown.
   if (result.exitCode === 0 || result.exitCode === 2) return result.exitCode === 0;
-  throw new UamError("internal", `Cannot look up ${key}: getent ended with ${result.exitCode}`);
+  throw new UamError("internal", `Cannot look up ${key}: getent exited with ${result.exitCode}`);
 }
 
 /** Parses shadow(5) lines. */

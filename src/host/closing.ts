@@ -1,4 +1,4 @@
-/** Taking access away: every step is tried whatever becomes of the others, and what is left is told, never thrown. */
+/** Taking access away: every step is tried even if others fail, and what is left is reported, never thrown. */
 
 import type { Account, AccountRef, Closing, KeyTaken } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
@@ -22,7 +22,7 @@ export async function shutAccount(parts: HostParts, account: AccountRef): Promis
   return closingOf(await shut(parts, requireOurs(parts, account)));
 }
 
-/** What shutting an account achieved, with what is owed by what it is about. */
+/** What shutting an account achieved, and what is owed, grouped by subject. */
 export interface Shutting {
   readonly refused: boolean;
   readonly date: readonly string[];
@@ -46,14 +46,14 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   let refusing = await tryAll(parts, plan.refuse);
   await tryAll(parts, plan.end);
   let clearing = await tryAll(parts, clear);
-  // What the account did until now, such as leaving no room for another process, may have been the reason.
+  // What the account did until now, such as using up all processes, may have been the reason.
   if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
   if (clearing.length > 0) clearing = await tryAll(parts, changesOf(clearing));
   const running = sentencesOf(await tryAll(parts, plan.end));
 
   const dated = await isDated(parts, owner, refusing);
   const left = strange === undefined ? await keysLeft(parts, files, { kind: "all" }) : { own: [strange], outside: [] };
-  // An administrator's file does not keep an account from being shut: its expiry date refuses those keys too.
+  // An administrator's file does not prevent shutting the account: the expiry date refuses those keys too.
   for (const sentence of left.outside) log.error(`security: ${sentence}`, { account: owner.name });
   const noKey = files.known && left.own.length + left.outside.length === 0;
   const reasons = sentencesOf(clearing.filter(({ change }) => isKeyFile(change)));
@@ -85,14 +85,14 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
   if (problem !== undefined) return { rewritten: false, problem };
   if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: first.owed };
   const ended = await endSessions(parts, account, fingerprint);
-  // What ended may have put the key back just before.
+  // A process that was ended may have put the key back just before.
   const second = await rewrite(parts, account, { owner, files, changes, dead });
   return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed]) };
 }
 
 /**
- * Ends the sessions that none of the account's keys, but for the one with the fingerprint, is proven to have opened; or, where
- * that cannot be told, everything of the account with what is scheduled. Returns what failed.
+ * Ends the sessions that no key of the account, other than the one with the fingerprint, is proven to have opened; or, if
+ * that cannot be established, everything of the account, scheduled jobs included. Returns what failed.
  */
 export async function endSessions(
   parts: HostParts,
@@ -102,7 +102,7 @@ export async function endSessions(
   const { settings, executor, log } = parts;
   let spared = false;
   if (settings.revokeEnds !== "account") {
-    // If that cannot be done, everything ends.
+    // If that is impossible, everything ends.
     await attempt(async () => {
       spared = await executor.endUnproven(account, fingerprint);
     }, log);
@@ -111,7 +111,7 @@ export async function endSessions(
   return await endEverything(parts, account);
 }
 
-/** Everything that runs as the account, what is scheduled, and what that started meanwhile. */
+/** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */
 export async function endEverything(parts: HostParts, account: AccountRef): Promise<readonly Failure[]> {
   const end = planEndProcesses(account);
   const ending = await tryAll(parts, end);
@@ -119,7 +119,7 @@ export async function endEverything(parts: HostParts, account: AccountRef): Prom
   return [...(ending.length > 0 ? ending : await tryAll(parts, end)), ...jobs];
 }
 
-/** Ours, what sshd reads besides, and whether it told. */
+/** Our file, the others that sshd reads, and whether sshd could tell. */
 interface Files {
   readonly ours: KeyFile;
   readonly others: readonly KeyFile[];
@@ -139,7 +139,7 @@ interface Rewriting {
   readonly dead: DeadKeys;
 }
 
-/** Sentences about files in which the key may be alive, and about what else is not as it should be. */
+/** Sentences about files in which the key may still be valid, and about what else is not as it should be. */
 async function rewrite(
   parts: HostParts,
   account: Account,
@@ -149,7 +149,7 @@ async function rewrite(
   const failures = await tryAll(parts, changes);
   const left = await keysLeft(parts, files, dead);
   const alive = [...left.own, ...left.outside];
-  // The reason why a file of the account's still has the key says more than that it does.
+  // The reason why a file of the account still has the key says more than the fact that it does.
   if (left.own.length > 0)
     return { alive: [failures[0]?.sentence ?? "", ...alive].filter((it) => it !== ""), owed: [] };
   if (alive.length > 0) return { alive, owed: [] };
@@ -163,7 +163,7 @@ async function rewrite(
   return { alive, owed: mine.length > 0 ? sentencesOf(mine) : [changed] };
 }
 
-/** Sentences about the files that sshd reads and that may hold a dead key: the account's own, and an administrator's. */
+/** Sentences about the files that sshd reads and that may hold a dead key: the account's own, and the administrator's. */
 async function keysLeft(
   { executor }: HostParts,
   { ours, others }: Files,
@@ -173,7 +173,7 @@ async function keysLeft(
   const mounts = view.mounts();
   const found: { readonly isOwn: boolean; readonly sentence: string }[] = [];
   for (const file of [ours, ...others]) {
-    // Where the home is gone, as in the middle of a removal, no file is in it.
+    // If the home is gone, as in the middle of a removal, there is no file in it.
     if (file.inHome && !view.exists(file.owner.home)) continue;
     const sentence = deadKeyIn(file, await view.keyFileText(file, mounts), dead);
     if (sentence !== undefined) found.push({ isOwn: file === ours || file.inHome, sentence });
@@ -182,23 +182,23 @@ async function keysLeft(
   return { own: sentences(true), outside: sentences(false) };
 }
 
-/** By the shadow entry; where that cannot be read, by whether the command was done. */
+/** By the shadow entry; if that cannot be read, by whether the command succeeded. */
 async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: readonly Failure[]): Promise<boolean> {
   try {
     const { view } = executor;
     const entry = (await completeTable(view, view.accounts([owner]), [owner.name])).shadow?.get(owner.name);
     if (entry !== undefined) return entry.expires === SHUT_DAY;
   } catch {
-    // Nobody tells: then the command's own word has to do.
+    // The entry cannot be read: the command's own result must suffice.
   }
   return failures.length === 0;
 }
 
-/** Changes whose failure changes nothing that must hold are logged, not returned. */
+/** Failures of changes that are not needed to take access away are logged, not returned. */
 export async function tryAll({ executor, log }: HostParts, changes: readonly Change[]): Promise<readonly Failure[]> {
   const failures = await applyAll(executor, changes, log);
   for (const { change, sentence } of failures)
-    log.warn(`Going on without a step that failed on the host: ${sentence}`, { step: change.kind });
+    log.warn(`Continuing without a step that failed on the host: ${sentence}`, { step: change.kind });
   return failures.filter(({ change }) => change.kind !== "detach-fuse" && change.kind !== "systemd-command");
 }
 

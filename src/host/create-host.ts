@@ -1,4 +1,4 @@
-/** Makes the host for the mode that is configured. */
+/** Creates the host for the configured mode. */
 
 import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
@@ -22,8 +22,8 @@ import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 import { ownUid } from "./walk.ts";
 
 /**
- * The host as the settings want it. Throws `invalid` for settings no host could have, for direct mode without root, and for
- * sudo mode without the rules it needs, each with what to do about it.
+ * The host for these settings. Throws `invalid` for settings that no host could have, for direct mode without root, and for
+ * sudo mode without the rules it needs, each time with what to do about it.
  * The version of the host's sshd is looked up once, here.
  */
 export async function createHost(settings: HostSettings, log: Log, machine: Machine): Promise<Host> {
@@ -53,21 +53,21 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
   }
 }
 
-/** What is read of sshd, which wants root to be asked. */
+/** What is read from sshd, which answers only root. */
 function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<HostParts, "patterns" | "hostKeys"> {
   return { patterns: createKeyFilePatterns(tools, run), hostKeys: createHostKeys(tools, run) };
 }
 
 /**
- * Sees to it now, that what taking access away needs is there when there may be no room or no process left for it: the trash, and
- * sshd's word on which files it reads.
+ * Prepares what taking access away needs, because later there may be no disk space or process left for it: the trash, and
+ * sshd's answer on which files it reads.
  */
 async function prepared(parts: HostParts): Promise<Host> {
   const { settings, executor, log, patterns } = parts;
   for (const base of trashBases(settings)) {
     if (!executor.view.exists(base)) continue;
     const problem = await attempt(() => executor.apply({ kind: "make-trash", base }), log);
-    if (problem !== undefined) log.warn(`What is deleted has no place to wait: ${problem}`);
+    if (problem !== undefined) log.warn(`The trash for what is deleted cannot be created: ${problem}`);
   }
   await patterns.of(EXAMPLE.name);
   return createManagedHost(parts);

@@ -1,4 +1,4 @@
-/** The host, in whichever mode: checks that an account is ours, makes the plan, has it carried out. */
+/** The host in any mode: checks that an account is ours, makes the plan, and has it carried out. */
 
 import { lstatSync } from "node:fs";
 import type { Account, AccountRef, Host } from "../protocol/host.ts";
@@ -30,7 +30,7 @@ import {
 import { reconcileAccounts } from "./reconcile.ts";
 import { removeAccount } from "./removal.ts";
 
-/** A host whose changes an executor carries out. Every method looks first whether the account is ours, each time anew. */
+/** A host whose changes an executor carries out. Every method first checks, each time again, that the account is ours. */
 export function createManagedHost(parts: HostParts): Host {
   const { settings, executor } = parts;
   const isDry = settings.mode === "dry-run";
@@ -59,7 +59,7 @@ export function createManagedHost(parts: HostParts): Host {
   };
 }
 
-/** Ours is written, and what sshd would read besides is moved away. */
+/** Our file is written, and other files that sshd would read are moved away. */
 async function keyChanges(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly Change[]> {
   const others = (await otherFiles(parts, owner)) ?? [];
   return [...planKeys(parts.settings, owner, textOf(parts, account)), ...planRetireKeys(others)];
@@ -71,36 +71,36 @@ async function nameTaken({ settings, executor }: HostParts, name: string): Promi
   return (await knownToNameService("passwd", name)) || (await knownToNameService("group", name));
 }
 
-/** Makes the account, or ends what a crash left of an earlier try for the same name and uid. */
+/** Creates the account, or first removes what a crash left of an earlier attempt for the same name and uid. */
 async function createAccount(parts: HostParts, account: Account): Promise<void> {
   const { settings, executor, log } = parts;
   const { view } = executor;
   requireRef(account);
-  // A dry run has only the accounts that it is asked about, and this one is not yet there.
+  // A dry run knows only the accounts in question, and this one does not exist yet.
   const table = await completeTable(view, view.accounts([]), [account.name]);
   const home = homeOf(settings, account.name);
   const presence = presenceIn(table, account, settings.markerGroup);
   const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(view, account, home));
   if (presence === "foreign" && !half) throw foreign(settings, account);
   if (half) {
-    log.warn("An account was left half made by a crash and is made anew", { account: account.name });
+    log.warn("A crash left an account half created; it is created again", { account: account.name });
     await applyInOrder(executor, planDiscardHalfCreated(settings, account));
   }
   if (half || presence === "missing") {
     if (view.exists(home))
-      throw new UamError("conflict", `${home} exists already: move it away before ${account.name} is made`);
+      throw new UamError("conflict", `${home} exists already: move it away before ${account.name} is created`);
     if (!table.groups.has(settings.markerGroup)) await applyInOrder(executor, planMarkerGroup(settings));
     await applyInOrder(executor, planCreate(settings, account));
   }
   const owner = requireWhole(parts, account);
-  // What earlier accounts left keeps none from being made.
+  // What earlier accounts left does not prevent the creation.
   await tryAll(parts, planEmptyTrash(settings, owner));
   await applyInOrder(executor, planOpen({ ...account, open: true }, planKeys(settings, owner, "")));
   const made = await completeTable(view, view.accounts([account]), [account.name]);
   if (made.shadow?.get(account.name)?.ageing) await applyInOrder(executor, planNoAgeing(account));
 }
 
-/** False if useradd was ended before it had made the home and given it away. */
+/** False if useradd was ended before it had created the home and changed its owner. */
 function hasHome(view: HostView, account: AccountRef, home: string): boolean {
   return view.exists(home) && lstatSync(home).uid === account.uid;
 }

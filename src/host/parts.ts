@@ -1,4 +1,4 @@
-/** What everything that happens on the host works with, and what it first asks about an account. */
+/** What all work on the host uses, and the first checks on an account. */
 
 import type { Account, AccountPresence, AccountRef, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
@@ -16,9 +16,9 @@ export interface HostParts {
   readonly executor: Executor;
   readonly expiry: ExpiryFormat;
   readonly log: Log;
-  /** How sshd is asked which key files it reads. */
+  /** Asks sshd which key files it reads. */
   readonly patterns: KeyFilePatterns;
-  /** Reads what sshd proves itself with. */
+  /** Reads sshd's host keys. */
   readonly hostKeys: Host["hostKeys"];
 }
 
@@ -27,7 +27,7 @@ export function textOf({ expiry }: HostParts, account: Account): string {
   return account.open ? renderAuthorizedKeys(account.keys, account.expireAt, expiry) : "";
 }
 
-/** The files besides ours that sshd reads for the account; undefined if it never told. */
+/** The files other than ours that sshd reads for the account; undefined if it never answered. */
 export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<readonly KeyFile[] | undefined> {
   const patterns = await parts.patterns.of(owner.name);
   return patterns && otherKeyFilesOf(patterns, keyFileOf(parts.settings.authorizedKeysFile, owner));
@@ -49,7 +49,7 @@ export function requireOurs({ settings, executor }: HostParts, account: AccountR
   return owner;
 }
 
-/** The same for what gives access: a home that is not its own is a `conflict`, too. */
+/** The same for what gives access: a home that is not the account's own is a `conflict`, too. */
 export function requireWhole(parts: HostParts, account: AccountRef): PasswdEntry {
   const owner = requireOurs(parts, account);
   const strange = strangeHome(owner);
@@ -57,12 +57,12 @@ export function requireWhole(parts: HostParts, account: AccountRef): PasswdEntry
   return owner;
 }
 
-/** A sentence if the home that the account's entry names is not its own: then nothing in it is touched. */
+/** A sentence if the home in the account's entry is not its own: then nothing in it is touched. */
 export function strangeHome({ name, home }: PasswdEntry): string | undefined {
   return splitHome(home).name === name ? undefined : `The home directory of ${name} is ${home}: it is left alone`;
 }
 
 export function foreign(settings: HostSettings, account: AccountRef): UamError {
-  const sentence = `The host has ${account.name} or its uid ${account.uid}, but not as this service made it`;
+  const sentence = `The host has ${account.name} or its uid ${account.uid}, but not as this service created it`;
   return new UamError("conflict", `${sentence} (uid, group ${settings.markerGroup}): it is left alone`);
 }

@@ -1,4 +1,4 @@
-/** Comparing the accounts with the host and repairing what differs, with the same steps that made it. */
+/** Comparing the accounts with the host and repairing what differs, with the same steps that created it. */
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Account, Drift, DriftKind } from "../protocol/host.ts";
@@ -31,7 +31,7 @@ interface Snapshot {
   readonly keyFiles: readonly string[] | undefined;
 }
 
-/** A difference, and what repairs it while the account is open; undefined where an administrator has to decide. */
+/** A difference, and what repairs it while the account is open; undefined if an administrator has to decide. */
 interface Difference {
   readonly kind: DriftKind;
   readonly problem: string;
@@ -41,7 +41,7 @@ interface Difference {
 /**
  * Compares every account with the host and, unless `checkOnly`, repairs what differs: shadow entry, processes of a shut
  * account, authorized-keys file, leftovers of a crash. Missing and foreign accounts are reported only. An account that
- * cannot be repaired is reported with the reason and does not keep the others from it. Nothing is written where nothing differs.
+ * cannot be repaired is reported with the reason and does not hold up the others. Nothing is written if nothing differs.
  */
 export async function reconcileAccounts(
   parts: HostParts,
@@ -79,7 +79,7 @@ async function reconcileAccount(
     const differences = await differencesOf(parts, snapshot, account);
     const repairable = differences.filter(({ changes }) => changes !== undefined);
     if (checkOnly || repairable.length === 0) return differences.map((difference) => report(difference, false));
-    // The snapshot may be old by now: another look before anything is touched.
+    // The snapshot may be old by now: check again before anything is touched.
     const table = parts.executor.view.accounts([account]);
     const owner = table.passwd.get(account.name);
     if (presenceIn(table, account, parts.settings.markerGroup) !== "present" || owner === undefined) return [];
@@ -99,14 +99,14 @@ interface Repair {
   readonly differences: readonly Difference[];
 }
 
-/** Sentences about what could not be repaired. The account itself is opened last, and only with its files set right. */
+/** Sentences about what could not be repaired. The account itself is opened last, and only once its files are correct. */
 async function repairOpen(parts: HostParts, { account, owner, differences }: Repair): Promise<readonly string[]> {
   const isShadow = ({ kind }: Difference) => kind === "expiry_date";
   const files = changesOf(differences.filter((difference) => !isShadow(difference)));
   let failures: readonly Failure[] = await tryAll(parts, files);
   if (differences.some(({ kind }) => kind === "key_added")) {
     const sessions = await endSessions(parts, account);
-    // What ended may have put the key back just before.
+    // A process that was ended may have put the key back just before.
     failures = [...(await tryAll(parts, files)), ...sessions];
   }
   if (failures.length > 0) return unique(sentencesOf(failures));
@@ -133,10 +133,10 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   const owner = snapshot.table.passwd.get(account.name);
   if (presence === "missing") return only("missing", "the account is missing on the host");
   if (presence === "foreign" || !owner)
-    return only("foreign", "an account of that name or uid exists that is not this service's");
+    return only("foreign", "an account with that name or uid exists that is not this service's");
   const differences = [...shadowDifferences(snapshot.table, account)];
   if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
-    differences.push({ kind: "processes", problem: "processes run although the account is shut", changes: [] });
+    differences.push({ kind: "processes", problem: "processes are running although the account is shut", changes: [] });
   }
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
@@ -167,7 +167,7 @@ async function keyFileDifferences(
     {
       kind: isAdded ? "key_added" : "key_file",
       problem: `authorized keys file differs from the stored keys: ${difference}`,
-      // Where there is no room, keys that were not added stay.
+      // If the disk is full, keys that were not added stay.
       changes: planKeys(parts.settings, file.owner, text, isAdded || !account.open ? "take" : "give"),
     },
   ];
@@ -189,7 +189,7 @@ function shadowDifferences(table: AccountTable, account: Account): readonly Diff
   return differences;
 }
 
-/** Key files besides ours that sshd would read: a revoked key could live on in them. */
+/** Key files other than ours that sshd would read: a revoked key could stay valid in them. */
 async function otherKeyFiles(
   { executor }: HostParts,
   { keyFiles, mounts }: Snapshot,
@@ -222,7 +222,7 @@ async function reconcileTrash(parts: HostParts, checkOnly: boolean): Promise<rea
   for (const base of trashBases(settings)) {
     try {
       const left = await executor.view.trash(base);
-      if (checkOnly) for (const name of left) report(`${base}/.uam-trash/${name} waits to be deleted`);
+      if (checkOnly) for (const name of left) report(`${base}/.uam-trash/${name} is waiting to be deleted`);
       if (checkOnly || left.length === 0) continue;
       const failures = await tryAll(parts, [{ kind: "empty-trash", base }]);
       for (const sentence of sentencesOf(failures)) report(sentence);

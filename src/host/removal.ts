@@ -1,4 +1,4 @@
-/** The removal of an account, which can be taken up again at any point: nothing that it meets keeps the rest from being done. */
+/** The removal of an account, which can be resumed at any point: no failure prevents the rest from being done. */
 
 import type { AccountRef, Closing } from "../protocol/host.ts";
 import { type PasswdEntry, requireRef } from "./account.ts";
@@ -18,7 +18,7 @@ export async function removeAccount(parts: HostParts, account: AccountRef): Prom
   return await removePresent(parts, requireOurs(parts, account));
 }
 
-/** The home goes before the entry, so that no orphan is left under a uid. */
+/** The home is removed before the entry, so that no orphan is left under a uid. */
 async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Closing> {
   const shutting = await shut(parts, owner);
   const strange = strangeHome(owner);
@@ -31,11 +31,11 @@ async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Clos
   return { refused: true, owed: unique([...shutting.running, ...shutting.scheduled, ...left]) };
 }
 
-/** Without an entry the account can log in no more; what it left is removed as that of the account which there was. */
+/** Without an entry the account can no longer log in; what it left is removed as the former account's. */
 async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<Closing> {
   const { settings, executor, log } = parts;
   let known = false;
-  // The uid may by now be somebody's whom only LDAP or the like knows.
+  // By now the uid may belong to somebody whom only LDAP or the like knows.
   const unanswered = await attempt(async () => {
     known = await executor.view.uidKnown(account.uid);
   }, log);
@@ -56,7 +56,7 @@ async function removeEntry(parts: HostParts, owner: PasswdEntry): Promise<readon
   let failures: readonly Failure[] = [];
   for (let attempts = 1; attempts <= ENTRY_TRIES; attempts++) {
     failures = await tryAll(parts, planRemoveEntry(owner));
-    // userdel refuses while a process runs as the uid; one may have been started by what was ended just before.
+    // userdel refuses while a process runs as the uid; a process that was just ended may have started one.
     if (failures.length === 0 || listedOf(view.processes(), owner.uid).length === 0) break;
     await tryAll(parts, planEndProcesses(owner));
   }

@@ -1,4 +1,4 @@
-/** Taking a home out of its place and deleting it, however it was left: no link is followed and no mount is crossed. */
+/** Moving a home out of its place and deleting it, in whatever state it is: no link is followed and no mount is crossed. */
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
@@ -8,12 +8,12 @@ import { type CommandResult, findCommand, runCommand } from "./execute/command.t
 import { clearDirectoryFlags } from "./key-file/take.ts";
 import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
 
-/** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deleting. */
+/** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deletion. */
 export const TRASH = ".uam-trash";
 const DELETE_TIMEOUT = 20_000;
 const CHATTR = "/usr/bin/chattr";
 
-/** Makes the trash of `base`: what is deleted later then needs no room for it. */
+/** Creates the trash of `base`, so that deleting something later needs no space for it. */
 export function makeTrash(base: string): void {
   const opened: number[] = [];
   try {
@@ -31,8 +31,8 @@ export function makeTrash(base: string): void {
 }
 
 /**
- * As `setAside`; what an attribute (chattr(1)) keeps from being moved is moved without it, where this process may. Where even a
- * renaming has no room, as a used up quota has it, it is deleted where it is: deleting needs none.
+ * Like `setAside`; what an attribute (chattr(1)) prevents from being moved is moved without it, if this process may. If even a
+ * rename finds no space, as with a used-up quota, it is deleted in place: deleting needs none.
  */
 export async function setAsideAnyhow(base: string, path: readonly string[], uid: number): Promise<void> {
   try {
@@ -48,12 +48,14 @@ export async function setAsideAnyhow(base: string, path: readonly string[], uid:
   }
 }
 
-/** For what is in `base` itself, which is root's: nobody else can put something in its place meanwhile. */
+/** For what is directly in `base`, which is root's: nobody else can put something in its place meanwhile. */
 async function deleteInPlace(path: string, depth: number, cause: unknown): Promise<void> {
   if (depth > 1) throw cause;
   const result = await deleteTree(path);
-  if (result.exitCode === -1) throw new UamError("internal", `${path} takes long to delete; it is gone on with`);
-  if (result.exitCode !== 0) throw new UamError("internal", `${path} could not be removed wholly: ${refusal(result)}`);
+  if (result.exitCode === -1)
+    throw new UamError("internal", `${path} takes long to delete; the deletion continues later`);
+  if (result.exitCode !== 0)
+    throw new UamError("internal", `${path} could not be removed completely: ${refusal(result)}`);
 }
 
 /**
@@ -106,7 +108,7 @@ export function trashOf(base: string): readonly string[] {
   }
 }
 
-/** What was not deleted: what does not go away by itself, as sentences, and what merely takes long, as paths. */
+/** What was not deleted: what needs help, as sentences, and what merely takes long, as paths. */
 export interface TrashLeft {
   readonly stuck: readonly string[];
   readonly slow: readonly string[];
@@ -122,9 +124,9 @@ export async function emptyTrash(base: string, account?: string): Promise<TrashL
   });
 }
 
-/** Throws `internal`, saying what is left and where, unless all is deleted or will be. */
+/** Throws `internal`, naming what is left and where, unless everything is deleted or will be. */
 export function requireEmpty({ stuck, slow }: TrashLeft, log: Log): void {
-  for (const path of slow) log.info(`${path} takes long to delete, and is gone on with later`);
+  for (const path of slow) log.info(`${path} takes long to delete; the deletion continues later`);
   for (const sentence of stuck) log.error(sentence);
   if (stuck.length > 0) throw new UamError("internal", stuck.join("; "));
 }
@@ -146,18 +148,18 @@ export async function emptyEach(
     const path = `${realpathSync(base)}/${TRASH}/${name}`;
     const mount = mountsWithin(readMounts(), path)[0];
     if (mount !== undefined) {
-      stuck.push(`${path} waits to be deleted, but ${mount.path} is a mount point: unmount it`);
+      stuck.push(`${path} is waiting to be deleted, but ${mount.path} is a mount point: unmount it`);
       continue;
     }
     const result = await remove(path, name);
-    // -1: the time was up, and what was done until then is done.
+    // -1: the time was up; what was deleted until then is gone.
     if (result.exitCode === -1) slow.push(path);
-    else if (result.exitCode !== 0) stuck.push(`${path} could not be removed wholly: ${refusal(result)}`);
+    else if (result.exitCode !== 0) stuck.push(`${path} could not be removed completely: ${refusal(result)}`);
   }
   return { stuck, slow };
 }
 
-/** rm(1)'s own words without its name: which file, and why. */
+/** rm(1)'s own message without its name: which file, and why. */
 function refusal({ stderr, exitCode }: CommandResult): string {
   const line = stderr.split("\n").find((it) => it !== "") ?? `rm ended with ${exitCode}`;
   const [, file, why] = /^[^ ]*rm: cannot remove '(.*)': ([^:]+)$/.exec(line) ?? [];

@@ -1,9 +1,9 @@
-/** What `createHost` is told, and the part of it that plans are made from. */
+/** The settings of `createHost`, and the part of them that plans are made from. */
 
 import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 
-/** The group whose members are the accounts that the service made. */
+/** The group whose members are the accounts that the service created. */
 export const MARKER_GROUP = "uam-ext";
 
 /** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
@@ -15,26 +15,26 @@ export interface UidRange {
   readonly last: number;
 }
 
-/** What the plans need to know of the host: values only, so that plans are pure. */
+/** What the plans need to know about the host: values only, so that plans are pure. */
 export interface Layout {
   /** Absolute; homes are `<homeBase>/<account name>`. */
   readonly homeBase: string;
   readonly shell: string;
   /** Supplementary groups besides the marker group. */
   readonly groups: readonly string[];
-  /** The group whose members are ours; made at the first creation. */
+  /** The group whose members are ours; created with the first account. */
   readonly markerGroup: string;
-  /** As in sshd_config(5): `%u %h %U %%`; a relative path begins at the home. */
+  /** As in sshd_config(5): `%u %h %U %%`; a relative path is relative to the home. */
   readonly authorizedKeysFile: string;
 }
 
-/** Plain data: what a host is told, whichever way it gets there. */
+/** Plain data: the settings of a host, however they get there. */
 export interface HostSettings extends Layout {
   readonly mode: HostMode;
   /** Which uids accounts get; what sudo mode checks its rules with. */
   readonly uidRange?: UidRange;
   readonly revokeEnds: RevokeEnds;
-  /** Another sshd, configuration or journal, with its reader and the socket that takes lines, than the host's own. */
+  /** An sshd, configuration or journal other than the host's own; the journal with its reader and the socket that takes lines. */
   readonly tools?: {
     readonly sshd?: string;
     readonly sshdConfig?: string;
@@ -47,7 +47,7 @@ const ABSOLUTE = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
 const PATTERN = /^(?:[^%\0\n]|%[uhU%])+$/;
 const GROUP = /^[a-z_][a-z0-9_-]{0,31}$/;
 
-/** Throws `invalid`, naming the setting, if a value could not be used on a host. */
+/** Throws `invalid`, naming the setting, if a value cannot be used on a host. */
 export function requireLayout(layout: Layout): Layout {
   const fail = (message: string): never => {
     throw new UamError("invalid", message);
@@ -55,7 +55,7 @@ export function requireLayout(layout: Layout): Layout {
   if (!ABSOLUTE.test(layout.homeBase)) fail(`UAM_HOME_BASE is not an absolute path such as /home: ${layout.homeBase}`);
   if (!ABSOLUTE.test(layout.shell)) fail(`UAM_SHELL is not an absolute path such as /bin/bash: ${layout.shell}`);
   for (const group of [layout.markerGroup, ...layout.groups]) {
-    if (!GROUP.test(group)) fail(`UAM_GROUPS holds something that is not a group name: ${JSON.stringify(group)}`);
+    if (!GROUP.test(group)) fail(`UAM_GROUPS contains something that is not a group name: ${JSON.stringify(group)}`);
   }
   const pattern = layout.authorizedKeysFile;
   const parts = pattern.split("/");

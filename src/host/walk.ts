@@ -1,4 +1,4 @@
-/** Opening directories one component at a time, so that no link set up on the way is ever followed. */
+/** Opening directories one component at a time, so that no link set up on the path is ever followed. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { UamError } from "../shared/errors.ts";
@@ -7,13 +7,13 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOL
 
 /**
  * `name` inside the open directory, as a path. Resolving /proc/self/fd/<fd> goes to the directory itself (proc(5)), so
- * no rename or link above it can redirect the call: openat(2) for a runtime that has none.
+ * no rename or link above it can redirect the call: openat(2) for a runtime that lacks it.
  */
 export function at(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`;
 }
 
-/** The same for a name that may be no text. */
+/** The same for a name that may not be text. */
 export function atBytes(directory: number, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(at(directory, "")), name]);
 }
@@ -23,14 +23,14 @@ export function openDirectory(parent: number, name: string | Buffer): number {
   return openSync(typeof name === "string" ? at(parent, name) : atBytes(parent, name), DIRECTORY);
 }
 
-/** The effective uid of this process, read where Bun and Deno see it alike. */
+/** The effective uid of this process, read in a way that works on Bun and Deno. */
 export function ownUid(): number {
   return statSync("/proc/self").uid;
 }
 
 /**
- * Opens a directory all of whose parts belong to root (or to this process) and can be changed by nobody else; a sticky
- * directory such as /tmp counts above it. Throws `internal` with the part that is open to others.
+ * Opens a directory whose parts all belong to root (or to this process) and can be changed by nobody else; a sticky
+ * directory such as /tmp is accepted above it. Throws `internal` with the part that is open to others.
  */
 export function openTrusted(path: string): number {
   const parts = realpathSync(path)
@@ -59,20 +59,20 @@ function requireClosed(stat: Stats, path: string, own: number, stickyAllowed: bo
     throw new UamError("internal", `${path} belongs to uid ${stat.uid}, not to root: refusing to work below it`);
   }
   if ((stat.mode & 0o022) !== 0 && !sticky) {
-    throw new UamError("internal", `${path} can be written by others than its owner: refusing to work below it`);
+    throw new UamError("internal", `${path} is writable by users other than its owner: refusing to work below it`);
   }
 }
 
-/** The code of a failed system call, `EISDIR`; empty for any other error. */
+/** The code of a failed system call, such as `EISDIR`; empty for any other error. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** One mount of this process's namespace. */
+/** One mount in this process's namespace. */
 export interface Mount {
-  /** For people, and for comparing with paths that are text; what is not UTF-8 in it reads as U+FFFD. */
+  /** For people, and for comparing with paths that are text; what is not UTF-8 in it becomes U+FFFD. */
   readonly path: string;
-  /** The very bytes of it, as calls need them. */
+  /** The exact bytes, as system calls need them. */
   readonly bytes: Buffer;
   readonly type: string;
   /** Super options, `user_id=1000` for a FUSE mount. */

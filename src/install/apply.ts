@@ -22,19 +22,19 @@ import { findCommand, runCommand } from "../host/execute/command.ts";
 import { UamError } from "../shared/errors.ts";
 import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";
 
-/** What became of a step. */
+/** The outcome of a step. */
 export type Outcome = "changed" | "ran" | "unchanged" | "kept" | "skipped" | "failed";
 
 export interface ApplyOptions {
   /** Called after each step. */
   readonly report: (step: Step, outcome: Outcome) => void;
-  /** Before every path, for a try in a directory; commands are then not run. "" for the host itself. */
+  /** A prefix of every path, to try a plan in a directory; commands are then not run. "" for the host itself. */
   readonly root: string;
 }
 
 /**
- * Carries the steps out in order. Files appear whole or not at all; one whose check fails is taken back. Throws `internal`,
- * naming the step, at the first failure; running it again goes on from there.
+ * Carries out the steps in order. Files are written atomically; one whose check fails is taken back. Throws `internal`,
+ * naming the step, at the first failure; running it again continues from there.
  */
 export async function applyPlan(steps: readonly Step[], options: ApplyOptions): Promise<void> {
   let changed = false;
@@ -108,7 +108,7 @@ async function requirePass(step: PlaceFile, argv: readonly string[]): Promise<vo
   if (exitCode !== 0) {
     throw new UamError(
       "internal",
-      `${argv[0]} refuses ${step.path}, so it was taken back: ${(stderr || stdout).trim()}`,
+      `${argv[0]} rejects ${step.path}, so it was taken back: ${(stderr || stdout).trim()}`,
     );
   }
   const expect = step.check?.kind === "placed" ? step.check.expect : undefined;

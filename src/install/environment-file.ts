@@ -11,7 +11,7 @@ export function readEnvironmentFile(path: string, owner = 0): Readonly<Record<st
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return {};
   if (!stat.isFile() || stat.uid !== owner || (stat.mode & 0o022) !== 0) {
-    throw new UamError("invalid", `${path} must be a file of root that nobody else can write: chown root, chmod go-w`);
+    throw new UamError("invalid", `${path} must belong to root, and nobody else may write it: chown root, chmod go-w`);
   }
   let text: string;
   try {
@@ -30,7 +30,7 @@ export function readEnvironmentFile(path: string, owner = 0): Readonly<Record<st
   );
 }
 
-/** As systemd.exec(5) reads a value on one line: quotes around it go, and in double quotes a backslash escapes. */
+/** As systemd.exec(5) reads a value on one line: surrounding quotes are removed, and in double quotes a backslash escapes. */
 function unquote(value: string): string {
   if (/^'.*'$/.test(value)) return value.slice(1, -1);
   if (/^".*"$/.test(value)) return value.slice(1, -1).replace(/\\(["\\`$])/g, "$1");

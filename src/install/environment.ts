@@ -20,7 +20,7 @@ export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string
     const value = set[plain] === fallback ? undefined : set[plain];
     const line = value === undefined ? `#${plain}=${fallback === "unset" ? "" : fallback}` : `${plain}=${value}`;
     return [
-      // As it stands: a meaning may begin with a value, which a capital letter would make another one.
+      // Not capitalised: a meaning may begin with a value, which a capital letter would change.
       `# ${meaning}`,
       line,
       ...(file === undefined ? [] : [`#${file}=`]),
@@ -28,19 +28,19 @@ export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string
     ];
   });
   return [
-    "# Configuration of uam, one NAME=VALUE a line; `systemctl restart uam` puts it in force, `uam doctor` checks it.",
+    "# Configuration of uam, one NAME=VALUE per line; `systemctl restart uam` applies it, `uam doctor` checks it.",
     "# Read by the unit and by uam at the shell. A value with spaces or one of #;'\"\\$ goes in double quotes.",
     "",
     ...blocks,
   ].join("\n");
 }
 
-/** That text with another place of the key files, and nothing else changed. */
+/** The text with another place for the key files, and nothing else changed. */
 export function withKeyFile(text: string, authorizedKeysFile: string): string {
   const line = `${KEY_FILE_VARIABLE}=${authorizedKeysFile}`;
   const kept = text.split("\n");
   const places = [new RegExp(`^\\s*${KEY_FILE_VARIABLE}=`), new RegExp(`^#\\s*${KEY_FILE_VARIABLE}=`)];
-  // systemd and readEnvironmentFile take the last of several.
+  // systemd and readEnvironmentFile use the last of several.
   const index = places.map((place) => kept.findLastIndex((candidate) => place.test(candidate))).find((at) => at >= 0);
   if (index === undefined) return `${text.replace(/\n?$/, "\n")}${line}\n`;
   return kept.with(index, line).join("\n");

@@ -1,4 +1,4 @@
-/** What it takes to put the service on a host, and to take it off again. */
+/** The steps that install the service on a host, and those that remove it again. */
 
 import { readAccounts } from "../host/account.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
@@ -29,12 +29,12 @@ import { revokedKeysStep, sshdDropInStep } from "./sshd-drop-in.ts";
 import { renderSysusers } from "./sysusers.ts";
 import { renderUnit } from "./unit.ts";
 
-/** Root's, and everybody may pass: sshd reads a key file as its account. */
+/** Owned by root, and open for everybody to pass: sshd reads a key file as its account. */
 export const KEYS_STEP: Step = { kind: "directory", path: KEYS_DIRECTORY, mode: 0o711, owner: "root", group: "root" };
 
 /**
- * Where an installation keeps the key files: where it is told to, or where they are; a first one in direct mode outside the
- * homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
+ * Where an installation keeps the key files: where the configuration says, or where they are; a first installation in direct mode
+ * keeps them outside the homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
  */
 export function chooseKeyFile(
   mode: InstallMode,
@@ -113,7 +113,7 @@ export function planUninstall({ source, sshUnit, accounts }: Installed): readonl
 }
 
 function sudoersSteps({ mode, sudoers: content }: InstallSettings): readonly Step[] {
-  // Left over from sudo mode it would go on giving rights to an account that no longer needs them.
+  // Left over from sudo mode, it would keep granting rights to an account that no longer needs them.
   if (mode === "direct") return [{ kind: "remove", path: SUDOERS_FILE }];
   if (content === undefined) {
     throw new UamError("invalid", "This build has no sudo mode: install with --mode direct");

@@ -14,7 +14,7 @@ import {
 import { revokedKeysStep, sshdDropInStep } from "./sshd-drop-in.ts";
 import { renderUnit } from "./unit.ts";
 
-/** What is there before; anything of it may already be as an earlier try left it. */
+/** The state before the move; any part of it may already be as an earlier attempt left it. */
 export interface MoveSettings extends InstallSettings {
   readonly sshUnit: string;
   /** The texts of uam.env and of the sshd drop-in; undefined if there is none. */
@@ -26,16 +26,16 @@ export interface MoveSettings extends InstallSettings {
 export interface Move {
   /** sshd reads both places; the new one is empty. */
   readonly prepare: readonly Step[];
-  /** The service writes the new place from now on; whatever it finds in the old one it moves away, the new file first. */
+  /** From now on the service writes to the new place first, and then moves away what it finds in the old one. */
   readonly change: readonly Step[];
-  /** To be done only once every account has its new file: sshd reads nothing else any more. */
+  /** Only once every account has its new file: from then on sshd reads nothing else. */
   readonly finish: readonly Step[];
 }
 
-/** sshd re-reads its configuration some time after it was told to, and nothing says when. */
+/** sshd re-reads its configuration some time after the signal, and does not report when. */
 const SETTLE = command(["sleep", "2"]);
 
-/** The parts of the move; once it is done, only the last, which an earlier try may not have told sshd. */
+/** The parts of the move; once it is done, only the last, since an earlier attempt may have stopped before sshd reloaded. */
 export function planMove(settings: MoveSettings): Move {
   const { authorizedKeysFile: configured, dropIn, sshUnit } = settings;
   const told = placesIn(dropIn);
@@ -43,7 +43,7 @@ export function planMove(settings: MoveSettings): Move {
   const reload = [command(["systemctl", "try-reload-or-restart", sshUnit]), SETTLE];
   const finish = [sshdDropInStep(CENTRAL_KEY_FILE), ...reload];
   if (old.length === 0) return { prepare: [], change: [], finish };
-  // A file of an earlier time there may hold a key that was revoked since.
+  // An old file there may hold a key that was revoked since.
   const isFresh = configured !== CENTRAL_KEY_FILE && !told.includes(CENTRAL_KEY_FILE);
   return {
     prepare: [

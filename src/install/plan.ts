@@ -5,7 +5,7 @@ export type Step = CopyProgram | PlaceFile | MakeDirectory | EmptyDirectory | Ru
 
 export interface Ownership {
   readonly mode: number;
-  /** Names, looked up when the step is carried out: an earlier step may make them. */
+  /** Names, looked up when the step is carried out: an earlier step may create them. */
   readonly owner: string;
   readonly group: string;
 }
@@ -17,12 +17,12 @@ export interface CopyProgram extends Ownership {
   readonly path: string;
 }
 
-/** Puts a text at `path`, by a rename; what was there comes back if the check fails. */
+/** Puts a text at `path`, by a rename; the old file is restored if the check fails. */
 export interface PlaceFile extends Ownership {
   readonly kind: "file";
   readonly path: string;
   readonly content: string;
-  /** Leave a file that is there as it is: it is the administrator's. */
+  /** Leave an existing file as it is: it is the administrator's. */
   readonly keep: boolean;
   readonly check?: Check;
 }
@@ -49,7 +49,7 @@ export interface EmptyDirectory {
   readonly path: string;
 }
 
-/** Runs an argv array; `when` says whether it is worth it. A failure ends the installation unless it `mayFail`. */
+/** Runs an argv array; `when` says when to run it. A failure ends the installation unless it `mayFail`. */
 export interface RunCommand {
   readonly kind: "command";
   readonly argv: readonly string[];
@@ -86,7 +86,7 @@ function describeStep(step: Step): string {
     case "command":
       return `run        ${step.argv.join(" ")}${step.when === "changed" ? " (if anything changed)" : ""}`;
     case "file": {
-      const notes = [ownership(step), ...(step.keep ? ["kept if it is there"] : []), ...checkNote(step.check)];
+      const notes = [ownership(step), ...(step.keep ? ["an existing one is kept"] : []), ...checkNote(step.check)];
       const text = step.content.replace(/\n$/, "").replace(/^/gm, "    | ");
       return `file       ${step.path} (${notes.join(", ")})\n${text}`;
     }

@@ -1,11 +1,11 @@
-/** What an installation is told, and the names and places it uses. */
+/** The settings of an installation, and the names and paths it uses. */
 
 /** How the service changes the host: as root itself, or as `uam` through sudo. */
 export type InstallMode = "direct" | "sudo";
 
 export interface InstallSettings {
   readonly mode: InstallMode;
-  /** The program that runs now; copied to `PROGRAM` unless a package put it where it is. */
+  /** The program that is running; copied to `PROGRAM` unless a package put it where it is. */
   readonly source: string;
   readonly homeBase: string;
   /** As in sshd_config(5), `%h` and `%u`. */
@@ -21,7 +21,7 @@ export interface InstallSettings {
 export const PROGRAM = "/usr/local/bin/uam";
 export const PACKAGED_PROGRAM = "/usr/bin/uam";
 export const STATE_DIRECTORY = "/var/lib/uam";
-/** Key files that are root's, where no account's owner can put a key back. Everybody may pass: sshd reads as the account. */
+/** Key files owned by root, where no account's owner can put a key back. Everybody may pass: sshd reads as the account. */
 export const KEYS_DIRECTORY = "/var/lib/uam/keys";
 export const CENTRAL_KEY_FILE = `${KEYS_DIRECTORY}/%u/authorized_keys`;
 export const CACHE_DIRECTORY = "/var/cache/uam";
@@ -34,7 +34,7 @@ export const SUDOERS_FILE = "/etc/sudoers.d/uam";
 export const SSHD_DROP_IN = "/etc/ssh/sshd_config.d/50-uam.conf";
 /** How many processes an account may have; read by pam_limits(8). */
 export const LIMITS_FILE = "/etc/security/limits.d/50-uam.conf";
-/** An administrator's own switch: keys that sshd refuses whatever this service says. */
+/** The administrator's own list of keys that sshd refuses, whatever this service stores. */
 export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
 
 export const SERVICE_ACCOUNT = "uam";
@@ -45,7 +45,7 @@ export function programPath({ source }: Pick<InstallSettings, "source">): string
   return source === PACKAGED_PROGRAM ? PACKAGED_PROGRAM : PROGRAM;
 }
 
-/** The part of the authorized-keys pattern above anything of an account; undefined if that is the home itself. */
+/** The directory in the authorized-keys pattern above all that is an account's own; undefined if the pattern begins at the home. */
 export function centralKeyDirectory(pattern: string): string | undefined {
   if (!pattern.startsWith("/")) return undefined;
   const fixed = pattern.slice(0, pattern.indexOf("%") + 1 || undefined);

@@ -1,4 +1,4 @@
-/** What sshd is told about the accounts of this service. */
+/** sshd's configuration for the accounts of this service. */
 
 import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
 import { type PlaceFile, ROOT_FILE } from "./plan.ts";
@@ -6,15 +6,15 @@ import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 
 const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
 
-/** Asks sshd what is in force for an account of this service; it need not exist. */
+/** Asks sshd for the settings of an account of this service; it need not exist. */
 export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;
 
-/** What the file of revoked keys begins as: it lists none. */
-export const REVOKED_KEYS = `# Public keys that sshd refuses for accounts of external users, one a line, as ssh-keygen prints them.
-# For an administrator; uam itself never changes this file. Do not remove it: sshd would refuse every key.
+/** The initial file of revoked keys, which lists none. */
+export const REVOKED_KEYS = `# Public keys that sshd refuses for accounts of external users, one per line, as ssh-keygen prints them.
+# For administrators; uam itself never changes this file. Do not remove it: sshd would refuse every key.
 `;
 
-/** Makes that file, before anything refers to it; one that is there is the administrator's. */
+/** Creates that file before anything refers to it; an existing one is the administrator's and stays. */
 export function revokedKeysStep(): PlaceFile {
   return { ...ROOT_FILE, kind: "file", path: REVOKED_KEYS_FILE, content: REVOKED_KEYS, keep: true };
 }
@@ -25,23 +25,23 @@ export function renderSshdDropIn(authorizedKeysFile: string, revokedKeysFile = R
 Match User ${ACCOUNT_PREFIX}*
     # One file only: by default sshd reads .ssh/authorized_keys2 too, where a user can keep a revoked key.
     AuthorizedKeysFile ${authorizedKeysFile}
-    # And nothing else that could let a key in.
+    # No other way to let a key in.
     AuthorizedKeysCommand none
     TrustedUserCAKeys none
     PubkeyAuthentication yes
     AuthenticationMethods publickey
-    # ~/.ssh/rc would be run before anything that could refuse.
+    # ~/.ssh/rc would run before anything that could refuse.
     PermitUserRC no
-    # Whoever is root on another host could use a forwarded agent.
+    # Root on another host could use a forwarded agent.
     AllowAgentForwarding no
     PermitTunnel no
-    # A second switch, independent of uam: public keys listed there, one a line, are refused wherever else they are.
+    # A second safeguard, independent of uam: public keys listed there, one per line, are refused wherever else they are.
     # Never remove the file, and replace it by renaming another over it: without it sshd refuses every key.
     RevokedKeys ${revokedKeysFile}
 `;
 }
 
-/** Places the drop-in; it is taken back unless sshd accepts it and, asked about an account, has it in force. */
+/** Places the drop-in; it is taken back unless sshd accepts it and, asked about an account, applies it. */
 export function sshdDropInStep(authorizedKeysFile: string): PlaceFile {
   return {
     ...ROOT_FILE,
@@ -54,7 +54,7 @@ export function sshdDropInStep(authorizedKeysFile: string): PlaceFile {
       argv: ASK_SSHD,
       expect: {
         line: `authorizedkeysfile ${authorizedKeysFile}`,
-        remedy: `sshd does not follow ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
+        remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
       },
     },
   };

@@ -7,7 +7,7 @@ import { DATABASE_ACCOUNT, type InstallMode, SERVICE_ACCOUNT, STATE_DIRECTORY } 
 export function renderSysusers(mode: InstallMode | undefined): string {
   return [
     "# The system accounts of uam, see sysusers.d(5).",
-    "# Members of this group are the accounts that uam made; it touches no other.",
+    "# Members of this group are the accounts that uam created; it touches no others.",
     `g ${MARKER_GROUP} -`,
     ...(mode === "direct"
       ? []
@@ -15,7 +15,7 @@ export function renderSysusers(mode: InstallMode | undefined): string {
     ...(mode === "sudo"
       ? []
       : [
-          "# The database server that a service running as root starts: root must not be it, and nobody else should.",
+          "# The database server of a service that runs as root: it must not run as root, and should not run as anyone else.",
           `u ${DATABASE_ACCOUNT} - "Database of uam" ${STATE_DIRECTORY}`,
         ]),
     "",

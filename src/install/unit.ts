@@ -11,7 +11,7 @@ import {
 
 type UnitSettings = Pick<InstallSettings, "mode" | "source" | "homeBase" | "authorizedKeysFile">;
 
-/** What root must not write even though useradd(8) needs a writable /etc: what would make code or rights of a file. */
+/** What stays read-only although useradd(8) needs a writable /etc: files that could give code or rights to whoever writes them. */
 const PROTECTED = [
   ...["/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/pam.d", "/etc/security", "/etc/systemd", "/etc/init.d"],
   ...["/etc/cron.d", "/etc/crontab", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly"],
@@ -31,31 +31,31 @@ function head(settings: UnitSettings): readonly string[] {
     "Documentation=man:uam(1)",
     "After=network-online.target postgresql.service time-sync.target user.slice sys-fs-fuse-connections.mount",
     "Wants=network-online.target",
-    "# It is started again however often it ends: while it is away nobody is shut out.",
+    "# It is restarted however often it ends: while it is down, no access is taken away.",
     "StartLimitIntervalSec=0",
     "",
     "[Service]",
     "Type=notify",
     "NotifyAccess=main",
     `EnvironmentFile=${ENVIRONMENT_FILE}`,
-    "# The runtime inside the program obeys these: they would have it run other code than its own.",
+    "# The runtime inside the program obeys these: they would make it run other code.",
     "UnsetEnvironment=BUN_BE_BUN BUN_OPTIONS",
-    "# Its native parts are unpacked here when it starts, as nothing may be executed in /tmp.",
+    "# Its native libraries are unpacked here when it starts, as nothing may be executed in /tmp.",
     `Environment=TMPDIR=${CACHE_DIRECTORY}`,
     `ExecStart=${programPath(settings)} serve`,
     "# Reads the TLS certificate and key again.",
     "ExecReload=/bin/kill -HUP $MAINPID",
-    "# On a machine without processes or memory left the runtime aborts: it comes back and goes on closing accounts.",
+    "# On a machine out of processes or memory the runtime aborts: once restarted, it goes on shutting accounts.",
     "Restart=always",
     "RestartSec=2",
-    "# A broken configuration is not repaired by trying again.",
+    "# Trying again does not repair a broken configuration.",
     "RestartPreventExitStatus=78",
-    "# Where memory is short, what the accounts run is ended first.",
+    "# When memory runs out, the processes of accounts are killed first.",
     "OOMScoreAdjust=-900",
     "WatchdogSec=30",
-    "# The first start makes the database; one after a power cut recovers it. A migration asks for more time itself.",
+    "# The first start creates the database; one after a power cut recovers it. A migration asks for more time itself.",
     "TimeoutStartSec=5min",
-    "# Only the service is told to stop: it lets requests finish (60 s) and then stops its database itself.",
+    "# Only the service gets the signal: it lets requests finish (60 s) and then stops its database itself.",
     "KillMode=mixed",
     "TimeoutStopSec=120",
     "# 0711: the database server runs under an account of its own and has to get through.",
@@ -74,13 +74,13 @@ function head(settings: UnitSettings): readonly string[] {
 }
 
 const PRIVATE_TMP = [
-  "# Nothing of its work is in /tmp, where everybody can put things in its way. Its own is empty and stays so: whoever configures a",
-  "# path there is told. The socket of a PostgreSQL that keeps it in /tmp (Debian's does not) is not seen from in here.",
+  "# It keeps nothing in /tmp, where everybody can put things in its way. Its own /tmp is empty and read-only: a path configured",
+  "# there is reported. The socket of a PostgreSQL that keeps it in /tmp (Debian's does not) is not visible in here.",
   "PrivateTmp=yes",
   "ReadOnlyPaths=/tmp /var/tmp",
 ];
 
-/** Where an account's processes end without a signal or a fork, and a FUSE mount that holds one is cut off; cgroups(7), fuse(4). */
+/** Files that end an account's processes without a signal or a fork, and abort a FUSE mount that holds one; cgroups(7), fuse(4). */
 const KERNEL_SWITCHES = "-/sys/fs/cgroup/user.slice -/sys/fs/cgroup/unified/user.slice -/sys/fs/fuse/connections";
 
 const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
@@ -97,18 +97,18 @@ function direct(settings: UnitSettings): readonly string[] {
     "CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_SYS_RESOURCE CAP_SYS_PTRACE CAP_AUDIT_WRITE",
     "AmbientCapabilities=",
     "NoNewPrivileges=yes",
-    "# useradd replaces /etc/passwd by a rename, so all of /etc is writable but what is named below.",
+    "# useradd replaces /etc/passwd by a rename, so all of /etc is writable except what is named below.",
     "ProtectSystem=strict",
     `ReadWritePaths=${writable(settings)}`,
     `ReadOnlyPaths=${PROTECTED.map((path) => `-${path}`).join(" ")}`,
     "InaccessiblePaths=-/root",
     `NoExecPaths=${settings.homeBase} /tmp /var/tmp /dev/shm`,
-    "# Homes are its work. A FUSE mount that a user left cannot be detached from in here: `uam user delete` in a root shell can.",
+    "# It works in homes. A FUSE mount that a user left cannot be detached from in here; `uam user delete` in a root shell can do it.",
     "ProtectHome=no",
     ...PRIVATE_TMP,
     "PrivateDevices=yes",
     "DevicePolicy=closed",
-    "# Of /sys and the control groups only this can be written: what ends the processes of accounts.",
+    "# Of /sys and the control groups only this is writable: what ends the processes of accounts.",
     `ReadWritePaths=${KERNEL_SWITCHES}`,
     "ProtectKernelTunables=yes",
     "ProtectKernelModules=yes",
@@ -127,7 +127,7 @@ function direct(settings: UnitSettings): readonly string[] {
     "SystemCallFilter=@system-service",
     "SystemCallFilter=~@obsolete @cpu-emulation @mount @swap @reboot @raw-io @module @debug @clock",
     "SystemCallErrorNumber=EPERM",
-    "# MemoryDenyWriteExecute is left off: it does not stop the program, it takes its compiler away (27 times slower).",
+    "# MemoryDenyWriteExecute is left off: the program runs with it, but without its compiler (27 times slower).",
     "",
   ];
 }
@@ -137,7 +137,7 @@ function sudo(settings: UnitSettings): readonly string[] {
     "User=uam",
     "Group=uam",
     "# sudo(8) must become root, so nothing may be set that implies NoNewPrivileges: no PrivateDevices, ProtectKernel*,",
-    "# ProtectClock, ProtectHostname, Restrict*, LockPersonality, SystemCall*. Direct mode is contained better, see",
+    "# ProtectClock, ProtectHostname, Restrict*, LockPersonality, SystemCall*. Direct mode is better confined, see",
     "# `systemd-analyze security uam`.",
     "NoNewPrivileges=no",
     "# For what sudo starts; the service itself has none of these.",
@@ -161,7 +161,7 @@ function tail(): readonly string[] {
     "# A core dump would hold keys and session tokens.",
     "LimitCORE=0",
     "# Its own threads, its database and the commands that it runs; what accounts may start is limited in",
-    `# ${LIMITS_FILE}, so that this is left for it.`,
+    `# ${LIMITS_FILE}, so that these are left for it.`,
     "TasksMax=1024",
     "",
     "[Install]",

@@ -6,12 +6,12 @@ import { createKernel, type Libc, openFirst } from "./kernel.ts";
 
 const { i32, i64, ptr: pointer } = FFIType;
 
-/** The calls, through the C library; throws `internal` if it cannot be opened. */
+/** The system calls, through the C library; throws `internal` if it cannot be opened. */
 export function openKernel(): Kernel {
   return createKernel(openLibc());
 }
 
-/** Opens the C library; throws `internal` if it cannot be. */
+/** Opens the C library; throws `internal` if that fails. */
 export function openLibc(): Libc {
   const { symbols } = openFirst((name) =>
     dlopen(name, {

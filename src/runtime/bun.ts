@@ -20,15 +20,15 @@ export const bunRuntime: Runtime = {
   openKernel,
 };
 
-/** Owner and group may connect: the group is how a proxy is let in. */
+/** Owner and group may connect: a proxy gets access through the group. */
 const SOCKET_UMASK = 0o117;
 
 /** Seconds of silence after which a connection is closed. */
 const IDLE = 60;
 
 /**
- * `timeout` does nothing on a unix socket and Bun's own limit is ten seconds, so nothing is cut there: whoever is in front
- * has limits of its own. Bun's types do not know that this counts for unix sockets, hence `object`.
+ * `timeout` does nothing on a unix socket and Bun's own limit is ten seconds, so no connection is cut there: the proxy in front
+ * has its own limits. Bun's types do not know that this applies to unix sockets, hence `object`.
  */
 const NEVER: object = { idleTimeout: 0 };
 
@@ -39,7 +39,7 @@ interface BunServer {
 async function serve(options: ServeOptions): Promise<RunningServer> {
   const { listen, fetch, mayPause } = options;
   const common = {
-    // The application refuses large bodies itself, unread and with an answer that says why; Bun's own 413 is empty.
+    // The application refuses large bodies itself, unread and with a reason; Bun's own 413 is empty.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     error: () => Response.json({ error: "An internal error occurred." }, { status: 500 }),
   };
@@ -78,8 +78,8 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 /**
- * The request under the whole address that the standard promises. Without a Host, as HTTP/1.0 may be (some health checks
- * speak it), or with one that names none, Bun's is only a path, or nothing that can be read.
+ * The request with the complete URL that the standard guarantees. Without a Host, which HTTP/1.0 allows (some health checks
+ * use it), or with an invalid one, Bun's URL is only a path, or cannot be parsed.
  */
 function withAddress(request: Request): Request {
   if (URL.canParse(request.url)) return request;
@@ -89,7 +89,7 @@ function withAddress(request: Request): Request {
 
 type Tls = { readonly tls?: { readonly cert: string; readonly key: string }; readonly reusePort?: true };
 
-/** Bun cannot change a server's certificate: a second server takes over the port while the first finishes what it has. */
+/** Bun cannot change a server's certificate: a second server takes over the port while the first finishes its requests. */
 async function serveTls(
   files: NonNullable<ServeOptions["tls"]>,
   at: { readonly hostname: string; readonly port: number },
@@ -111,7 +111,7 @@ async function serveTls(
       const previous = current;
       current = next.server;
       leaving.add(previous);
-      // Resolves when its last request is answered, which may take as long as an export.
+      // Resolves when its last request is answered, which can take as long as an export.
       void previous.stop().then(() => leaving.delete(previous));
       return { certificateValidTo: next.validTo };
     },
@@ -121,7 +121,7 @@ async function serveTls(
   };
 }
 
-/** With SO_REUSEPORT the kernel would let a second service share the port and take half of the requests, in silence. */
+/** With SO_REUSEPORT the kernel would let a second service share the port and silently take half of the requests. */
 function requireFree({ hostname, port }: { readonly hostname: string; readonly port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -134,7 +134,7 @@ function requireFree({ hostname, port }: { readonly hostname: string; readonly p
 
 async function drain(server: BunServer, milliseconds: number): Promise<void> {
   const patience = Promise.withResolvers<void>();
-  // A timer left running would keep the process from ending.
+  // A timer left running would prevent the process from ending.
   const timer = setTimeout(patience.resolve, milliseconds);
   await Promise.race([server.stop(), patience.promise]);
   clearTimeout(timer);

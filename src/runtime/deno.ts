@@ -38,7 +38,7 @@ interface DenoServer {
 const main = join(import.meta.dirname ?? "/", "../main.ts");
 const program = [process.execPath, "run", "--allow-all", "--no-prompt", main];
 
-/** Serves on Deno; to be used only where the program runs on it. */
+/** Serves on Deno; only for programs that run on it. */
 export const denoRuntime: Runtime = { name: `deno ${Deno.version.deno}`, pid: process.pid, program, serve, openKernel };
 
 async function serve({ listen, tls, fetch }: ServeOptions): Promise<RunningServer> {

@@ -1,12 +1,12 @@
-/** The kernel's calls, made through the C library that the runtime has loaded. */
+/** System calls, made through the C library that the runtime has loaded. */
 
 import process from "node:process";
 import { UamError } from "../shared/errors.ts";
 import { type Kernel, SWEEP_UID } from "../shared/kernel.ts";
 
-/** What of the C library is called. */
+/** The functions of the C library that are called. */
 export interface Libc {
-  /** syscall(2): -1 if the kernel refuses. Its arguments are numbers only. */
+  /** syscall(2): -1 if the kernel refuses. Its arguments are only numbers. */
   readonly syscall: (number: number, first: number, second: number, third: number, fourth: number) => number;
   /** umount2(2), with a path that ends with a zero byte. */
   readonly umount: (path: Buffer, flags: number) => number;
@@ -27,7 +27,7 @@ const UMOUNT_NOFOLLOW = 8;
 const FIRST_UID = 1000;
 const LAST_UID = 0xffff_fffd;
 
-/** The C library, glibc or musl, as dlopen(3) finds the one that is loaded; throws `internal` if neither is. */
+/** The C library, glibc or musl, as dlopen(3) finds the one that is loaded; throws `internal` if neither can be opened. */
 export function openFirst<Library>(open: (name: string) => Library): Library {
   const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
   const causes: unknown[] = [];
@@ -43,10 +43,10 @@ export function openFirst<Library>(open: (name: string) => Library): Library {
   });
 }
 
-/** The calls as this machine's kernel numbers them. Throws on an architecture whose numbers are not known. */
+/** The system calls with this machine's numbers. Throws on an architecture whose numbers are not known. */
 export function createKernel(libc: Libc): Kernel {
   if (process.arch !== "x64" && process.arch !== "arm64")
-    throw new UamError("internal", `The numbers of system calls on ${process.arch} are not known`);
+    throw new UamError("internal", `The system call numbers of ${process.arch} are not known`);
   const numbers = NUMBERS[process.arch];
   const call = (number: number, first = 0, second = 0, third = 0, fourth = 0) =>
     libc.syscall(number, first, second, third, fourth);
@@ -56,17 +56,17 @@ export function createKernel(libc: Libc): Kernel {
       if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || uid === SWEEP_UID)
         throw new Error(`not the uid of an account: ${uid}`);
       // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
-      // thread; the real one must not, or root's processes were reached as well.
+      // thread; the real one must not, or root's processes would be reached as well.
       if (call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
       const killed = call(numbers.kill, -1, SIGKILL) === 0;
       call(numbers.setresuid, 0, 0, 0);
-      // The next start goes on; nothing may be done in between as somebody else.
+      // The next start continues; until then nothing may be done as somebody else.
       if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
       return killed;
     },
     killProcess(pid, isMeant) {
       const handle = call(PIDFD_OPEN, pid);
-      // Before Linux 5.3 there is no handle: the number is looked at just before it is used.
+      // Before Linux 5.3 there is no handle: the pid is checked just before it is used.
       if (handle < 0) return isMeant() && call(numbers.kill, pid, SIGKILL) === 0;
       try {
         return isMeant() && call(PIDFD_SEND_SIGNAL, handle, SIGKILL) === 0;

@@ -1,4 +1,4 @@
-/** Who is at the keyboard, for the audit log. */
+/** The person who runs the program, for the audit log. */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,24 +10,24 @@ export interface HostUser {
   readonly uid: number;
 }
 
-/** What is known of who runs the program. */
+/** What is known about the person who runs the program. */
 export interface Caller {
   readonly uid: number | undefined;
-  /** The content of /proc/self/loginuid; undefined where the kernel keeps none. */
+  /** The content of /proc/self/loginuid; undefined if the kernel keeps none. */
   readonly loginUid: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Finds an account by name, or by uid in decimal. */
   readonly find: (key: string) => HostUser | undefined;
 }
 
-/** The account that the service runs as where that is not root; only root becomes it. */
+/** The account that the service runs as if that is not root; only root can switch to it. */
 const SERVICE_ACCOUNT = "uam";
-/** pam_loginuid(8): nobody logged in to start this. */
+/** pam_loginuid(8): this was not started from a login. */
 const NO_LOGIN = "4294967295";
 
 /**
- * Who logged in, as the kernel remembers it through every sudo(8) and su(1); else the account before sudo, which root can say
- * as it likes, but only of a real account; else the account that this runs as.
+ * Who logged in, as the kernel remembers it through every sudo(8) and su(1); else the account before sudo, which root can set
+ * freely, but only to a real account; else the account that this process runs as.
  */
 export function operatorOf({ uid, loginUid, variables, find }: Caller): HostUser {
   const named = (key: string | undefined) => {
@@ -60,7 +60,7 @@ export function readLoginUid(): string | undefined {
   }
 }
 
-/** Looks into /etc/passwd, and asks the name service only about whom it does not name. */
+/** Looks into /etc/passwd, and asks the name service only about accounts that are not there. */
 export function findHostUser(key: string): HostUser | undefined {
   return findIn(readFileSync("/etc/passwd", "utf8"), key) ?? findIn(askNameService(key), key);
 }

@@ -1,4 +1,4 @@
-/** What the program needs of the runtime it runs on. */
+/** What the program needs from the runtime that it runs on. */
 
 import type { Listen } from "../config/listen.ts";
 import type { Machine } from "../shared/kernel.ts";
@@ -6,14 +6,14 @@ import type { TlsFiles } from "./tls.ts";
 
 /** A server that is listening. */
 export interface RunningServer {
-  /** Where it answers, e.g. "http://127.0.0.1:8080". */
+  /** The address where it answers, e.g. "http://127.0.0.1:8080". */
   readonly address: string;
   /**
    * Reads certificate and key again for new connections; requests under way are not disturbed. Throws `invalid` and keeps the
-   * old pair if the new one cannot be used. Absent where there is none.
+   * old pair if the new one cannot be used. Absent for plain HTTP.
    */
   reload?(): Promise<{ readonly certificateValidTo: Date }>;
-  /** Stops taking connections, lets what runs finish for at most `milliseconds`, then cuts it off. */
+  /** Stops accepting connections, lets requests finish for at most `milliseconds`, then cuts them off. */
   stop(milliseconds: number): Promise<void>;
 }
 
@@ -23,17 +23,17 @@ export interface ServeOptions {
   readonly tls?: TlsFiles | undefined;
   /** `peer` is the socket's address, or undefined on a unix socket. */
   readonly fetch: (request: Request, peer: string | undefined) => Promise<Response>;
-  /** True for a request whose answer may pause for longer than a silent connection is kept. */
+  /** True for a request whose answer may pause for longer than an idle connection is kept. */
   readonly mayPause: (request: Request) => boolean;
 }
 
 export interface Runtime extends Machine {
   /** E.g. "bun 1.4.4". */
   readonly name: string;
-  /** Of this process. */
+  /** The pid of this process. */
   readonly pid?: number;
   serve(options: ServeOptions): Promise<RunningServer>;
-  /** Opens the way to the service manager at $NOTIFY_SOCKET; absent on a runtime that has none. */
+  /** Opens the connection to the service manager at $NOTIFY_SOCKET; absent on a runtime that cannot. */
   openNotifier?(socket: string): Notify;
 }
 

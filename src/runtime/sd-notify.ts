@@ -1,4 +1,4 @@
-/** Telling systemd how the service is (sd_notify(3)), without a process for each message. */
+/** Telling systemd the state of the service (sd_notify(3)), without a process for each message. */
 
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { UamError } from "../shared/errors.ts";
@@ -13,13 +13,13 @@ const MAX_PATH = 107;
 
 /**
  * Opens a datagram socket to the service manager; `path` is $NOTIFY_SOCKET, with `@` for the abstract namespace.
- * Neither Bun nor node:dgram has unix datagrams, so this calls libc. Throws `internal` if that is impossible here.
+ * Neither Bun nor node:dgram has unix datagrams, so this calls libc. Throws `internal` if that fails.
  */
 export function openNotifier(path: string): Notify {
   const name = Buffer.from(path.replace(/^@/, "\0"));
   if (!/^[/@]./.test(path) || name.length > MAX_PATH) throw new UamError("internal", `Not a notify socket: ${path}`);
   const address = Buffer.alloc(2 + name.length);
-  // sa_family_t is in the machine's own order; the machines that Bun runs on are little-endian.
+  // sa_family_t has the machine's byte order; the machines that Bun runs on are little-endian.
   address.writeUInt16LE(AF_UNIX, 0);
   name.copy(address, 2);
   const { symbols: libc } = dlopen("libc.so.6", {

@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { connect } from "node:net";
 
-/** Removes the socket file unless somebody answers on it: no runtime replaces one by itself. */
+/** Removes the socket file unless a server answers on it: no runtime replaces one by itself. */
 export async function removeStaleSocket(path: string): Promise<void> {
   const alive = await new Promise<boolean>((resolve) => {
     const socket = connect(path, () => resolve(true));

@@ -1,10 +1,10 @@
-/** The certificate and key that the service shows its clients. */
+/** The service's certificate and key. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { UamError } from "../shared/errors.ts";
 
-/** Where the certificate chain and the private key are, both PEM. */
+/** The paths of the certificate chain and the private key, both PEM. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -14,7 +14,7 @@ export interface TlsFiles {
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
-  /** When the first certificate of the chain stops being valid. */
+  /** When the first certificate of the chain expires. */
   readonly validTo: Date;
 }
 
@@ -22,10 +22,10 @@ export interface TlsPair {
 export function readTlsPair(files: TlsFiles): TlsPair {
   const cert = readPem("UAM_TLS_CERT", files.cert);
   const key = readPem("UAM_TLS_KEY", files.key);
-  const certificate = parse(() => new X509Certificate(cert), `UAM_TLS_CERT holds no certificate: ${files.cert}`);
+  const certificate = parse(() => new X509Certificate(cert), `UAM_TLS_CERT contains no certificate: ${files.cert}`);
   const privateKey: KeyObject = parse(
     () => createPrivateKey(key),
-    `UAM_TLS_KEY holds no private key, or one with a passphrase: ${files.key}`,
+    `UAM_TLS_KEY contains no private key, or one with a passphrase: ${files.key}`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new UamError("invalid", `The key ${files.key} does not belong to the certificate ${files.cert}`);
@@ -41,7 +41,7 @@ function readPem(variable: string, path: string): string {
   }
 }
 
-// The parser's own words may quote what it read, which is a key.
+// The parser's own message may quote what it read, which is a key.
 function parse<T>(read: () => T, message: string): T {
   try {
     return read();

@@ -1,10 +1,10 @@
-/** Requests under way, counted by the service itself: no runtime waits for one whose client has gone. */
+/** Requests under way, counted by the service itself: no runtime waits for a request whose client has gone. */
 
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 
 /**
- * Serves as the runtime does, but `stop` also waits, within its time, until the handler of every request is done, whether
- * or not somebody still waits for the answer: what a request changes is then stored and on the host, or neither.
+ * Serves as the runtime does, but `stop` also waits, within its time limit, until the handler of every request is done, whether
+ * or not a client still waits for the answer: what a request changes is then both stored and on the host, or neither.
  */
 export async function serveWhole(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
   const underWay = new Set<Promise<unknown>>();
@@ -22,7 +22,7 @@ export async function serveWhole(runtime: Runtime, options: ServeOptions): Promi
     ...server,
     stop: async (milliseconds) => {
       const patience = Promise.withResolvers<void>();
-      // A timer left running would keep the process from ending.
+      // A timer left running would prevent the process from ending.
       const timer = setTimeout(patience.resolve, milliseconds);
       await server.stop(milliseconds);
       await Promise.race([Promise.allSettled(underWay), patience.promise]);

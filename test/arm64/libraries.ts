@@ -1,13 +1,13 @@
-/** Debian's libraries for arm64, out of its signed archive, in a directory of their own: this machine's dpkg is not asked. */
+/** Debian's libraries for arm64, from its signed archive, in their own directory: this machine's dpkg is not involved. */
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { must } from "../debian/shell.ts";
 
-/** What Bun, the addons and PostgreSQL are linked with, as the Debian package's Depends has it. */
+/** What Bun, the addons and PostgreSQL are linked with, as in the Debian package's Depends. */
 const PACKAGES = ["libc6", "libgcc-s1", "libstdc++6"];
 
-/** Puts them below `directory` and gives the path that is to be laid over /usr/lib. */
+/** Puts them below `directory` and returns the path to mount over /usr/lib. */
 export async function arm64Libraries(directory: string): Promise<string> {
   const path = (name: string) => join(directory, name);
   for (const name of ["state/lists/partial", "cache/archives/partial", "packages", "tree/usr/lib"]) {

@@ -7,9 +7,9 @@ import { type Outcome, run } from "../debian/shell.ts";
 export const EMULATOR = "/usr/bin/qemu-aarch64";
 
 export interface Arm64Machine {
-  /** Runs an argv array with these variables alone, at most `seconds`; throws what it said unless it ends with 0. */
+  /** Runs an argv array with only these variables, at most `seconds`; throws its output unless it exits with 0. */
   must(argv: readonly string[], variables: Readonly<Record<string, string>>, seconds: number): Promise<string>;
-  /** Starts one that goes on; its output is this process's. */
+  /** Starts one that keeps running; its output is this process's. */
   start(argv: readonly string[], variables: Readonly<Record<string, string>>): Bun.Subprocess;
   /** Ends everything in it at once. */
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ const ALL_IDS = "0 0 4294967295\n";
 
 /**
  * In namespaces of its own: the rest of the machine sees neither the libraries nor the kernel's rule for arm64. All uids are
- * mapped to themselves, so that the database's server runs under one of its own as ever. Needs Linux 6.7, which lets a user
+ * mapped to themselves, so that the database server has its own uid as usual. Needs Linux 6.7, which lets a user
  * namespace have its own binfmt_misc.
  */
 export async function openMachine(libraries: string): Promise<Arm64Machine> {
@@ -39,7 +39,7 @@ export async function openMachine(libraries: string): Promise<Arm64Machine> {
     await init.exited;
   };
   try {
-    // unshare becomes what setpriv was, and sleep is its child.
+    // unshare takes the place of setpriv, and sleep is its child.
     const leader = await findLeader(init, ["sleep"], 20);
     if (leader === undefined) throw new Error("unshare(1) made no namespaces here.");
     for (const map of ["uid_map", "gid_map"]) writeFileSync(`/proc/${leader}/${map}`, ALL_IDS);

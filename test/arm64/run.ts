@@ -41,12 +41,12 @@ async function main(): Promise<"tested"> {
   const variables = { UAM_DATA_DIR: data, UAM_LISTEN: `unix:${socket}`, UAM_LOG_LEVEL: "warn" };
   const uam = (...args: readonly string[]) => opened.must([BINARY, ...args], variables, PATIENCE);
 
-  await step("it says which build it is, and what it can do", async () => {
+  await step("it reports its build, and lists its commands", async () => {
     const commit = (await must(["git", "-C", import.meta.dir, "rev-parse", "--short=12", "HEAD"], 5)).trim();
     same(await uam("version"), `uam ${VERSION}, bun ${Bun.version}, commit ${commit}\n`, "uam version");
     if (!/^ +migrate +\S/m.test(await uam("--help"))) throw new Error("--help does not list the commands");
   });
-  await step("it sweeps, by the numbers that system calls have there", async () => {
+  await step("it sweeps, with that architecture's system call numbers", async () => {
     const as = ["setpriv", "--reuid", SWEPT, "--regid", SWEPT, "--clear-groups", "--"];
     const swept = opened.start([...as, "sleep", "600"], {});
     await Bun.sleep(200);
@@ -66,7 +66,7 @@ async function main(): Promise<"tested"> {
     const picture = Buffer.from(image.replace("data:image/png;base64,", ""), "base64");
     same(picture.subarray(0, 8).toString("hex"), PNG, "the head of the picture");
   });
-  await step("an administrator is made, and logs in with the password", async () => {
+  await step("an administrator is created, and logs in with the password", async () => {
     const password = (await uam("admin", "add", "root-admin", "--email", "admin@example.org")).trim();
     const principal = await ask<{ readonly username: string }>(socket, "/auth/admin/login", {
       username: "root-admin",
@@ -74,14 +74,14 @@ async function main(): Promise<"tested"> {
     });
     same(principal.username, "root-admin", "who is logged in");
   });
-  await step("it ends in order", async () => {
+  await step("it stops cleanly", async () => {
     await opened.must(["pkill", "-TERM", "--full", `${BINARY} serve`], {}, 10);
     same(String(await service.exited), "0", "the exit code");
   });
   return "tested";
 }
 
-/** The `data` of an answer of the API; throws unless it is one of success. */
+/** The `data` of an API answer; throws unless it is a success. */
 async function ask<Data>(socket: string, path: string, body?: object): Promise<Data> {
   const response = await fetch(`http://127.0.0.1:8080/api/v1${path}`, {
     unix: socket,

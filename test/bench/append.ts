@@ -1,4 +1,4 @@
-/** What an audit record costs: an audited change against the same change without a record. */
+/** The cost of an audit record: an audited change compared with the same change without a record. */
 
 import { sql } from "drizzle-orm";
 import { audited } from "../../src/domain/operation/audited.ts";

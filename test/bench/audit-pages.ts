@@ -1,6 +1,6 @@
 /**
- * Pages of GET /audit, /me/audit and GET /users: does the cost grow with the log? Beside the times stands how many pages of
- * tables and indexes PostgreSQL looks at (EXPLAIN BUFFERS), which no other work on the machine disturbs.
+ * Pages of GET /audit, /me/audit and GET /users: does the cost grow with the log? Besides the times it shows how many pages of
+ * tables and indexes PostgreSQL reads (EXPLAIN BUFFERS), which no other work on the machine affects.
  */
 
 import { sql } from "drizzle-orm";
@@ -74,7 +74,7 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
   console.log(await describeRun(large));
   const floor = await measure(options.calls, [() => large.db.execute(sql`select 1`)]);
   console.log(`floor     select 1 over the same connection: p50 ${ms(floor[0], 0.5)} p95 ${ms(floor[0], 0.95)}\n`);
-  // How many call at once changes nothing of what PostgreSQL looks at.
+  // The number of concurrent calls does not change what PostgreSQL reads.
   const known = new Map<string, readonly number[]>();
   for (const clients of CLIENTS) {
     console.log(`\n${clients} at once\n`);
@@ -173,7 +173,7 @@ async function numberOf(page: (typeof PAGES)[number], list: (page: Page) => Prom
 
 type Maker = (app: TestApp, context: Context) => () => Promise<() => Promise<unknown>>;
 
-/** For each application, the pages of tables and indexes that the calls look at: the number that 95 of 100 do not exceed. */
+/** For each application, the pages of tables and indexes that the calls read: the number that 95 of 100 do not exceed. */
 async function buffersOf(apps: readonly TestApp[], maker: Maker): Promise<readonly number[]> {
   const all: number[] = [];
   for (const app of apps) {
@@ -202,7 +202,7 @@ async function explain(client: Database["$client"], query: string, params: reado
   return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 }
 
-/** Times of each of the calls, `clients` of them at once, taken in turns, so that whatever else the machine does meets all alike. */
+/** Times of each of the calls, `clients` of them at once, taken in turns, so that other load on the machine affects all alike. */
 async function measure(
   calls: number,
   makers: readonly (() => Promise<unknown>)[],

@@ -1,4 +1,4 @@
-/** `uam audit verify`: records a second against reading the same records and nothing else, and the memory it takes. */
+/** `uam audit verify`: records per second compared with only reading the same records, and the memory it takes. */
 
 import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";

@@ -1,4 +1,4 @@
-/** Backup and restore of an audit log, against COPY alone in the same run. */
+/** Backup and restore of an audit log, compared with COPY alone in the same run. */
 
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { createTestDatabase } from "../support/database.ts";
 import { describeMachine, residentMiB, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 
-/** Prints speed and peak memory of each step, and its time against that of the floor. */
+/** Prints speed and peak memory of each step, and its time relative to the floor. */
 export async function benchBackup({ rows }: BenchOptions): Promise<void> {
   console.log(`\n## Backup and restore of ${rows} audit records\n\n${describeMachine()}`);
   const { signal } = new AbortController();
@@ -53,7 +53,7 @@ export async function benchBackup({ rows }: BenchOptions): Promise<void> {
   await target.drop();
 }
 
-/** Rows of a real one's size; seals are made by the database, because nobody verifies them here. */
+/** Rows of realistic size; the database makes the seals, because they are not verified here. */
 async function fill(connection: ConnectionOptions, rows: number): Promise<void> {
   const handle = openDatabase(connection, 1);
   await handle.db.transaction((tx) =>

@@ -42,7 +42,7 @@ export function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
 }
 
-/** Machine, load, versions and date: a number without them says nothing. */
+/** Machine, load, versions and date: a number without them means nothing. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   return [

@@ -1,4 +1,4 @@
-/** Whether time tells which names exist: known against unknown ones, in turns, on each route that must not tell. */
+/** Whether response times reveal which names exist: known and unknown names in turns, on each route that must not reveal it. */
 
 import { sql } from "drizzle-orm";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
@@ -35,7 +35,7 @@ const SUBJECTS: readonly Subject[] = [
   {
     route: "/auth/otp/login",
     names: ["known", "unknown"],
-    // A code is out for both, as an attacker would see to first.
+    // A code has been sent for both, as an attacker would do first.
     prepare: async (app) => {
       await forgetAll(app);
       for (const username of ["known", "unknown"]) {
@@ -71,9 +71,9 @@ async function forgetAll(app: TestApp): Promise<void> {
 
 /** Prints the ratio of the median times for each route; between 0.9 and 1.1 is the aim. */
 export async function benchEnumeration({ calls }: BenchOptions): Promise<void> {
-  // With hashes of the real cost: the cheap ones of the tests would show what those hide.
+  // With hashes of the real cost: the cheap ones of the tests would reveal what those hide.
   const app = await createTestApp({ UAM_SESSION_TTL: "30d" }, {}, createPasswordHasher());
-  console.log(`\n## Does time tell which names exist? ${calls} calls each\n\n${await describeRun(app)}`);
+  console.log(`\n## Do response times reveal which names exist? ${calls} calls each\n\n${await describeRun(app)}`);
   await app.user("known");
   await addAdmin(app.system, "keeper", "keeper@example.org", ADMIN_PASSWORD);
   await issueCaptcha(app.services);
@@ -94,7 +94,7 @@ async function measure(app: TestApp, subject: Subject, rounds: number): Promise<
   for (let round = 0; round < WARM_UP + rounds; round++) {
     app.clock.advance(HOUR + MINUTE);
     await subject.prepare(app);
-    // By turns, so that neither always comes first.
+    // In turns, so that neither always comes first.
     const order = round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const index of order) {
       const body = await subject.body(app, subject.names[index]);

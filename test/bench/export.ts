@@ -1,4 +1,4 @@
-/** GET /audit/export: records a second against `psql \copy` of the same columns, and the memory it takes. */
+/** GET /audit/export: records per second compared with `psql \copy` of the same columns, and the memory it takes. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

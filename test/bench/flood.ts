@@ -1,4 +1,4 @@
-/** Captchas and password verifications a second, and whether `/healthz` still answers while somebody asks for nothing else. */
+/** Captchas and password verifications per second, and whether `/healthz` still answers under such a flood. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { startService } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
 
 const SECONDS = 10;
-/** More than the hasher lets wait, so that the refusals beyond it are part of the load. */
+/** More than the hasher's queue holds, so that refusals are part of the load. */
 const CONNECTIONS = 64;
 const BETWEEN_PROBES = 5;
 /** How long the bare work is repeated for the floor, one after the other, in milliseconds. */
@@ -22,9 +22,9 @@ interface Flood {
   /** The same work without the service around it. */
   readonly bare: () => Promise<unknown>;
   readonly path: string;
-  /** The body of a request that nobody sent before, as an expression of wrk's Lua; undefined for a GET. */
+  /** The body of a request that was never sent before, as an expression in wrk's Lua; undefined for a GET. */
   readonly body?: string;
-  /** The status that says that the work was done. */
+  /** The status that shows that the work was done. */
   readonly done: number;
 }
 
@@ -33,7 +33,7 @@ export async function benchFlood(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "uam-bench-"));
   const service = await startService(directory, { UAM_LOG_LEVEL: "error", UAM_RATE_LIMIT: "off" });
   const hasher = createPasswordHasher();
-  // Unknown names cost what known ones do; a name of its own for each, because five failures would lock it.
+  // Unknown names cost as much as known ones; each request has its own name, because five failures would lock one.
   const body = `string.format('{"username":"n%d","password":"wrong wrong wrong wrong"}', math.random(1e9))`;
   const floods: readonly Flood[] = [
     { name: "captchas", bare: drawCaptcha, path: "/auth/captcha", done: 200 },
@@ -102,7 +102,7 @@ interface Answers {
   readonly other: number;
 }
 
-/** wrk (Debian package), so that the load is another process's; how many answers of each kind came. */
+/** wrk (Debian package), so that another process makes the load; returns the number of answers of each kind. */
 async function startLoad(origin: string, { path, body, done }: Flood): Promise<Answers> {
   const request =
     body === undefined

@@ -1,6 +1,6 @@
 /**
- * Key upload and revocation in direct mode, end to end, against the bare work they consist of: one fsynced commit, and one
- * file written, fsynced and renamed, and its directory fsynced. Makes the host account ext_tbench, so it needs root.
+ * Key upload and revocation in direct mode, end to end, compared with the bare work they consist of: one fsynced commit, and one
+ * file written, fsynced and renamed, and its directory fsynced. Creates the host account ext_tbench, so it needs root.
  */
 
 import { spawnSync } from "node:child_process";

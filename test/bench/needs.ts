@@ -1,4 +1,4 @@
-/** What the benchmarks need beside Bun. */
+/** What the benchmarks need besides Bun. */
 
 import { existsSync } from "node:fs";
 import { BINARY } from "../support/service.ts";

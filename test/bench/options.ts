@@ -1,4 +1,4 @@
-/** What `bun run bench` is told. */
+/** The options of `bun run bench`. */
 
 import { env } from "node:process";
 import { parseArgs } from "node:util";

@@ -82,7 +82,7 @@ async function makeAccounts(): Promise<readonly Account[]> {
     chownSync(keysOf(name), uid, uid);
     return { name, uid, expireAt: EXPIRE_AT, open: true, keys };
   });
-  // As a whole: a file that was bound alone would be uncovered as soon as useradd, outside, renames another over it.
+  // As a whole: a single bound file would be uncovered as soon as useradd, outside, renames another over it.
   execFileSync("cp", ["-a", "/etc", join(base, "etc")]);
   execFileSync("mount", ["--bind", join(base, "etc"), "/etc"]);
   const names = made.map(({ name }) => name);

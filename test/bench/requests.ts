@@ -1,4 +1,4 @@
-/** `GET /me/keys` with a session: the built binary against a bare Bun.serve and against Fastify with pg on Node.js. */
+/** `GET /me/keys` with a session: the built binary compared with a bare Bun.serve and with Fastify and pg on Node.js. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ interface Subject {
   readonly pid: number;
 }
 
-/** Prints requests a second and p99 of each, medians of three rounds in turns, and the ratios. */
+/** Prints requests per second and p99 of each, medians of three rounds in turns, and the ratios. */
 export async function benchRequests(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "uam-bench-"));
   const service = await startService(directory, { UAM_LOG_LEVEL: "warn" });
@@ -84,7 +84,7 @@ async function prepare(service: Service): Promise<string> {
   return cookie;
 }
 
-/** In turns, so that a machine that slows down slows all. */
+/** In turns, so that a slowdown of the machine affects all. */
 function measure<Name extends string>(
   subjects: Readonly<Record<Name, Subject>>,
   cookie: string,

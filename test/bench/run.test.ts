@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 
-/** Nothing but Bun, without which no benchmark starts. */
+/** Only Bun, without which no benchmark starts. */
 const BARE = { PATH: "/nonexistent" };
 
 function bench(args: readonly string[], env: Record<string, string> = BARE) {

@@ -57,7 +57,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { names } = options;
   const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.length === 0 || names.includes(name));
-  // Before anything is measured: what is missing would be found after many minutes.
+  // Before anything is measured: otherwise a missing program would show only after many minutes.
   const lacks = missing(chosen.flatMap(([, { needs }]) => needs));
   if (lacks.length > 0) {
     console.error(lacks.join("\n"));

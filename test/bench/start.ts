@@ -50,7 +50,7 @@ async function startAndStop(directory: string, variables: Record<string, string>
   return (milliseconds / 1000).toFixed(2);
 }
 
-/** A leak would go on growing; what the runtime has once taken for its heap and compiled code stays about as it is. */
+/** A leak would keep growing; what the runtime has taken for its heap and compiled code stays about the same. */
 async function memory(directory: string): Promise<void> {
   const service = await startService(directory, { UAM_LOG_LEVEL: "warn" });
   console.log(`resident memory, idle          ${residentMiB(service.pid)} MiB (aim 90)`);

@@ -17,7 +17,7 @@ describe.each([
   ["build", "src/build/build.ts"],
   ["deb", "src/build/deb.ts"],
 ])("bun run %s", (name, program) => {
-  test("--help says how it is used", () => {
+  test("--help prints the usage", () => {
     for (const flag of ["--help", "-h"]) {
       const { status, stdout, stderr } = run(program, [flag]);
       expect([status, stderr]).toEqual([0, ""]);
@@ -41,14 +41,14 @@ describe.each([
 });
 
 describe("bun run deb", () => {
-  test("refuses a maintainer who could not stand in a package before it builds anything", () => {
+  test("refuses an invalid maintainer before it builds anything", () => {
     const { status, stderr } = run("src/build/deb.ts", [], { DEBEMAIL: "nobody" });
     expect([status, stderr]).toEqual([2, expect.stringContaining("correct DEBFULLNAME and DEBEMAIL.\n\nUsage:")]);
   });
 });
 
 describe("readRelease()", () => {
-  test("takes the version of package.json unless told otherwise", () => {
+  test("takes the version of package.json by default", () => {
     expect(readRelease({}).version).toBe(VERSION);
     for (const version of ["1.2.3", "1.2.3~rc1", "0.3.0+git20261122"])
       expect(readRelease({ version }).version).toBe(version);

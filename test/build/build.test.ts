@@ -23,7 +23,7 @@ function buildProbe(name: string): Promise<number> {
 }
 
 describe("build", () => {
-  test("build() makes one file that runs with nothing around it, whatever directory it is started in", async () => {
+  test("build() makes one file that runs by itself, whatever directory it is started in", async () => {
     await buildProbe("probe");
     const directory = join(top, "hostile");
     mkdirSync(directory);

@@ -6,7 +6,7 @@ import { parseChangelog, readChangelog, renderDebianEntry } from "../../src/buil
 import { PROJECT } from "../../src/build/packages.ts";
 
 describe("CHANGELOG.md", () => {
-  test("begins with the version of package.json, and every version says what it brought", () => {
+  test("begins with the version of package.json, and every version lists its changes", () => {
     const releases = readChangelog();
     expect(releases[0]?.version).toBe(manifest.version);
     for (const { items } of releases) expect(items.length).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ describe("packageFiles", () => {
     expect(files.has("usr/share/man/man1/uam.1.gz")).toBe(true);
   });
 
-  test("packageFiles() carries the licence, and what the version brought", () => {
+  test("packageFiles() contains the licence and the changelog", () => {
     const copyright = textOf("usr/share/doc/uam/copyright");
     expect(copyright).toMatch(/^Format: .*\nUpstream-Name: uam\n\nFiles: \*\nCopyright: 2026 .*\nLicense: Expat\n\n/);
     expect(copyright).toContain("\n Permission is hereby granted, free of charge");
@@ -44,7 +44,7 @@ describe("packageFiles", () => {
     expect(changelogOf(manifest.version)).not.toContain("Built from source.");
   });
 
-  test("packageFiles() has scripts that the shell takes, which never remove data or configuration", () => {
+  test("packageFiles() has scripts that the shell accepts and that never remove data or configuration", () => {
     for (const name of ["postinst", "prerm", "postrm"]) {
       const script = textOf(`DEBIAN/${name}`);
       expect(spawnSync("sh", ["-n"], { input: script }).status).toBe(0);
@@ -59,14 +59,14 @@ describe("packageFiles", () => {
 });
 
 describe("maintainerOf", () => {
-  test("maintainerOf() takes name and address from where Debian's tools do, and else says that nobody answers", () => {
+  test("maintainerOf() reads name and address as Debian's tools do, and by default names nobody", () => {
     expect(maintainerOf({ DEBFULLNAME: "Ada L", DEBEMAIL: "ada@example.org" })).toBe("Ada L <ada@example.org>");
     expect(maintainerOf({ DEBEMAIL: "Ada L <ada@example.org>" })).toBe("Ada L <ada@example.org>");
     expect(maintainerOf({})).toBe("Unofficial build of uam <nobody@example.org>");
   });
 
   test.each(["ada", "a@example.org>, <b@example.org", "a@example.org\nDepends: evil", ""])(
-    "maintainerOf() refuses %p, which would be something else in a control file",
+    "maintainerOf() refuses %p, which would mean something else in a control file",
     (email) => {
       expect(() => maintainerOf({ DEBFULLNAME: "Ada", DEBEMAIL: email })).toThrow("DEBEMAIL");
     },

@@ -1,4 +1,4 @@
-/** The documents that are made from the program are those in the repository. */
+/** The documents generated from the program are those in the repository. */
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -10,7 +10,7 @@ const library = readFileSync(file?.source ?? "");
 describe("withoutLanguages()", () => {
   const slim = withoutLanguages(library);
 
-  test("withoutLanguages() keeps the library's size, its beginning and its end, and leaves what compresses to little", () => {
+  test("withoutLanguages() keeps the library's size, its beginning and its end, and the result compresses well", () => {
     expect(slim.length).toBe(library.length);
     // Headers, symbols, and the names of all items.
     expect(slim.subarray(0, 64_000)).toEqual(library.subarray(0, 64_000));
@@ -19,11 +19,11 @@ describe("withoutLanguages()", () => {
     expect(slim.filter((byte) => byte !== 0).length).toBeGreaterThan(300_000);
   });
 
-  test("withoutLanguages() of its own result is the same", () => {
+  test("withoutLanguages() does not change its own result", () => {
     expect(Buffer.from(withoutLanguages(slim)).equals(slim)).toBe(true);
   });
 
-  test("withoutLanguages() throws for a library that is built in another way", () => {
+  test("withoutLanguages() throws for a library that is not built as expected", () => {
     expect(() => withoutLanguages(new Uint8Array(1000))).toThrow("no package");
     const renamed = Buffer.from(library);
     renamed.write("x", renamed.indexOf("coll/ucadata.icu"));

@@ -6,7 +6,7 @@ import runtimes from "../../src/build/bun/package.json" with { type: "json" };
 import { PROJECT, requireBun } from "../../src/build/packages.ts";
 
 describe("requireBun", () => {
-  test("requireBun() takes the version that the binaries hold, which is the project's, and no other", () => {
+  test("requireBun() accepts only the version in the binaries, which is the project's", () => {
     const pinned = manifest.engines.bun;
     expect(Object.values(runtimes.optionalDependencies)).toEqual([pinned, pinned]);
     expect(() => requireBun(pinned)).not.toThrow();

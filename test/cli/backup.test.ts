@@ -75,7 +75,7 @@ test("uam backup and uam restore are on record, a backup that fails too, and the
   expect(uam("b", ["audit", "verify"]).status).toBe(0);
 });
 
-test("uam restore --force keeps what was there, its audit key included, and only replaces it when told to", () => {
+test("uam restore --force keeps what was there, its audit key included, and replaces it only when told to", () => {
   expect(uam("c", ["admin", "add", "other", "--email", "c@example.org"]).status).toBe(0);
   const key = readFileSync(join(directory, "c/audit.key"), "utf8");
   expect(uam("c", ["restore", file])).toMatchObject({ status: 1, error: expect.stringContaining("not empty") });

@@ -82,7 +82,7 @@ describe("uam completion bash", () => {
   });
 
   test("offers users, keys, administrators and pending applications, as they are stored", async () => {
-    // Without a database there is none to offer, and none is made.
+    // Without a database there are no names to offer, and none is created.
     expect(complete("uam", "user", "show", "a")).toEqual([]);
     expect(existsSync(environment.UAM_DATA_DIR)).toBe(false);
     await fill();
@@ -98,7 +98,7 @@ describe("uam completion bash", () => {
     expect(complete("uam", "user", "show", "%")).toEqual([]);
   });
 
-  test("offers nothing, and says nothing, where the database does not answer", () => {
+  test("offers and prints nothing if the database does not answer", () => {
     const gone = { UAM_DATABASE_URL: "postgres://uam@127.0.0.1:1/uam" };
     expect(completeIn(gone, ["uam", "user", "show", "a"])).toEqual([]);
     expect(completeIn({ UAM_LISTEN: "nowhere" }, ["uam", "user", "show", "a"])).toEqual([]);

@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-/** As a user would upload it; the command line has no way to. */
+/** Uploads a key as a user would; the command line cannot. */
 async function storeKey(name: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
   const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "user", name: "alice", ip: "" }, requestId: "" } as const;
   const key = await uploadKey(context, 1, { name, publicKey: freshKey() });
-  // An older version took names that turn the direction of writing round.
+  // An older version accepted names that reverse the direction of writing.
   if (name === "red") await services.db.update(sshKeys).set({ name: "\u202ered" }).where(eq(sshKeys.id, key.id));
   await close();
 }
@@ -55,7 +55,7 @@ describe("uam key", () => {
 });
 
 describe("uam key free", () => {
-  test("revokes the key with that fingerprint, and says whose it was", async () => {
+  test("revokes the key with that fingerprint, and names its holder", async () => {
     const [key] = (await cli.json(["key", "list", "alice"])).items;
     const { code, stdout, stderr } = await cli.run(["key", "free", key.fingerprint]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^username +alice\nid +2\n/)]);
@@ -116,7 +116,7 @@ describe("uam otp", () => {
 });
 
 describe("uam reconcile", () => {
-  test("finds nothing where the host is as stored", async () => {
+  test("finds nothing if the host matches what is stored", async () => {
     for (const args of [["reconcile"], ["reconcile", "--check"]]) {
       const { code, stdout, stderr } = await cli.run(args);
       expect([code, stdout]).toEqual([0, ""]);
@@ -133,7 +133,7 @@ describe("uam migrate", () => {
 });
 
 describe("uam config", () => {
-  test("prints what is in force, and no secret", async () => {
+  test("prints the values in force, and no secret", async () => {
     const variables = {
       ...cli.variables,
       UAM_SMTP_URL: "smtp://u:hunter2@mail.example.org",
@@ -150,7 +150,7 @@ describe("uam config", () => {
 });
 
 describe("describeConfig()", () => {
-  test("gives every value as it could be set again", () => {
+  test("gives every value in the form in which it can be set", () => {
     const surroundings = { isRoot: true, currentDirectory: "/" };
     const unusual = {
       ...{ UAM_LISTEN: "[::1]:1", UAM_SESSION_TTL: "1d12h", UAM_LOCKOUT_PERIOD: "90s", UAM_OTP_TTL: "5m" },

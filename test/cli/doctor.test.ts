@@ -73,7 +73,7 @@ describe("doctor", () => {
   });
   afterAll(async () => await app.close());
 
-  test("examine() finds a new installation in order, but for the administrator it lacks", async () => {
+  test("examine() finds only the missing administrator on a new installation", async () => {
     expect(faults(await examineApp())).toEqual(["administrators: There is no administrator"]);
     await addAdmin(app.system, "chief", "chief@example.org", "seven lanterns over cold water");
     expect(faults(await examineApp())).toEqual([]);
@@ -82,8 +82,8 @@ describe("doctor", () => {
   test("examine() gives every fault and every note a remedy", async () => {
     const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
     expect(faults(findings)).toEqual([
-      "host: Direct mode needs root, and this is not root",
-      expect.stringMatching(/^TLS: \/nonexistent is not a certificate/),
+      "host: Direct mode needs root",
+      expect.stringMatching(/^TLS: \/nonexistent cannot be read as a certificate/),
     ]);
     for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault" || state === "note");
   });
@@ -98,7 +98,7 @@ describe("doctor", () => {
     expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
-  test("examine() reports accounts that differ, and repairs them with fix alone", async () => {
+  test("examine() reports accounts that differ, and repairs them only with fix", async () => {
     await app.user("anna");
     const drift = { area: "accounts", finding: "ext_anna: its key file is missing" };
     const look = async (fix: boolean) =>
@@ -107,7 +107,7 @@ describe("doctor", () => {
     expect(await look(true)).toMatchObject([{ ...drift, state: "fixed" }]);
   });
 
-  test("examine() reports rights that others should not have, and takes them away with fix alone", async () => {
+  test("examine() reports rights that others should not have, and takes them away only with fix", async () => {
     const log = join(dataDir, "mail.log");
     writeFileSync(log, "");
     chmodSync(log, 0o644);
@@ -125,7 +125,7 @@ describe("doctor", () => {
     const lacking = { shell: "/bin/nosh", homeBase: join(top, "no-homes"), groups: ["no-such-group", "daemon"] };
     expect(faults(await examineApp({}, lacking)).filter((fault) => !fault.startsWith("mail: "))).toEqual([
       expect.stringMatching(/^data: .*audit\.key has mode 0644/),
-      "host: UAM_SHELL is /bin/nosh, which this host does not have as a program",
+      "host: UAM_SHELL is /bin/nosh, which is not a program on this host",
       expect.stringMatching(/^host: UAM_HOME_BASE is .*no-homes, which is not a directory/),
       "host: UAM_GROUPS names no-such-group, a group that this host does not have",
     ]);
@@ -133,14 +133,14 @@ describe("doctor", () => {
     expect(statSync(join(dataDir, "audit.key")).mode & 0o777).toBe(0o600);
   });
 
-  test("examine() goes on when the database cannot be opened, and says why", async () => {
+  test("examine() continues when the database cannot be opened, and says why", async () => {
     const open = () => Promise.reject(new UamError("internal", "PostgreSQL is not there"));
     const findings = await examineApp({ open });
     expect(faults(findings)).toEqual(["database: PostgreSQL is not there"]);
     expect(findings.map(({ area }) => area)).toContain("mail");
   });
 
-  test("examine() reports mail that was given up or waits, and a server that does not answer", async () => {
+  test("examine() reports failed and delayed mail, and a server that does not answer", async () => {
     const old = new Date(Date.now() - 7_200_000);
     const mail = { recipient: "a@example.org", subject: "s", text: "t", html: "h", createdAt: old, dueAt: old };
     await app.db.delete(outbox);
@@ -149,8 +149,8 @@ describe("doctor", () => {
     const found = faults(await examineApp({}, { smtpUrl: `smtp://127.0.0.1:${port}`, mailFrom: "uam@example.org" }));
     const ofMail = found.filter((fault) => fault.startsWith("mail: "));
     expect(ofMail.slice(0, 2)).toEqual([
-      "mail: 1 mails could not be sent; the last error was: 550 no such user",
-      "mail: 1 mails wait for more than an hour; the last error was: 550 no such user",
+      "mail: 1 mail could not be sent; the last error was: 550 no such user",
+      "mail: 1 mail waiting for more than an hour; the last error was: 550 no such user",
     ]);
     expect(ofMail).toHaveLength(3);
   });
@@ -163,12 +163,12 @@ describe("doctor", () => {
     expect(asRoot.filter(({ state }) => state === "skipped").map(({ area }) => area)).toContain("host");
   });
 
-  test("examine() tells when the service last lived, and until when nothing is deleted", async () => {
+  test("examine() reports the service's last heartbeat, and until when nothing is deleted", async () => {
     const service = async () => (await examineApp()).filter(({ area }) => area === "service");
     await app.db.delete(serviceState);
     expect(await service()).toMatchObject([{ state: "skipped" }]);
     await beat(app.services);
-    expect(await service()).toMatchObject([{ state: "ok", finding: "The service lives" }]);
+    expect(await service()).toMatchObject([{ state: "ok", finding: "The service is running" }]);
     app.clock.advance(10 * MINUTE);
     expect(await service()).toMatchObject([{ state: "fault", remedy: expect.stringContaining("systemctl start uam") }]);
     app.clock.advance(DAY);
@@ -180,7 +180,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("examine() in sudo mode names everything that root does not look at", async () => {
+  test("examine() in sudo mode names everything that root does not check", async () => {
     const open = () => Promise.reject(new Error("opened"));
     const findings = await examineApp({ open, checkSudo: async () => [] }, { hostMode: "sudo" });
     const skipped = findings.filter(({ state }) => state === "skipped");
@@ -192,14 +192,14 @@ describe("doctor", () => {
     }
   });
 
-  test("checkProcessLimit() advises a limit where there is none", () => {
+  test("checkProcessLimit() advises a limit if there is none", () => {
     const path = join(dataDir, "limits.conf");
     expect(checkProcessLimit(path)).toMatchObject([{ state: "note", remedy: `uam install writes ${path}` }]);
     writeFileSync(path, "");
     expect(checkProcessLimit(path)).toEqual([]);
   });
 
-  test("examine() does not make the mail log, nor set its mode", async () => {
+  test("examine() neither creates the mail log nor sets its mode", async () => {
     const log = join(dataDir, "mail.log");
     await examineApp();
     expect(existsSync(log)).toBe(false);
@@ -217,7 +217,7 @@ describe("doctor", () => {
     const at = (days: number) => checkCertificate(path, { now: () => new Date(now + days * 86_400_000) });
     expect(at(0)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("only") });
     expect(at(-10)[0]).toMatchObject({ state: "ok" });
-    expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("no longer valid") });
+    expect(at(11)[0]).toMatchObject({ state: "fault", finding: expect.stringContaining("has expired") });
   });
 });
 
@@ -225,7 +225,7 @@ describe("openToLook", () => {
   const configOf = (variables: Readonly<Record<string, string>>) =>
     readConfig(variables, { isRoot: false, currentDirectory: top });
 
-  test("openToLook() makes no database", async () => {
+  test("openToLook() creates no database", async () => {
     const path = join(top, "nothing-here");
     const opening = openToLook(configOf({ UAM_DATA_DIR: path }), silentLog, bunRuntime);
     await expect(opening).rejects.toThrow(`There is no database in ${path} yet`);
@@ -255,7 +255,7 @@ describe("openToLook", () => {
 });
 
 describe("uam doctor", () => {
-  test("runProgram() prints configuration faults as findings, as JSON on demand, and ends with 1", async () => {
+  test("runProgram() prints configuration faults as findings, as JSON on request, and exits with 1", async () => {
     mkdirSync(join(top, "cwd"), { recursive: true });
     let out = "";
     const run = (...args: readonly string[]) =>

@@ -38,7 +38,7 @@ function answer(request: Request): Response {
 }
 
 describe("uam healthcheck", () => {
-  test("asks on TCP, on the loopback where the service listens everywhere", async () => {
+  test("asks on TCP, on the loopback if the service listens on all addresses", async () => {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
     for (const host of ["127.0.0.1", "0.0.0.0", "localhost"]) {
       expect(await check({ UAM_LISTEN: `${host}:${server.port}` })).toEqual({ code: 0, stderr: "" });
@@ -69,7 +69,7 @@ describe("uam healthcheck", () => {
     await server.stop(true);
   });
 
-  test("another status than 200 is a failure", async () => {
+  test("a status other than 200 is a failure", async () => {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null, { status: 503 }) });
     expect((await check({ UAM_LISTEN: `127.0.0.1:${server.port}` })).stderr).toEndWith(": status 503.\n");
     await server.stop(true);

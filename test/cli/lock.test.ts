@@ -33,7 +33,7 @@ describe("uam lock", () => {
   test("without the database it is journalled, reported by --check, and recorded by reconcile", async () => {
     const { code, stderr } = await cli.run(["lock", "ext_bob"], withoutDatabase());
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^The database cannot be reached now \(.*\): the lock is recorded when/m);
+    expect(stderr).toMatch(/^The database cannot be reached now \(.*\): the lock will be recorded when/m);
     const [file] = journalled();
     expect(statSync(join(cli.dataDir, file ?? "")).mode & 0o777).toBe(0o600);
     const check = await cli.run(["reconcile", "--check"]);
@@ -45,21 +45,21 @@ describe("uam lock", () => {
     expect(journalled()).toEqual([]);
   });
 
-  test("of a name that no user has fails, and the failure is recorded", async () => {
+  test("fails for a name that no user has, and the failure is recorded", async () => {
     const { code, stderr } = await cli.run(["lock", "zoe"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^uam: There is no user named zoe/m);
     expect((await disablings())[0]).toMatchObject({ result: "failed", resource_id: "" });
   });
 
-  test("of something that is no name is refused before anything is looked at", async () => {
+  test("refuses an invalid name before it checks anything", async () => {
     const { code, stderr } = await cli.run(["lock", "../x"], withoutDatabase());
     expect(code).toBe(1);
     expect(stderr).toStartWith("uam: The username must be");
     expect(journalled()).toEqual([]);
   });
 
-  test("disables at once where nothing can be journalled, and says so if that fails too", async () => {
+  test("disables at once if nothing can be journalled, and says so if that fails too", async () => {
     const file = join(cli.dataDir, "file");
     writeFileSync(file, "");
     const UAM_AUDIT_KEY_FILE = join(cli.dataDir, "audit.key");
@@ -67,7 +67,9 @@ describe("uam lock", () => {
       cli.run(["lock", "carol"], { variables: { ...variables, UAM_DATA_DIR: file, UAM_AUDIT_KEY_FILE } });
     const { code, stderr } = await lock(withoutDatabase().variables);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^uam: The lock could not be written to .*, nor the user disabled: The database cannot be/m);
+    expect(stderr).toMatch(
+      /^uam: The lock could not be written to .*, and the user could not be disabled: The database cannot be/m,
+    );
     expect((await lock(cli.variables)).code).toBe(0);
     expect((await cli.json(["user", "show", "carol"])).status).toBe("disabled");
     rmSync(file);

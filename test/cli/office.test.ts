@@ -14,7 +14,7 @@ import { silentLog } from "../../src/shared/log.ts";
 import { approvals } from "../../src/store/schema.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 
-/** Root in a container may be forbidden to. */
+/** Root in a container may not be allowed to mount. */
 const canMount = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
 let cli: TestCli;
@@ -24,13 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-/** Applies as anyone may over HTTP. */
+/** Applies as anyone can over HTTP. */
 async function apply(username: string): Promise<void> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
   const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
   const context = { ...services, actor: { type: "anonymous", name: "anonymous", ip: "" }, requestId: "" } as const;
   await submitApplication(context, { username, email: `${username}@example.org` });
-  // As a version stored it that did not refuse it yet.
+  // As stored by a version that did not refuse it yet.
   await services.db.update(approvals).set({ purpose: "\u202etest" }).where(eq(approvals.username, "cem"));
   await close();
 }
@@ -99,7 +99,7 @@ describe("uam setting", () => {
     expect(items.map((row: { actor: string }) => row.actor)).toEqual(["olga", "olga", "olga", "olga"]);
   });
 
-  test("set refuses what is no duration, and keys that are none", async () => {
+  test("set refuses invalid durations and unknown keys", async () => {
     expect(await cli.run(["setting", "set", "policy.default_ttl", "0"])).toMatchObject({ code: 1, stdout: "" });
     expect((await cli.run(["setting", "set", "policy.other", "1d"])).code).toBe(2);
   });
@@ -116,7 +116,7 @@ describe("uam audit export", () => {
     expect(none.stdout.trim().split("\r\n")).toHaveLength(1);
   });
 
-  test("--output writes a new file for its owner's eyes only, never over another", async () => {
+  test("--output writes a new file that only its owner can read, and never replaces one", async () => {
     const path = join(cli.dataDir, "audit.csv");
     expect(await cli.run(["audit", "export", "--output", path])).toEqual({ code: 0, stdout: "", stderr: "" });
     const content = readFileSync(path, "utf8");
@@ -129,7 +129,7 @@ describe("uam audit export", () => {
     expect(nowhere.stderr).toMatch(/^uam: .*missing\/x\.csv cannot be written: ENOENT/);
   });
 
-  test("--output leaves nothing of an export that broke off, and says why it did", async () => {
+  test("--output leaves nothing of an export that failed, and says why it failed", async () => {
     const path = join(cli.dataDir, "broken.csv");
     const gone = Object.assign(new Error("connect ENOENT /run/postgres"), { code: "ENOENT" });
     let pulls = 0;
@@ -140,14 +140,14 @@ describe("uam audit export", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test.if(canMount)("--output fails on a full disk, also where a part of the last write fits on it", () => {
+  test.if(canMount)("--output fails on a full disk, even if a part of the last write fits on it", () => {
     const disk = join(cli.dataDir, "disk");
     mkdirSync(disk);
     const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/audit-export.ts")}";
       const content = new Blob(["x".repeat(200_000)]).stream();
       await writeNewFile("${disk}/x.csv", content).catch((error) => console.log(error.code));`;
     const script = 'mount -t tmpfs -o size=64k none "$1" && "$2" -e "$3"; ls "$1"';
-    // In a mount namespace of its own: the disk goes with it.
+    // In a mount namespace of its own: the disk disappears with it.
     const argv = ["--mount", "sh", "-c", script, "sh", disk, process.execPath, program];
     const { stdout, stderr } = spawnSync("unshare", argv, { encoding: "utf8" });
     expect([stdout, stderr]).toEqual(["ENOSPC\n", ""]);

@@ -42,7 +42,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Leaves the database as the program with so many migrations would have made it. */
+/** Leaves the database as a program with so many migrations would have created it. */
 async function setBack(migrations: number): Promise<void> {
   await owner.db.execute("drop schema public cascade");
   await owner.db.execute("create schema public");
@@ -75,7 +75,7 @@ describe("a command that only reads", () => {
     expect(await pendingMigrations(owner.db)).toHaveLength(1);
   });
 
-  test("makes no tables in an empty database, and no database where there is none", async () => {
+  test("creates no tables in an empty database, and no database where there is none", async () => {
     await setBack(0);
     const { code, stderr } = await cli.run(["user", "list"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("uam: The database has no tables yet. Run")]);
@@ -99,7 +99,7 @@ describe("a command that changes something", () => {
     expect((await cli.run(["setting", "list"])).code).toBe(0);
   });
 
-  test("says nothing where it makes the tables of a new one", async () => {
+  test("says nothing when it creates the tables of a new one", async () => {
     await setBack(0);
     expect((await cli.run(["admin", "list"])).code).toBe(1);
     const { code, stderr } = await cli.run(["migrate"]);

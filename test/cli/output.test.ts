@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { counted, printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
+import { printJson, printRecord, printTable, shortTime, visible } from "../../src/cli/output.ts";
+import { counted } from "../../src/shared/counted.ts";
 
 async function capture(
   work: (writer: {
@@ -103,7 +104,7 @@ describe("printRecord()", () => {
 });
 
 describe("printJson()", () => {
-  test("is JSON that no terminal obeys", async () => {
+  test("prints JSON that no terminal obeys", async () => {
     const value = { text: "\u001b\u009b\u202e\u2028\u007f\u{e0001}" };
     const text = await capture((writer) => printJson(writer, value));
     expect(JSON.parse(text)).toEqual(value);
@@ -119,7 +120,7 @@ describe("shortTime()", () => {
 });
 
 describe("counted()", () => {
-  test("puts one thing in the singular", () => {
+  test("uses the singular for one thing", () => {
     expect([0, 1, 2].map((count) => counted(count, "user"))).toEqual(["0 users", "1 user", "2 users"]);
   });
 });

@@ -52,7 +52,7 @@ describe("uam as a process", () => {
     expect(items[0]).toMatchObject({ actor_type: "cli", actor: own, action: "user.create" });
   });
 
-  test("serve ends with 78 where others can read its data or the host lacks what accounts need, and says all of it at once", () => {
+  test("serve exits with 78 if others can read its data or the host lacks what accounts need, and reports all faults at once", () => {
     const data = join(directory, "open");
     mkdirSync(data);
     chmodSync(data, 0o755);
@@ -75,8 +75,8 @@ describe("uam as a process", () => {
       78,
       `uam: the configuration has faults:
   UAM_MAX_KEYS must be at least 1
-  UAM_SHELL is /bin/nosh, which this host does not have as a program; set it to a shell of this host
-  UAM_HOME_BASE is /no/homes, which is not a directory of this host; make it: mkdir /no/homes
+  UAM_SHELL is /bin/nosh, which is not a program on this host; set it to a shell of this host
+  UAM_HOME_BASE is /no/homes, which is not a directory on this host; create it: mkdir /no/homes
   UAM_GROUPS names no-such-group, a group that this host does not have; groupadd no-such-group
   Others can read ${data} (mode 0755); chmod 0711 ${data}
   Others can read ${data}/audit.key (mode 0640); chmod 0600 ${data}/audit.key
@@ -99,7 +99,7 @@ describe("uam as a process", () => {
         if (said.includes("/auth/admin/login")) break;
       }
       const [add = "", login = ""] = said.split("\n").flatMap((line) => (line.startsWith("  ") ? [line.trim()] : []));
-      // npx would fetch this very runtime.
+      // npx would fetch this same runtime.
       const npx = `npx() { shift 2; '${process.execPath}' "$@"; }`;
       const other = {
         cwd: mkdtempSync(join(directory, "other-")),
@@ -134,12 +134,12 @@ describe("uam as a process", () => {
     }
   });
 
-  test("an output to nowhere is none that is closed", () => {
+  test("output to /dev/null is not a closed output", () => {
     expect(shell("eval $UAM backup - > /dev/null")).toMatchObject({
       status: 0,
       stderr: expect.stringContaining("written"),
     });
-    // As libuv and daemon(3) have it: for reading, too.
+    // Opened for reading too, as libuv and daemon(3) do.
     expect(shell("eval $UAM backup - 1<> /dev/null").status).toBe(0);
   });
 
@@ -151,7 +151,7 @@ describe("uam as a process", () => {
     const end = async (args: readonly string[], signal: "SIGINT" | "SIGTERM") => {
       const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: directory, env: variables, stdio: "pipe" });
       const ended = once(child, "exit");
-      // By then it has started; that it has ended by itself would show in what it ended with.
+      // By then it has started; if it had ended by itself, its exit status would show it.
       await Promise.race([ended, Bun.sleep(2000)]);
       child.kill(signal);
       expect(await ended).toEqual([null, signal]);
@@ -167,7 +167,7 @@ describe("uam as a process", () => {
 
   test("deleting asks at a terminal, and only there", () => {
     expect(uam("user", "delete", "alice").status).toBe(2);
-    // script(1) makes a terminal, on which the answer is typed.
+    // script(1) creates a terminal, on which the answer is typed.
     const ask = (answer: string) => shell(`printf '${answer}\\n' | script -qec "$UAM user delete alice" /dev/null`);
     expect(ask("n").stdout).toMatch(/Delete alice \(id 1\).*\[y\/N\] [\s\S]*Nothing was deleted\./);
     expect(uam("user", "show", "alice").status).toBe(0);
@@ -181,7 +181,7 @@ describe("uam as a process", () => {
     const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: directory, env: variables, stdio: "pipe" });
     let said = "";
     terminal.stdout.on("data", (chunk) => {
-      // script(1) passes what it reads to the terminal, which makes a signal of the third character.
+      // script(1) passes its input to the terminal, which turns the third character into a signal.
       if (!said.includes("[y/N]") && `${said}${chunk}`.includes("[y/N]")) terminal.stdin.write("\x03");
       said += chunk;
     });
@@ -190,7 +190,7 @@ describe("uam as a process", () => {
     expect(uam("user", "show", "undecided").status).toBe(0);
   });
 
-  test("what cannot be said on standard error does not make a command fail that did its work", () => {
+  test("a command that did its work does not fail if standard error cannot be written", () => {
     const { status, stdout } = shell("eval $UAM otp undecided 2> /dev/full");
     expect(stdout).toMatch(/^\d{8}\n$/);
     expect(status).toBe(0);

@@ -135,7 +135,7 @@ describe("runProgram()", () => {
     ]);
   });
 
-  test("a system call that fails is one sentence, without where in the program it was called", async () => {
+  test("a failed system call is one sentence, without a stack trace", async () => {
     const { UAM_DATABASE_URL: _, ...rest } = cli.variables;
     const variables = { ...rest, UAM_DATA_DIR: "/dev/null/uam" };
     expect(await cli.run(["migrate"], { variables })).toEqual({
@@ -145,12 +145,12 @@ describe("runProgram()", () => {
     });
   });
 
-  test("told to end, who only reads gives up, and who changes something finishes", async () => {
+  test("told to stop, a command that only reads gives up, and one that changes something finishes", async () => {
     const stopped = { untilStopped: () => Promise.resolve() };
     expect(await cli.run(["user", "list"], stopped)).toEqual({
       code: 1,
       stdout: "",
-      stderr: "uam: Told to end before it was done\n",
+      stderr: "uam: Stopped before it was done\n",
     });
     expect((await cli.run(["setting", "set", "policy.recycle_period", "20d"], stopped)).code).toBe(0);
     expect((await cli.run(["user", "create", "finished", "--email", "f@example.org"], stopped)).code).toBe(0);

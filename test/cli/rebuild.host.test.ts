@@ -37,7 +37,7 @@ describeOnHost("uam user rebuild on a real host", () => {
     await close();
   }
 
-  test("after userdel it makes the account anew: same uid, empty home, keys as stored", async () => {
+  test("recreates the account after userdel: same uid, empty home, keys as stored", async () => {
     const uid = uidOf();
     const keys = readFileSync(`${HOME}/.ssh/authorized_keys`, "utf8");
     writeFileSync(`${HOME}/left-behind`, "");
@@ -66,12 +66,12 @@ describeOnHost("uam user rebuild on a real host", () => {
     expect((await cli.run(["user", "disable", NAME])).code).toBe(0);
   });
 
-  test("refuses an account that is there", async () => {
+  test("refuses an account that exists", async () => {
     const { code, stderr } = await cli.run(["user", "rebuild", NAME, "--yes"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(`The host account ${ACCOUNT} is there`)]);
   });
 
-  test("refuses where another account has the uid by now", async () => {
+  test("refuses if another account has the uid by now", async () => {
     const uid = uidOf();
     expect(spawnSync("/usr/sbin/userdel", ["-r", "--", ACCOUNT]).status).toBe(0);
     expect(spawnSync("/usr/sbin/useradd", ["-M", "-u", String(uid), "ext_tother"]).status).toBe(0);

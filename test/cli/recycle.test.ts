@@ -32,7 +32,7 @@ async function withService(work: (services: Services) => Promise<void>): Promise
 }
 
 describe("uam recycle", () => {
-  test("says who is due and what that waits for, and changes nothing", async () => {
+  test("shows who is due and until when it waits, and changes nothing", async () => {
     expect(await cli.run(["recycle"])).toEqual({ code: 0, stdout: "Due to be recycled: 1\n", stderr: "" });
     await withService(async ({ db }) => {
       await db.execute(sql`update service_state set heartbeat_at = heartbeat_at - interval '3 days'`);
@@ -44,7 +44,7 @@ describe("uam recycle", () => {
     expect(await cli.json(["recycle"])).toEqual({ due: 1, hold_until: expect.stringMatching(/Z$/) });
   });
 
-  test("--now ends the wait and recycles who is due, on record as the operator's doing", async () => {
+  test("--now ends the wait and recycles who is due, recorded as the operator's action", async () => {
     const { code, stderr } = await cli.run(["recycle", "--now"]);
     expect(code).toBe(0);
     expect(stderr).toEndWith("Recycled: 1. Failed: 0.\n");

@@ -25,7 +25,7 @@ print "bound\\n";
 while (defined recv($s, my $text, 4096, 0)) { $text =~ s/\\n/\\\\n/g; print "'$text'\\n"; }
 `;
 
-/** A datagram socket as systemd has one; Bun cannot receive such messages itself. */
+/** A datagram socket like systemd's; Bun cannot receive such messages itself. */
 async function receive(path: string): Promise<readonly string[]> {
   const child = spawn("perl", ["-e", RECEIVER, path], { stdio: ["ignore", "pipe", "inherit"] });
   receivers.push(child);
@@ -66,19 +66,19 @@ describe("service manager", () => {
     });
   }
 
-  test("ready() logs and goes on when systemd is not there", () => {
+  test("ready() logs and continues if systemd is not there", () => {
     const errors: string[] = [];
     const log = { ...silentLog, error: (message: string) => void errors.push(message) };
     openServiceManager({ NOTIFY_SOCKET: join(top, "nobody") }, bunRuntime, log).ready("");
     openServiceManager({ NOTIFY_SOCKET: "relative" }, bunRuntime, log).ready("");
     expect(errors).toEqual([
-      "systemd was not told",
-      "systemd was not told",
+      "systemd could not be notified",
+      "systemd could not be notified",
       "systemd cannot be reached at NOTIFY_SOCKET",
     ]);
   });
 
-  test("watchdogInterval() is half of what is allowed, and nothing for another process", () => {
+  test("watchdogInterval() is half of what systemd allows, and undefined for another process", () => {
     expect(watchdogInterval({ WATCHDOG_USEC: "30000000" }, 1)).toBe(15_000);
     expect(watchdogInterval({ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, 2)).toBeUndefined();
     expect(watchdogInterval({ WATCHDOG_USEC: "soon" }, 1)).toBeUndefined();

@@ -27,7 +27,7 @@ describe("unitUser", () => {
 });
 
 describe("belongsToService", () => {
-  test("belongsToService() is true for what needs the service's data, and false for what is about the host", () => {
+  test("belongsToService() is true for what needs the service's data, and false for what concerns the host", () => {
     for (const args of [
       ["admin", "add"],
       ["user", "list"],
@@ -60,7 +60,7 @@ describe("asServiceUser", () => {
   };
   const given = { program: "/usr/bin/uam", args: ["key", "list", "a b"], variables };
 
-  test("asServiceUser() takes the arguments as they are, and of the variables only what is harmless", () => {
+  test("asServiceUser() passes the arguments unchanged, and only harmless variables", () => {
     expect(asServiceUser("uam", { ...given, operator: { name: "uid -1", uid: -1 } })).toEqual({
       argv: [
         "/usr/bin/setpriv",
@@ -81,7 +81,7 @@ describe("asServiceUser", () => {
     });
   });
 
-  test("asServiceUser() passes on who is at the keyboard, and nobody else", () => {
+  test("asServiceUser() passes on the operator, and nobody else", () => {
     const { env } = asServiceUser("uam", { ...given, operator: { name: "alice", uid: 1000 } });
     expect([env.SUDO_USER, env.SUDO_UID]).toEqual(["alice", "1000"]);
     const root = asServiceUser("uam", { ...given, operator: { name: "root", uid: 0 } }).env;

@@ -11,7 +11,7 @@ describe("requireRootsAlone", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  test("requireRootsAlone() takes a program of the system's", () => {
+  test("requireRootsAlone() accepts a program of the system", () => {
     requireRootsAlone("/usr/bin/env");
   });
 
@@ -23,6 +23,6 @@ describe("requireRootsAlone", () => {
     writeFileSync(program, "", { mode: 0o755 });
     symlinkSync(program, join(directory, "link"));
     for (const path of [program, join(directory, "link")])
-      expect(() => requireRootsAlone(path)).toThrow(/^Others than root can change .*, and root would run /);
+      expect(() => requireRootsAlone(path)).toThrow(/^Users other than root can change .*, and root would run /);
   });
 });

@@ -101,7 +101,7 @@ describe("uam user show", () => {
     expect((await cli.json(["user", "show", "1"])).username).toBe("alice");
   });
 
-  test("show of nobody fails", async () => {
+  test("show of an unknown user fails", async () => {
     expect(await cli.run(["user", "show", "zoe"])).toEqual({
       code: 1,
       stdout: "",
@@ -120,7 +120,7 @@ describe("changes", () => {
     });
   });
 
-  test("update without a change is a mistake in usage", async () => {
+  test("update without a change is a usage error", async () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
     expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor or --purpose.\n");
@@ -143,11 +143,11 @@ describe("changes", () => {
 });
 
 describe("uam user delete", () => {
-  test("delete refuses where nobody can be asked", async () => {
+  test("delete refuses if there is no terminal to ask at", async () => {
     expect(await cli.run(["user", "delete", "carol"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "uam: Deleting needs --yes where nobody can be asked.\n",
+      stderr: "uam: Deleting needs --yes if there is no terminal to ask at.\n",
     });
     expect((await cli.json(["user", "show", "carol"])).username).toBe("carol");
   });
@@ -168,7 +168,7 @@ describe("uam user delete", () => {
     expect((await cli.run(["user", "show", "carol"])).code).toBe(1);
   });
 
-  test("rebuild asks as well, and refuses an account that is there", async () => {
+  test("rebuild asks as well, and refuses an account that exists", async () => {
     const questions: string[] = [];
     const ask = async (question: string) => {
       questions.push(question);
@@ -182,7 +182,7 @@ describe("uam user delete", () => {
     expect(await cli.run(["user", "rebuild", "bob"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "uam: Rebuilding needs --yes where nobody can be asked.\n",
+      stderr: "uam: Rebuilding needs --yes if there is no terminal to ask at.\n",
     });
     expect((await cli.run(["user", "rebuild", "bob", "--yes"])).stderr).toEndWith(
       "uam: The host account ext_bob exists; uam reconcile repairs what is wrong with it\n",

@@ -15,7 +15,7 @@ function linesOf(variables: Record<string, string>, circumstances: Circumstances
 const lineWith = (lines: readonly string[], part: string) => lines.find((line) => line.includes(part))?.trim();
 
 describe("welcome", () => {
-  test("welcome() names the data directory where another shell would take another one", () => {
+  test("welcome() names the data directory if another shell would use a different one", () => {
     const add = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "admin add");
     const command = "uam admin add root-admin --email you@example.org";
     expect(add({})).toBe(`UAM_DATA_DIR='/home/eve/a project/.uam' ${command}`);
@@ -27,7 +27,7 @@ describe("welcome", () => {
     expect(add({ UAM_DATA_DIR: "/other" }, { installed })).toBe(`UAM_DATA_DIR=/other ${command}`);
   });
 
-  test("welcome() says as whom, and which secrets are needed, but prints none", () => {
+  test("welcome() says which user has to run it and which secrets are needed, but prints none", () => {
     const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "no administrator");
     expect(told({})).toBe("There is no administrator yet. In another terminal:");
     expect(told({}, { isRoot: true })).toBe("There is no administrator yet. In another terminal, as root:");

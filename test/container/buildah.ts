@@ -1,10 +1,10 @@
-/** Images, made by buildah in a storage of their own: what else this machine has of images is neither used nor changed. */
+/** Images, built by buildah in their own storage: this machine's other images are neither used nor changed. */
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ENCLOSED, must } from "../debian/shell.ts";
 
-/** Of Docker's image configuration: what an engine does with an image unless it is told otherwise. */
+/** A part of Docker's image configuration: an engine's defaults for an image. */
 export interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
@@ -18,12 +18,12 @@ export interface ImageConfig {
 }
 
 export interface Storage {
-  /** Makes an image of a tree of files, after `change` had its way with a copy of it. */
+  /** Makes an image of a tree of files, after `change` has modified a copy of it. */
   makeImage(name: string, tree: string, change: (root: string) => Promise<void>): Promise<void>;
-  /** Builds by the Containerfile of a checkout; the base images must be here. */
+  /** Builds with the Containerfile of a checkout; the base images must be present. */
   build(checkout: string, name: string): Promise<void>;
   configOf(name: string): Promise<ImageConfig>;
-  /** The path of a copy of the image's files, which is the caller's to run. */
+  /** The path of a copy of the image's files, for the caller to run. */
   unpack(name: string): Promise<string>;
 }
 
@@ -31,7 +31,7 @@ const PATIENCE = 60;
 /** Seconds; most of a build is waiting for packages, and packing PostgreSQL. */
 const BUILD_PATIENCE = 480;
 
-/** A storage below the directory, which holds all there is of it: no mounts, no processes. */
+/** A storage that is entirely below the directory: no mounts, no processes. */
 export function openStorage(directory: string): Storage {
   const temporary = join(directory, "temporary");
   mkdirSync(temporary, { recursive: true });
@@ -44,7 +44,7 @@ export function openStorage(directory: string): Storage {
     (await must([...buildah, ...argv], seconds)).trim();
   const unpack = async (image: string) => {
     const container = await say(["from", "--pull=never", image]);
-    // Without layers to be laid over each other, this is the path of a directory.
+    // Without overlaid layers, this is the path of a directory.
     return { container, root: await say(["mount", container]) };
   };
   return {

@@ -12,7 +12,7 @@ export interface Image {
   readonly root: string;
 }
 
-/** What an engine is told beside the image. */
+/** An engine's options besides the image. */
 export interface Circumstances {
   /** Directories of this machine by their path in the container; nothing else can be written to. */
   readonly binds: Readonly<Record<string, string>>;
@@ -24,13 +24,13 @@ export interface Running {
   readonly pid: number;
   /** Of all its processes. */
   pids(): Promise<readonly number[]>;
-  /** Runs another program in it, as its user; throws what that said unless it ends with 0. */
+  /** Runs another program in it, as its user; throws its output unless it exits with 0. */
   exec(argv: readonly string[], seconds: number): Promise<string>;
   /** Runs a program of this machine with the container's network. */
   beside(argv: readonly string[], seconds: number): Promise<string>;
-  /** Sends the image's signal to the first process and waits for the end: the exit code, and what it said. */
+  /** Sends the image's signal to the first process and waits for the end; returns the exit code and the output. */
   stop(): Promise<Outcome>;
-  /** Ends everything in it at once, and gives what it said. */
+  /** Ends everything in it at once, and returns its output. */
   kill(): Promise<string>;
 }
 
@@ -84,9 +84,9 @@ export function runOnce(image: Image, circumstances: Circumstances, argv: readon
 /** As the first process of a namespace, without capabilities or a way to get any, and with nothing but a loopback device. */
 function nspawn(image: Image, circumstances: Circumstances, argv: readonly string[]): readonly string[] {
   return [
-    // If nspawn is killed, what it runs would go on, once that is the image's user's.
+    // If nspawn were killed, a program that runs as the image's user would keep running.
     ...ENCLOSED,
-    // No /tmp to write to either: not every engine gives one to a container that is read-only.
+    // No writable /tmp either: not every engine gives one to a read-only container.
     ...["env", "SYSTEMD_NSPAWN_TMPFS_TMP=0"],
     ...["systemd-nspawn", "--quiet", "--settings=no", "--register=no", "--keep-unit", "--link-journal=no"],
     ...["--machine=uam-test-image", "--resolv-conf=off", "--timezone=off", "--console=pipe", "--private-network"],

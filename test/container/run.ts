@@ -1,7 +1,7 @@
 /**
- * `bun test/container/run.ts`: the image that the Containerfile makes of a clean checkout of HEAD, and what it does. buildah
- * builds it, systemd-nspawn runs it as its configuration says. The base images are stand-ins, since no registry of images is
- * asked: a bare Debian from Debian's archive, and the same with the Bun that runs this, under the names that the Containerfile
+ * `bun test/container/run.ts`: the image that the Containerfile builds from a clean checkout of HEAD, and what it does. buildah
+ * builds it, systemd-nspawn runs it as its configuration says. The base images are stand-ins, since no image registry is
+ * used: a bare Debian from Debian's archive, and the same with the Bun that runs this, under the names that the Containerfile
  * has. With `--same-as FILE` the program in the image must be that file, byte by byte. Exit code 1 if anything is wrong or
  * missing.
  */
@@ -32,7 +32,7 @@ const PROGRAMS = {
 const NAME = "localhost/uam";
 const BUN_IMAGE = `docker.io/oven/bun:${Bun.version}-debian`;
 const DEBIAN_IMAGE = `docker.io/library/debian:${RELEASE}-slim`;
-/** Whom this machine trusts, and where Bun looks for it beside its own list. */
+/** The certificates that this machine trusts, and where Bun looks for them besides its own list. */
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const BUNS_CERTIFICATES = "etc/ssl/cert.pem";
 const VOLUME = "/var/lib/uam";
@@ -40,7 +40,7 @@ const DATABASE = "/mnt";
 const UID = "990";
 const API = "http://127.0.0.1:8080/api/v1";
 const SECOND_IN_NANOSECONDS = 1e9;
-/** What Debian's own tools write when packages and users are added, beside what the packages hold. */
+/** What Debian's own tools write when packages and users are added, besides the packages' files. */
 const DEBIAN_WRITES =
   /^(etc|usr\/lib\/ssl|usr\/local\/share\/ca-certificates|var\/(cache\/apt\/archives|lib\/apt|lib\/dpkg|log))(\/|$)/;
 const LIMIT = 12 * 60_000;
@@ -60,7 +60,7 @@ async function main(): Promise<"tested"> {
   const tree = await step("a bare Debian tree", requireBareTree);
   const image = await builtImage(tree, await step("a clean checkout", cleanCheckout));
   await step("the image's configuration", async () => checkConfig(image));
-  await step("the image holds Debian, the program, and nothing else", () => checkContents(image.root, tree));
+  await step("the image contains Debian, the program, and nothing else", () => checkContents(image.root, tree));
   if (values["same-as"] !== undefined) {
     const [inImage, other] = [join(image.root, "usr/local/bin/uam"), values["same-as"]];
     await step("its program is that of the other build, byte by byte", () => must(["cmp", inImage, other], 30));
@@ -70,7 +70,7 @@ async function main(): Promise<"tested"> {
   return "tested";
 }
 
-/** HEAD as it would be cloned; gives its path. */
+/** HEAD as it would be cloned; returns its path. */
 async function cleanCheckout(): Promise<string> {
   const checkout = join(directory, "checkout");
   await must(["git", "clone", "--quiet", PROJECT, checkout], 60);
@@ -86,11 +86,11 @@ async function builtImage(tree: string, checkout: string): Promise<Image> {
     await storage.makeImage(DEBIAN_IMAGE, tree, async () => {});
     await storage.makeImage(BUN_IMAGE, tree, makeBunImage);
   });
-  await step("buildah builds the image by the Containerfile", () => storage.build(checkout, NAME));
+  await step("buildah builds the image with the Containerfile", () => storage.build(checkout, NAME));
   return { config: await storage.configOf(NAME), root: await storage.unpack(NAME) };
 }
 
-/** Bun is where its image has it; packages come from where they come from on this machine, which is no part of the project. */
+/** Bun is where its image has it; packages come from this machine's sources, which are not part of the project. */
 async function makeBunImage(root: string): Promise<void> {
   const program = join(root, "usr/local/bin/bun");
   copyFileSync(process.execPath, program);
@@ -123,7 +123,7 @@ function checkConfig({ config }: Image): void {
   same(variables, ours, "the environment");
 }
 
-/** Beside the base there are only files of Debian's packages, and the program. */
+/** Besides the base there are only files of Debian's packages, and the program. */
 async function checkContents(root: string, tree: string): Promise<void> {
   const base = new Set(await pathsIn(tree));
   const added = (await pathsIn(root)).filter((path) => !base.has(path));
@@ -151,11 +151,11 @@ async function pathsIn(top: string): Promise<readonly string[]> {
   return found.trimEnd().split("\n").sort();
 }
 
-/** The image as it is: the database is its own, and lives in the volume. */
+/** The image without settings: the database is its own, in the volume. */
 async function withEmbeddedDatabase(image: Image): Promise<void> {
   const volume = await newVolume(image, "volume");
   const circumstances = { binds: { [VOLUME]: volume } };
-  await step("the program says which build it is, and that nobody answers yet", async () => {
+  await step("the program reports its build, and that no service answers yet", async () => {
     const commit = (await must(["git", "-C", PROJECT, "rev-parse", "--short=12", "HEAD"], 5)).trim();
     const { stdout } = await runOnce(image, circumstances, ["uam", "version"]);
     same(stdout, `uam ${VERSION}, bun ${Bun.version}, commit ${commit}\n`, "uam version");
@@ -163,10 +163,8 @@ async function withEmbeddedDatabase(image: Image): Promise<void> {
     same(String(status), "1", `the exit code of the health check (${stderr})`);
   });
   const { result: password, log } = await whileServing("it", image, circumstances, async (container) => {
-    await step("all of it runs without rights, on files that cannot be written", () =>
-      checkRights(container, "postgres uam"),
-    );
-    return await step("an administrator makes a user", async () => {
+    await step("all of it runs without privileges, on read-only files", () => checkRights(container, "postgres uam"));
+    return await step("an administrator creates a user", async () => {
       const made = await makeAdministrator(container);
       await logIn(container, made);
       const user = await ask(container, "/users", { username: "alice", email: "alice@example.org" });
@@ -188,7 +186,7 @@ async function withEmbeddedDatabase(image: Image): Promise<void> {
 async function withExternalDatabase(image: Image): Promise<void> {
   const { connection, drop } = await createTestDatabase();
   if ("url" in connection) throw new Error("the test database is expected on a unix socket");
-  // The server knows root alone, and not the container's user: it speaks to a proxy, which is root's.
+  // The server accepts only root, not the container's user: that user connects to a proxy, which is root's.
   proxy = await startPostgresProxy(connection);
   if ("url" in proxy.connection) throw new Error("the proxy is expected on a unix socket");
   const sockets = proxy.connection.host;
@@ -214,7 +212,7 @@ async function newVolume({ root }: Image, name: string): Promise<string> {
   return volume;
 }
 
-/** Does the work while a container serves and is healthy, and ends that in order; gives what it logged, too. */
+/** Does the work while a container serves and is healthy, and stops it cleanly; also returns what it logged. */
 async function whileServing<Result>(
   what: string,
   image: Image,
@@ -242,7 +240,7 @@ async function whileServing<Result>(
   }
 }
 
-/** The health check's program, in the form that no shell takes apart. */
+/** The health check's program, in the form that is run without a shell. */
 function healthcheckOf({ config }: Image): readonly string[] {
   const [form, ...argv] = config.Healthcheck?.Test ?? [];
   same(String(form), "CMD", "the form of the health check");
@@ -267,7 +265,7 @@ async function checkRights(container: Running, expected: string): Promise<void> 
   if (/^\S+ \S+ \S+ \S+ \/tmp /m.test(mounts)) throw new Error(`/tmp can be written: ${mounts}`);
 }
 
-/** What proc(5) says of a process, by name; nothing if it has ended. */
+/** The fields of a process in proc(5), by name; none if it has ended. */
 function statusOf(pid: number): readonly ((name: string) => string | undefined)[] {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -286,7 +284,7 @@ async function logIn(container: Running, password: string): Promise<void> {
   same(String(username), "root-admin", "who is logged in");
 }
 
-/** The `data` of an answer of the API, with the session of the last login; throws unless it is one of success. */
+/** The `data` of an answer of the API, with the session of the last login; throws unless it is a success. */
 async function ask(container: Running, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> {
   const cookies = join(directory, "cookies.txt");
   const post = body === undefined ? [] : ["--header", "Content-Type: application/json", "--data", JSON.stringify(body)];

@@ -8,7 +8,7 @@ const JSON_BODY = "-H 'Content-Type: application/json'";
 const SSH =
   "-o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=10";
 
-/** Logs an administrator in and gives the usernames that the API lists. */
+/** Logs an administrator in and returns the usernames that the API lists. */
 export async function listedUsers({ sh }: Container, admin: string, password: string): Promise<string> {
   const body = JSON.stringify({ username: admin, password });
   await sh(`curl -sSf -c /root/${admin}.jar ${JSON_BODY} -d '${body}' ${API}/auth/admin/login`);
@@ -38,7 +38,7 @@ export async function revokeOwnKey({ sh }: Container, user: string, id: string):
   await sh(`curl -sSf -b /root/${user}.jar -X DELETE ${API}/me/keys/${id}`);
 }
 
-/** How a user comes in, and what ssh(1) is told besides. */
+/** How a user connects, and further options for ssh(1). */
 export interface Connection {
   readonly user: string;
   readonly key: string;
@@ -50,7 +50,7 @@ export async function asUser({ sh }: Container, connection: Connection, script: 
   return await sh(`${clientCommand(connection, script)} </dev/null`, 30);
 }
 
-/** Runs a script as the user that goes on, on a connection of its own. */
+/** Runs a script as the user that keeps running, on a connection of its own. */
 export async function startAsUser({ sh }: Container, connection: Connection, script: string): Promise<void> {
   await sh(`setsid ${clientCommand(connection, script)} </dev/null >/dev/null 2>&1 &`);
 }
@@ -66,7 +66,7 @@ export async function admitted({ sh }: Container, user: string, key: string): Pr
   if (name !== `ext_${user}\n`) throw new Error(`ssh logged in as ${name}`);
 }
 
-/** Throws unless sshd turns the key away. */
+/** Throws unless sshd refuses the key. */
 export async function refused({ attempt }: Container, user: string, key: string): Promise<void> {
   const { status, stdout, stderr } = await attempt(`ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 true`, 20);
   if (status !== 255 || !/Permission denied|Connection closed/.test(stderr)) {
@@ -74,7 +74,7 @@ export async function refused({ attempt }: Container, user: string, key: string)
   }
 }
 
-/** Opens a session that lasts, with a process in it that hangs on. */
+/** Opens a session that stays, with a process in it that keeps running. */
 export async function openSession({ sh, until }: Container, user: string, key: string): Promise<void> {
   const inside = "nohup sleep 600 >/dev/null 2>&1 & echo open; sleep 600";
   await sh(`rm -f /root/session.log
@@ -95,7 +95,7 @@ export async function isShared({ attempt }: Container, { user, key }: Connection
   return (await attempt(`ssh -S /root/${key}.mux -O check ext_${user}@127.0.0.1`)).status === 0;
 }
 
-/** Throws unless nothing of the user runs any more. */
+/** Throws unless the user has no processes any more. */
 export async function sessionEnded(container: Container, user: string): Promise<void> {
   await idle(container, `-u ext_${user}`);
 }

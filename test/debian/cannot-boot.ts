@@ -1,4 +1,4 @@
-/** Why this machine cannot boot a container, where that is no fault of what is tested. */
+/** Why this machine cannot boot a container, if that is no fault of what is tested. */
 
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
@@ -14,7 +14,7 @@ const PROGRAMS = {
   "/usr/bin/dpkg-deb": "dpkg",
 };
 
-/** Throws `CannotBoot` unless containers can be tried here, and an error that says what to install where that is all. */
+/** Throws `CannotBoot` unless containers can be tried here, and an error that says what to install if that is all that is missing. */
 export function requireMachine(): void {
   if (process.geteuid?.() !== 0) throw new CannotBoot("only root can boot a container");
   const effective = /^CapEff:\s*(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";

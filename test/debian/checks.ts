@@ -1,4 +1,4 @@
-/** What is asked of the host and of the service in both modes. */
+/** Checks of the host and of the service in both modes. */
 
 import type { Container } from "./container.ts";
 import { promisedRating } from "./readme.ts";
@@ -20,12 +20,12 @@ export async function healthy({ attempt }: Container, uam: string): Promise<void
   same(String(status), faults.length === 0 ? "0" : "1", "doctor's exit code");
 }
 
-/** The number of the service's process. */
+/** The pid of the service. */
 export async function mainPid({ sh }: Container): Promise<string> {
   return (await sh("systemctl show --property=MainPID --value uam")).trim();
 }
 
-/** Kills the service with SIGKILL, and waits until systemd has another one answering. */
+/** Kills the service with SIGKILL, and waits until systemd has restarted it and it answers. */
 export async function killService(container: Container): Promise<void> {
   const before = await mainPid(container);
   await container.sh(`kill -9 ${before}`);
@@ -42,7 +42,7 @@ export async function ratedAsPromised({ sh }: Container, mode: "direct" | "sudo"
   same(/uam\.service: ([\d.]+) /.exec(said)?.[1] ?? said, promisedRating(mode), "systemd-analyze security uam");
 }
 
-/** A figure of every file that an installation could touch. */
+/** A digest of every file that an installation could touch. */
 export async function hostFingerprint({ sh }: Container): Promise<string> {
   const own = "$(ls -d /var/lib/uam /var/cache/uam 2>/dev/null || true)";
   return await sh(`find /etc /usr ${own} -xdev -printf '%p %s %T@ %m %u\\n' | sort | sha256sum`);
@@ -58,7 +58,7 @@ export async function idle({ until }: Container, pattern: string): Promise<void>
   await until(noneRuns(pattern), 3);
 }
 
-/** A script that ends with 0 if pgrep(1) finds no process; a pattern that it does not understand finds none either. */
+/** A script that ends with 0 if pgrep(1) finds no process; with a pattern that it does not understand it finds none either. */
 export function noneRuns(pattern: string): string {
   return `pgrep -a ${pattern} && exit 1 || test $? = 1`;
 }

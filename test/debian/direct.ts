@@ -1,4 +1,4 @@
-/** The README's installation in direct mode, and a life of it until it is taken off again. */
+/** The README's installation in direct mode, and its life until it is uninstalled. */
 
 import { admitted, listedUsers, logIn, openSession, ownKeys, refused, sessionEnded, uploadKey } from "./access.ts";
 import { absent, answers, healthy, hostFingerprint, idle, killService, mainPid, ratedAsPromised } from "./checks.ts";
@@ -52,11 +52,11 @@ async function installs(container: Container, program: string): Promise<string> 
 }
 
 async function mainJob(container: Container, password: string): Promise<void> {
-  await step("a user is made, and the administrator sees him", async () => {
+  await step("a user is created, and the administrator sees them", async () => {
     await container.sh("uam user create alice --email alice@example.org --ttl-days 3");
     same(await listedUsers(container, "root-admin", password), '"username":"alice"\n', "the list of users");
   });
-  await step("with a code he uploads a key, and ssh lets him in", async () => {
+  await step("with a code they upload a key, and ssh lets them in", async () => {
     await logIn(container, "uam", "alice");
     await uploadKey(container, "alice", "first");
     await admitted(container, "alice", "first");
@@ -79,7 +79,7 @@ async function mainJob(container: Container, password: string): Promise<void> {
 }
 
 async function survives(container: Container): Promise<void> {
-  await step("after kill -9 systemd starts it again, and all is as before", async () => {
+  await step("after kill -9 systemd restarts it, and all is as before", async () => {
     const seen = async () =>
       [
         await container.sh(
@@ -129,7 +129,7 @@ async function repeats(container: Container, program: string): Promise<void> {
 }
 
 async function uninstalls(container: Container): Promise<void> {
-  await step("uninstalling takes the service off, and leaves data, configuration and accounts", async () => {
+  await step("uninstalling removes the service, and leaves data, configuration and accounts", async () => {
     await container.sh("uam uninstall");
     await absent(container, ["/etc/systemd/system/uam.service", "/usr/local/bin/uam"]);
     await idle(container, "-x uam");
@@ -152,7 +152,7 @@ async function upgrades(container: Container, packages: Packages): Promise<void>
       await healthy(container, "uam");
     },
   );
-  await step("removing the package takes the service off, and leaves the account", async () => {
+  await step("removing the package removes the service, and leaves the account", async () => {
     await container.sh("dpkg --remove uam", 120);
     await absent(container, ["/etc/systemd/system/uam.service", "/usr/bin/uam"]);
     await idle(container, "-x uam");

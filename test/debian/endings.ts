@@ -1,4 +1,4 @@
-/** What ends with access: of accounts that left running and scheduled all they could, nothing stays and nothing comes back. */
+/** What ends with access: accounts leave everything they can running and scheduled, and nothing stays or comes back. */
 
 import { admitted, asUser, isShared, logIn, openSharedConnection, refused, uploadKey } from "./access.ts";
 import { absent, idle, noneRuns } from "./checks.ts";
@@ -9,11 +9,11 @@ const keyOf = (user: User): string => `${user}-key`;
 /** One is disabled, one expires, one is deleted. */
 const USERS = ["dora", "eve", "fred"] as const;
 type User = (typeof USERS)[number];
-/** For making all three users ready and for the next minute of cron; then it is over, within another minute. */
+/** Time to set up all three users and for cron's next minute; the expiry takes effect within another minute. */
 const TIME_TO_LIVE = 120;
 /** cron(8) looks once a minute. */
 const A_MINUTE_OF_CRON = 65;
-/** How each of what an account left can be told from the others. */
+/** How to distinguish the things that an account left. */
 const LEFT = {
   service: 7001,
   scope: 7002,
@@ -26,7 +26,7 @@ const LEFT = {
 
 /** Runs it all for a service whose command is `uam`; throws at the first thing that is wrong. */
 export async function endings(container: Container, uam: string): Promise<void> {
-  await step("three users leave behind all that runs, and all that starts by itself", async () => {
+  await step("three users leave behind everything that can run or start by itself", async () => {
     const settings = () => container.sh(`${uam} setting list --json`);
     const before = await settings();
     await container.sh(`${uam} setting set policy.default_ttl ${TIME_TO_LIVE}s`);
@@ -77,7 +77,7 @@ export async function endings(container: Container, uam: string): Promise<void> 
     },
   );
   await step(
-    "enabled again, the user is let in; what was scheduled is gone for good, what is in the home is there",
+    "enabled again, the user can log in; what was scheduled is gone for good, what is in the home is there",
     async () => {
       await container.sh(`${uam} user enable dora`);
       await staysQuiet(container, ["dora", "eve"], A_MINUTE_OF_CRON);
@@ -89,12 +89,12 @@ export async function endings(container: Container, uam: string): Promise<void> 
   );
 }
 
-/** Makes the user, and has him leave everything behind, in sessions that ended and in one that goes on. */
+/** Creates the user, and leaves everything behind in their name, in sessions that ended and in one that continues. */
 async function prepare(container: Container, uam: string, user: User): Promise<void> {
   await container.sh(`${uam} user create ${user} --email ${user}@example.org`);
   await logIn(container, uam, user);
   await uploadKey(container, user, keyOf(user));
-  // For an administrator to allow: without polkit nobody can linger by himself, and uam gives nobody subordinate ids.
+  // For an administrator to allow: without polkit users cannot enable lingering themselves, and uam gives nobody subordinate ids.
   await container.sh(
     `loginctl enable-linger ext_${user}; if grep ext_${user} /etc/subuid /etc/subgid; then exit 1; fi`,
   );
@@ -120,7 +120,7 @@ async function prepare(container: Container, uam: string, user: User): Promise<v
   await openSharedConnection(container, { user, key: keyOf(user) });
 }
 
-/** The account schedules again and again: what is removed while it still runs is there at once. */
+/** The account schedules again and again: what is removed while it still runs is back at once. */
 async function keepScheduling(container: Container, user: User): Promise<void> {
   const again = "while :; do crontab tab; echo true | at now + 1 hour; done";
   await asUser(container, { user, key: keyOf(user) }, `(setsid sh -c '${again}' >/dev/null 2>&1 &)`);

@@ -1,4 +1,4 @@
-/** Which sessions end with a revoked key, on the word of the journal of a real host, which their owner tries to forge. */
+/** Which sessions end with a revoked key, by the journal of a real host, which their owner tries to forge. */
 
 import {
   asUser,
@@ -36,16 +36,19 @@ export async function evidence(
   const user = by === "the shell" ? "gina" : "greta";
   const [revoked, other] = [`${user}-lost`, `${user}-kept`];
   const connections = [revoked, other].map((key) => ({ user, key }));
-  await step("a user has sessions and forwardings with two keys, and forges sshd's word for one of them", async () => {
-    await container.sh(`${uam} user create ${user} --email ${user}@example.org --ttl-days 3`);
-    await logIn(container, uam, user);
-    for (const connection of connections) {
-      await uploadKey(container, user, connection.key);
-      await openSession(container, connection);
-      await openSharedConnection(container, connection);
-    }
-    await forge(container, { user, other });
-  });
+  await step(
+    "a user has sessions and forwardings with two keys, and forges sshd's log lines for one of them",
+    async () => {
+      await container.sh(`${uam} user create ${user} --email ${user}@example.org --ttl-days 3`);
+      await logIn(container, uam, user);
+      for (const connection of connections) {
+        await uploadKey(container, user, connection.key);
+        await openSession(container, connection);
+        await openSharedConnection(container, connection);
+      }
+      await forge(container, { user, other });
+    },
+  );
   await step(
     `revoking one by ${by} ends what it opened, and ${spared ? "spares" : "in sudo mode also ends"} what the other did`,
     async () => {
@@ -62,7 +65,7 @@ export async function evidence(
         const { key } = connection;
         seen.push([await runs(key, SESSION), await runs(key, DAEMON), await isShared(container, connection)]);
       }
-      // A daemon has left the session's tree, so that nothing tells which key it came with.
+      // A daemon has left the session's tree, so nothing shows which key it came with.
       same(
         JSON.stringify(seen),
         JSON.stringify([

@@ -8,9 +8,9 @@ const MOVE = "uam install --mode direct --move-keys";
 const USER = "gina";
 const OWN_FILE = `/home/ext_${USER}/.ssh/authorized_keys`;
 const ROOTS_FILE = `/var/lib/uam/keys/ext_${USER}/authorized_keys`;
-/** Seconds after which a try is killed: in the middle of its steps, wherever that is on this machine. */
+/** Seconds after which an attempt is killed: somewhere in the middle of its steps. */
 const KILLS = [0.1, 0.3, 1, 2.2, 2.5, 2.8, 3.2];
-/** Told to read its configuration again, sshd does not listen for a moment, whoever tells it. */
+/** While it reloads its configuration, sshd does not listen for a moment, whoever caused the reload. */
 const LOG_IN =
   "ssh -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectionAttempts=5";
 
@@ -56,7 +56,7 @@ export async function keyPlace(container: Container, program: string): Promise<v
     if (!/^\d{2,} in$/.test(logins)) throw new Error(`logins meanwhile: ${logins}`);
     await sh(`pkill -KILL -u ext_${USER}; ${MOVE}`);
   });
-  await step("afterwards only root's files count", async () => {
+  await step("afterwards sshd reads only root's files", async () => {
     await container.sh(`test ! -e ${OWN_FILE}`);
     await admitted(container, USER, "gina-key");
     await refused(container, USER, "gina-stale");

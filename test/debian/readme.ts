@@ -26,7 +26,7 @@ export function packageCommands(path: string): readonly string[] {
   );
 }
 
-/** The figure that `systemd-analyze security uam` is said to give in that mode. */
+/** The figure that the README gives for `systemd-analyze security uam` in that mode. */
 export function promisedRating(mode: "direct" | "sudo"): string {
   const promise = /`systemd-analyze security uam` rates direct mode ([\d.]+), sudo mode ([\d.]+)/.exec(
     documentText("docs/install.md"),

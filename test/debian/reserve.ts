@@ -1,4 +1,4 @@
-/** What is left when an account takes all it can: enough to shut it, and a service that comes back. */
+/** What is left when an account takes all it can: enough to shut it, and a service that restarts. */
 
 import { admitted, asUser, logIn, refused, startAsUser, uploadKey } from "./access.ts";
 import { answers, idle, mainPid } from "./checks.ts";
@@ -35,7 +35,7 @@ export async function reserve(container: Container, uam: string, password: strin
     const other = Number(await container.sh(`su daemon --shell /bin/bash --command "${tell}"`));
     if (other <= Number(limit)) throw new Error(`another user's limit is ${other}`);
   });
-  await step("one that starts all it can is disabled through the API at once, and stays out", async () => {
+  await step("an account that starts all it can is disabled through the API at once, and stays out", async () => {
     await container.sh(
       `curl -sSf -c /root/bomb.jar -H 'Content-Type: application/json' -d '${JSON.stringify({ username: "root-admin", password })}' ${API}/auth/admin/login`,
     );
@@ -51,7 +51,7 @@ export async function reserve(container: Container, uam: string, password: strin
     await idle(container, `-u ext_${USER}`);
     await answers(container);
   });
-  await step("a runtime that aborts is started again, however often, and goes on", async () => {
+  await step("a runtime that aborts is restarted, however often, and continues", async () => {
     const interval = await container.sh("systemctl show --property=StartLimitIntervalUSec --value uam");
     same(interval, "0\n", "the time in which systemd would give up");
     const before = await mainPid(container);
@@ -67,7 +67,7 @@ export async function reserve(container: Container, uam: string, password: strin
 
 /** In direct mode: what the unit leaves the service to write of the kernel's switches. */
 export async function switches(container: Container): Promise<void> {
-  await step("of the control groups the service can write the users' alone, and of /sys nothing else", async () => {
+  await step("the service can write only the users' control groups, and nothing else in /sys", async () => {
     const inside = `nsenter --mount --target ${await mainPid(container)}`;
     const groups = (await container.sh("findmnt -n -o TARGET -t cgroup2 | head -1")).trim();
     await container.sh(`${inside} test -w ${groups}/user.slice && ! ${inside} test -w ${groups}/system.slice`);

@@ -1,6 +1,6 @@
 /**
  * `bun test/debian/run.ts`: the built program on a whole Debian, booted with systemd. Exit code 1 if anything is wrong or a
- * program is missing; 0, and a warning that nobody can overlook, where this machine cannot boot a container, or has no tree to
+ * program is missing; 0, and a prominent warning, if this machine cannot boot a container, or has no tree to
  * boot and gets no answer from Debian's archive.
  */
 
@@ -24,11 +24,11 @@ const UPGRADE_VERSION = "999.0.0";
 const FIRST = "first.deb";
 const UPGRADE = "upgrade.deb";
 const PACKAGES = placeOfThisRun("packages");
-/** Of everything, most of which is waiting for cron and for an expiry; each command has its own limit besides. */
+/** For everything, most of which is waiting for cron and for an expiry; each command also has its own limit. */
 const LIMIT = 25 * 60_000;
 
 const running = new Set<Container>();
-/** A machine that booted one container can boot the other: that it does not is a fault then. */
+/** A machine that booted one container can boot the other: if it does not, that is a fault. */
 let hasBooted = false;
 
 async function main(): Promise<"tested" | "not tested"> {

@@ -4,7 +4,7 @@ import process from "node:process";
 
 const KILLED = 137;
 
-/** Runs a program as root in namespaces of its own: whatever ends it or us, all it started and mounted is gone with it. */
+/** Runs a program as root in namespaces of its own: whatever ends it or us, everything it started and mounted disappears with it. */
 export const ENCLOSED: readonly string[] = [
   ...["setpriv", "--pdeathsig", "KILL"],
   ...["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"],
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs an argv array, at most `seconds`, and gives what it said; 137 stands for any signal that ended it. */
+/** Runs an argv array, at most `seconds`, and returns its output; 137 stands for any signal that ended it. */
 export async function run(argv: readonly string[], seconds: number, input = ""): Promise<Outcome> {
   const child = Bun.spawn([...argv], {
     stdin: new TextEncoder().encode(input),
@@ -30,14 +30,14 @@ export async function run(argv: readonly string[], seconds: number, input = ""):
   return { status: child.exitCode ?? KILLED, stdout, stderr };
 }
 
-/** As `run`; throws what the program said unless it ends with 0. */
+/** Like `run`; throws the program's output unless it exits with 0. */
 export async function must(argv: readonly string[], seconds: number): Promise<string> {
   const { status, stdout, stderr } = await run(argv, seconds);
   if (status !== 0) throw new Error(`${argv.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** Ends what was run from here and is not done, so that `directory`, which is in its arguments, can be removed. */
+/** Ends what was started from here and still runs, so that `directory`, which is in its arguments, can be removed. */
 export async function endChildren(directory: string): Promise<void> {
   await run(["pkill", "--signal", "KILL", "--parent", String(process.pid)], 5);
   const end = performance.now() + 10_000;

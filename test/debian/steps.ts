@@ -1,4 +1,4 @@
-/** Steps that say on the terminal what was seen to work, where, and how long it took. */
+/** Steps that print what worked, where, and how long it took. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { CannotBoot } from "./cannot-boot.ts";
@@ -10,7 +10,7 @@ export function at<Result>(name: string, work: () => Promise<Result>): Promise<R
   return place.run(name, work);
 }
 
-/** Says something of the place that the work is in. */
+/** Prints something about the place that the work is in. */
 export function say(text: string): void {
   console.log(`${(place.getStore() ?? "").padEnd(8)}${text}`);
 }

@@ -10,13 +10,13 @@ import { reserve } from "./reserve.ts";
 import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
-/** Root becomes the service's user by itself. */
+/** Run as root, uam switches to the service's user by itself. */
 const UAM = "uam";
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
   let password = "";
-  await step("the package is installed and put to work in sudo mode", async () => {
+  await step("the package is installed and set up in sudo mode", async () => {
     for (const command of packageCommands(packages.first)) await container.sh(command, 120);
     await answers(container);
     const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
@@ -35,7 +35,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
 }
 
 async function mainJob(container: Container): Promise<void> {
-  await step("a user uploads a key, and ssh lets him in", async () => {
+  await step("a user uploads a key, and ssh lets them in", async () => {
     await container.sh(`${UAM} user create bob --email bob@example.org --ttl-days 3`);
     await logIn(container, UAM, "bob");
     await uploadKey(container, "bob", "first");
@@ -48,7 +48,7 @@ async function mainJob(container: Container): Promise<void> {
     await refused(container, "bob", "first");
     await uploadKey(container, "bob", "second");
   });
-  await step("after kill -9 systemd starts it again, and the key counts as before", async () => {
+  await step("after kill -9 systemd restarts it, and the key works as before", async () => {
     await killService(container);
     await container.sh(`${UAM} reconcile --check`);
     await admitted(container, "bob", "second");
@@ -64,12 +64,12 @@ async function becomes(container: Container): Promise<void> {
     await container.sh("SUDO_USER=daemon SUDO_UID=1 uam user update bob --purpose three");
     await container.sh("SUDO_USER=$'a\\e[31mb' uam user update bob --purpose four");
     const actors = await container.sh('uam audit list --action user.update --json | grep -o \'"actor": *"[^"]*"\'');
-    // sudo(8) says that root called it.
+    // sudo(8) reports root as its caller.
     const expected = ["root", "daemon", "root", "root"].map((name) => `"actor": "${name}"`);
     same(actors.trim(), expected.join("\n"), "who did it, the last first");
     await container.sh('test -z "$(find /var/lib/uam /var/cache/uam -xdev -not -user uam)"');
   });
-  await step("root's doctor sees what only the service's user can look at, and what only root can", async () => {
+  await step("root's doctor sees what only the service's user can check, and what only root can", async () => {
     const { stdout } = await container.attempt("uam doctor --json");
     const states = (JSON.parse(stdout) as readonly { area: string; state: string }[]).map(
       (it) => `${it.area} ${it.state}`,
@@ -95,7 +95,7 @@ async function upgrades(container: Container, packages: Packages): Promise<void>
 }
 
 async function removes(container: Container): Promise<void> {
-  await step("removing the package takes the service off; even a purge leaves data and configuration", async () => {
+  await step("removing the package removes the service; even a purge leaves data and configuration", async () => {
     await container.sh("dpkg --remove uam", 120);
     await absent(container, ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/usr/bin/uam"]);
     await absent(container, ["/etc/ssh/sshd_config.d/50-uam.conf"]);

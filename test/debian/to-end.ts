@@ -1,19 +1,19 @@
-/** Tests that are programs of their own: they end in order, and with an exit code. */
+/** Tests that are programs of their own: they clean up and end with an exit code. */
 
 import process from "node:process";
 
 export interface TestProgram {
-  /** As it is called on the terminal. */
+  /** Its name on the terminal. */
   readonly name: string;
-  /** Throws what is wrong; gives whether all was tested. */
+  /** Throws what is wrong; returns whether everything was tested. */
   readonly main: () => Promise<"tested" | "not tested">;
-  /** Ends and removes what is there of it by then. */
+  /** Ends and removes what it has left. */
   readonly cleanUp: () => Promise<void>;
-  /** Milliseconds after which it has failed. */
+  /** Milliseconds after which it counts as failed. */
   readonly limit?: number;
 }
 
-/** Runs the test and ends this process: with 1 if it throws, takes too long or is told to end by a signal, else with 0. */
+/** Runs the test and ends this process: with 1 if it throws, takes too long or is stopped by a signal, else with 0. */
 export async function runToEnd({ name, main, cleanUp, limit }: TestProgram): Promise<never> {
   const end = async (code: number): Promise<never> => {
     await cleanUp();

@@ -1,4 +1,4 @@
-/** Minimal trees of Debian: made once a week, and copied for whoever changes them. */
+/** Minimal Debian trees: made once a week, and copied for each test that changes one. */
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import process from "node:process";
 import { CannotBoot } from "./cannot-boot.ts";
 import { must } from "./shell.ts";
 
-/** What is to become of a tree; another recipe makes it anew. */
+/** How a tree is made; another recipe makes a new one. */
 interface Recipe {
   readonly path: string;
-  /** Beside what debootstrap's minbase has, with commas. */
+  /** Packages in addition to debootstrap's minbase, separated by commas. */
   readonly packages: string;
   readonly masked: readonly string[];
 }
@@ -31,14 +31,14 @@ const WEEK = 7 * DAY;
 const HOST_NAME = "debian";
 
 /**
- * The path of a tree to boot, which is at most a week old, or older where Debian's archive does not answer. Throws `CannotBoot`
+ * The path of a tree to boot, which is at most a week old, or older if Debian's archive does not answer. Throws `CannotBoot`
  * if there is none then.
  */
 export function requireTree(): Promise<string> {
   return required(BOOTABLE);
 }
 
-/** As `requireTree`, but a tree with nothing beyond the packages that every Debian has, and apt. */
+/** Like `requireTree`, but a tree with only the packages that every Debian has, and apt. */
 export function requireBareTree(): Promise<string> {
   return required(BARE);
 }
@@ -57,7 +57,7 @@ async function required(recipe: Recipe): Promise<string> {
   console.log(`      making ${path} with debootstrap`);
   const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
   rmSync(made, { recursive: true, force: true });
-  // In a mount namespace of its own, what debootstrap mounts in the tree goes with it, whatever ends it.
+  // In a mount namespace of its own: what debootstrap mounts in the tree disappears with it, whatever ends it.
   const argv = [
     "unshare",
     "--mount",
@@ -83,7 +83,7 @@ async function required(recipe: Recipe): Promise<string> {
   return path;
 }
 
-/** Only that nobody answers is no fault of what is tested; whatever goes wrong after that is one. */
+/** Only an archive that does not answer is no fault of what is tested; any later failure is one. */
 async function requireArchive(): Promise<void> {
   const url = `${MIRROR}/dists/${RELEASE}/InRelease`;
   const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(30_000) }).catch((error: unknown) => {
@@ -99,7 +99,7 @@ export async function copyTree(tree: string, name: string): Promise<string> {
   return copy;
 }
 
-/** A path for something of this process alone, which `removeCopies` removes. */
+/** A path for this process alone, which `removeCopies` removes. */
 export function placeOfThisRun(name: string): string {
   return join(DIRECTORY, `uam-debian-run-${process.pid}-${name}`);
 }
@@ -125,7 +125,7 @@ function ageOf(recipe: Recipe): number | undefined {
   const { path } = recipe;
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
-  // Everybody may write in /var/tmp: what somebody else put there is not booted as root.
+  // Everybody may write to /var/tmp: what somebody else put there is not booted as root.
   if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) {
     throw new Error(`${path} is not root's own directory: remove it`);
   }

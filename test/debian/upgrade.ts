@@ -1,4 +1,4 @@
-/** The Debian package, upgraded while its service is at work. */
+/** The Debian package, upgraded while its service is running. */
 
 import { admitted, ownKeys } from "./access.ts";
 import { answers, mainPid } from "./checks.ts";
@@ -13,8 +13,8 @@ export interface Packages {
 }
 
 /**
- * Installs the higher version over a service that runs as `serviceUser`, and throws unless it then runs anew as the same, with
- * the session that `user` has and the key that opens his account.
+ * Installs the higher version over a service that runs as `serviceUser`, and throws unless it is then restarted as the same user, with
+ * the session that `user` has and the key that opens their account.
  */
 export async function upgradeWhileServing(
   container: Container,

@@ -1,4 +1,4 @@
-/** Every state of the file of revoked keys, as the doctor judges it and as a real sshd takes it. */
+/** Every state of the file of revoked keys, as the doctor judges it and as a real sshd reads it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -54,7 +54,7 @@ function makeList(change: () => void = () => {}): () => void {
 
 const text = (content: string) => () => writeFileSync(path, content);
 
-/** What makes the file, and the end of the sentence on it; undefined where sshd can take it. */
+/** What creates the file, and the end of the sentence about it; undefined if sshd can use it. */
 const STATES: Readonly<Record<string, readonly [make: () => void, fault: string | undefined]>> = {
   missing: [() => {}, "is missing"],
   "a link to nothing": [() => symlinkSync("/nowhere/revoked", path), "is missing"],
@@ -78,9 +78,9 @@ const STATES: Readonly<Record<string, readonly [make: () => void, fault: string 
     "has a line 1 that does not begin with a key",
   ],
   "a byte order mark": [text(`\uFEFF${other}\n`), "has a line 1 that does not begin with a key"],
-  "a key that is cut off": [text(`${other}\n${other.slice(0, 60)}\n`), "has a line 2 with a broken key"],
+  "a key that is cut off": [text(`${other}\n${other.slice(0, 60)}\n`), "has a line 2 with an invalid key"],
   "a type without a key": [text("ssh-ed25519\n"), "has a line 1 that does not begin with a key"],
-  "a type that nobody knows": [text(`ssh-new ${other.split(" ")[1]}\n`), "with a broken key"],
+  "a type that nobody knows": [text(`ssh-new ${other.split(" ")[1]}\n`), "with an invalid key"],
   "a revocation list": [makeList(), undefined],
   "a revocation list that is cut off": [makeList(() => truncateSync(path, 50)), "is a damaged key revocation list"],
   "a revocation list with a key behind it": [
@@ -109,7 +109,7 @@ describe("checkRevokedKeys", () => {
     expect(findings[0]?.finding).toStartWith(`sshd refuses every key of ext_ accounts: ${path} (RevokedKeys) `);
   });
 
-  test("checkRevokedKeys() makes only our own file anew, and never writes one that is there", async () => {
+  test("checkRevokedKeys() recreates only our own file, and never writes an existing one", async () => {
     prepare(() => {});
     expect(await judge(true, "/etc/ssh/another")).toMatchObject([{ state: "fault" }]);
     expect(await judge(true)).toMatchObject([{ state: "fixed", finding: expect.stringContaining("lists none") }]);
@@ -123,7 +123,7 @@ describe("checkRevokedKeys", () => {
     expect(readFileSync(path, "utf8")).toBe("garbage\n");
   });
 
-  test("checkRevokedKeys() reports who else could write the file, and takes the right away where asked to", async () => {
+  test("checkRevokedKeys() reports who else could write the file, and takes the right away when asked to", async () => {
     prepare(text(`${other}\n`));
     expect(await checkRevokedKeys(path, { owner: owner + 1, own: path, fix: true })).toMatchObject([
       { state: "fault", finding: expect.stringContaining(`belongs to uid ${owner}`) },
@@ -150,7 +150,7 @@ describeOnHost("sshd", () => {
   });
   afterAll(() => sshd.stop());
 
-  test.each(Object.entries(STATES))("takes a file that is %s as the doctor says", (_name, [make, fault]) => {
+  test.each(Object.entries(STATES))("reads a file that is %s as the doctor says", (_name, [make, fault]) => {
     prepare(make);
     expect(sshd.login("root", key)).toBe(fault === undefined);
   });

@@ -12,7 +12,7 @@ const GOOD = [
   "authorizedkeyscommand none",
 ];
 
-/** Findings when `lines` replace or add to what a good sshd says. */
+/** Findings when `lines` replace or extend the settings of a good sshd. */
 function judge(...lines: readonly string[]): readonly string[] {
   const names = new Set(lines.map((line) => line.split(" ")[0]));
   const text = [...GOOD.filter((line) => !names.has(line.split(" ")[0])), ...lines].join("\n");
@@ -20,7 +20,7 @@ function judge(...lines: readonly string[]): readonly string[] {
 }
 
 describe("judgeSshd", () => {
-  test("judgeSshd() finds nothing wrong with what the drop-in sets, nor with a path relative to the home", () => {
+  test("judgeSshd() finds nothing wrong with the drop-in's settings, nor with a path relative to the home", () => {
     expect(judge()).toEqual(["ok"]);
     expect(judge("authorizedkeysfile .ssh/authorized_keys", "authenticationmethods any")).toEqual(["ok"]);
   });
@@ -28,10 +28,10 @@ describe("judgeSshd", () => {
   const faults: readonly (readonly [string, string])[] = [
     ["authorizedkeysfile .ssh/authorized_keys .ssh/authorized_keys2", "also reads keys from %h/.ssh/authorized_keys2"],
     ["authorizedkeysfile /etc/ssh/keys/%u", "does not read %h/.ssh/authorized_keys"],
-    ["pubkeyauthentication no", "takes no keys"],
+    ["pubkeyauthentication no", "accepts no keys"],
     ["strictmodes no", "StrictModes is off"],
     ["permituserrc yes", "~/.ssh/rc"],
-    ["authenticationmethods publickey,password", "AuthenticationMethods asks more"],
+    ["authenticationmethods publickey,password", "AuthenticationMethods requires more"],
     ["trustedusercakeys /etc/ssh/ca.pub", "TrustedUserCAKeys"],
     ["authorizedkeyscommand /usr/bin/keys", "AuthorizedKeysCommand"],
     ["denyusers ext_*", "DenyUsers shuts"],

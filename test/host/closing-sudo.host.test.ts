@@ -1,4 +1,4 @@
-/** Taking access away in sudo mode: once a closing was answered, no key that it took away logs in. */
+/** Taking access away in sudo mode: once a closing has returned, no key that it took away logs in. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
@@ -57,7 +57,7 @@ describeOnHost("closings in sudo mode", () => {
     return { open, left: { ...open, keys: [second.key] }, revoked: first.key.fingerprint, logins };
   };
 
-  test("an immutable key file keeps nothing from being closed, and is named", async () => {
+  test("an immutable key file prevents no closing, and is named", async () => {
     const { open, left, revoked, logins } = await prepared();
     expect(run("chattr", "+i", lab.keys).status).toBe(0);
     try {
@@ -72,7 +72,7 @@ describeOnHost("closings in sudo mode", () => {
       expect(logins()).toEqual([false, false]);
       expect(await host.removeAccount(open)).toEqual({
         refused: true,
-        owed: [expect.stringMatching(/could not be removed wholly: .*authorized_keys: Operation not permitted$/)],
+        owed: [expect.stringMatching(/could not be removed completely: .*authorized_keys: Operation not permitted$/)],
       });
       expect([await host.presence(open), existsSync(lab.home())]).toEqual(["missing", false]);
     } finally {
@@ -82,7 +82,7 @@ describeOnHost("closings in sudo mode", () => {
     expect(await host.removeAccount(open)).toEqual(CLOSED);
   });
 
-  test("a file system without a free inode, and a second name for the key file, keep nothing from being closed", async () => {
+  test("a file system without a free inode, and a second name for the key file, prevent no closing", async () => {
     expect(run("mount", "-t", "tmpfs", "-o", "mode=755,nr_inodes=64", "tmpfs", lab.base).status).toBe(0);
     const service = lab.startHost();
     const exhaust = (): void => {
@@ -92,7 +92,7 @@ describeOnHost("closings in sudo mode", () => {
     try {
       const { open, left, revoked, logins } = await prepared(service);
       exhaust();
-      // install(1) removes the file before it makes the new one: the key that stays has no room.
+      // install(1) removes the file before it creates the new one: there is no room for the key that stays.
       expect(await service.takeKey(left, revoked)).toMatchObject({ rewritten: true });
       expect(logins()[0]).toBe(false);
       expect(await service.shutAccount(open)).toEqual(CLOSED);
@@ -105,7 +105,7 @@ describeOnHost("closings in sudo mode", () => {
     }
   });
 
-  test.if(hasFuse)("a mount whose name is no text keeps only the home from being removed", async () => {
+  test.if(hasFuse)("a mount whose name is not text prevents only the removal of the home", async () => {
     const { open, logins } = await prepared();
     const path = Buffer.concat([Buffer.from(join(lab.home(), "m")), Buffer.from([0xff])]);
     await withHeldMount({ path, mounter: UID, server: UID }, async () => {

@@ -1,5 +1,5 @@
 /**
- * Taking access away from a hostile owner, on a host that fails at any step, in direct mode: once a closing was answered, no key
+ * Taking access away from a hostile owner, on a host that fails at any step, in direct mode: once a closing has returned, no key
  * that it took away logs in.
  */
 
@@ -77,7 +77,7 @@ describeOnHost("closings in direct mode", () => {
     });
   };
 
-  /** Fails the changes that it is told to. */
+  /** Fails the selected changes. */
   const failing =
     (isMeant: (change: Change, index: number) => boolean) =>
     (executor: Executor): Executor => {
@@ -112,12 +112,12 @@ describeOnHost("closings in direct mode", () => {
       expect(existsSync(join(base, NAME))).toBe(false);
     });
 
-    test("closings end access all the same where the attribute may not be cleared, and say what is left", async () => {
+    test("closings end access even if the attribute may not be cleared, and report what is left", async () => {
       const host = await directHost();
       const { open, left, revoked, logins } = await prepared(host);
       if (run("chattr", "+i", keysPath()).status !== 0) return;
       const weak = startHostWithout(["linux_immutable"], direct());
-      const place = /\.uam-trash\/ext_.* could not be removed wholly: .*authorized_keys: Operation not permitted$/;
+      const place = /\.uam-trash\/ext_.* could not be removed completely: .*authorized_keys: Operation not permitted$/;
       try {
         expect(await weak.takeKey(left, revoked)).toEqual({
           rewritten: false,
@@ -169,7 +169,7 @@ describeOnHost("closings in direct mode", () => {
       });
     });
 
-    test("shutAccount() and removeAccount() need no room", async () => {
+    test("shutAccount() and removeAccount() need no disk space", async () => {
       await withFew(async (host, exhaust, homeBase) => {
         const { open, logins } = await prepared(host);
         exhaust();
@@ -183,7 +183,7 @@ describeOnHost("closings in direct mode", () => {
   });
 
   test.if(hasFuse)(
-    "closings are not kept back by a mount without a name in text that may not be detached",
+    "closings are not prevented by a mount whose name is not text and that may not be detached",
     async () => {
       const host = await directHost();
       const { open, logins } = await prepared(host);
@@ -221,7 +221,7 @@ describeOnHost("closings in direct mode", () => {
       } finally {
         unlinkSync("/etc/passwd.lock");
       }
-      // What is stored is shut by now: its home, gone already, is nothing to repair for ever.
+      // The stored account is shut by now: its home is gone and must not be repaired again and again.
       const drifts = await host.reconcile([{ ...open, open: false }], false);
       expect(drifts.map(({ kind, repaired }) => [kind, repaired])).toEqual([["expiry_date", true]]);
       expect(await host.reconcile([{ ...open, open: false }], true)).toEqual([]);
@@ -229,7 +229,7 @@ describeOnHost("closings in direct mode", () => {
       expect([await host.presence(open), existsSync(join(base, NAME))]).toEqual(["missing", false]);
     });
 
-    test("removeAccount() finishes what was killed at any step", async () => {
+    test("removeAccount() finishes a removal that was killed at any step", async () => {
       const host = await directHost();
       let steps = 0;
       for (let dead = 0; dead <= steps; dead++) {
@@ -261,7 +261,7 @@ describeOnHost("closings in direct mode", () => {
           }),
         );
         const { refused, owed } = await once.shutAccount(open);
-        // The very last sweep has no other after it.
+        // After the last sweep there is no other.
         expect([broken, refused, owed.filter((it) => !it.includes("end-processes"))]).toEqual([broken, true, []]);
         expect(shadow()).toMatchObject({ expires: 1 });
         expect(readFileSync(keysPath(), "utf8")).toBe("");
@@ -271,7 +271,7 @@ describeOnHost("closings in direct mode", () => {
     }, 120_000);
 
     test.each(["account-command", "write-keys", "end-processes", "remove-file", "remove-owned-files"])(
-      "shutAccount() ends access though every %s fails, and owes it",
+      "shutAccount() ends access even if every %s fails, and owes it",
       async (kind) => {
         const host = await directHost();
         const { open, logins } = await prepared(host);
@@ -282,7 +282,7 @@ describeOnHost("closings in direct mode", () => {
       },
     );
 
-    test("takeKey() rewrites the file though no command can be run, and owes what needs one", async () => {
+    test("takeKey() rewrites the file even if no command can be run, and owes what needs one", async () => {
       const host = await directHost();
       const { left, revoked, logins } = await prepared(host);
       const dead = hostWith(failing((change) => change.kind !== "write-keys" && change.kind !== "retire-keys"));
@@ -309,7 +309,7 @@ describeOnHost("closings in direct mode", () => {
       expect(logins()).toEqual([false, true]);
     });
 
-    test("closings go on for an account whose home an administrator put elsewhere, and leave that alone", async () => {
+    test("closings work for an account whose home an administrator moved elsewhere, and leave that home alone", async () => {
       const host = await directHost();
       const { open, left, revoked } = await prepared(host);
       const elsewhere = join(base, "elsewhere");
@@ -355,7 +355,7 @@ describeOnHost("closings in direct mode", () => {
       session.kill();
     });
 
-    test("reconcile() tells a key that was added from a file that is otherwise wrong", async () => {
+    test("reconcile() distinguishes an added key from a file that is wrong in another way", async () => {
       const host = await directHost();
       const { open } = await prepared(host, false);
       const right = readFileSync(keysPath(), "utf8");
@@ -377,7 +377,7 @@ describeOnHost("closings in direct mode", () => {
     });
   });
 
-  test("hostKeys() names the keys that sshd shows", async () => {
+  test("hostKeys() lists the keys that sshd presents", async () => {
     const host = await directHost();
     const shown = run("ssh-keygen", "-l", "-f", join(base, "host_key.pub"));
     expect(shown.status).toBe(0);

@@ -80,7 +80,7 @@ describeOnHost("access in direct mode", () => {
       const open = stored({ keys: [key], expireAt: midnight });
       await host.createAccount(open);
       await host.openAccount(open);
-      // Of the account's own date only: the file's lines have expired.
+      // Only because of the account's own date: the lines of the file have expired.
       const withoutTime = (): void => {
         writeFileSync(keysPath(), `${key.type} ${key.base64}\n`);
       };
@@ -91,7 +91,7 @@ describeOnHost("access in direct mode", () => {
       expect(sshd.login(NAME, path)).toBe(false);
     });
 
-    test("writeKeys() takes away a key that its owner put where sshd reads too", async () => {
+    test("writeKeys() removes a key that its owner put where sshd also reads", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(2);
       await host.createAccount(stored());
@@ -155,7 +155,7 @@ describeOnHost("access in direct mode", () => {
       await until(survivor.ended);
     });
 
-    test("shutAccount() leaves no session of logins that race with it", async () => {
+    test("shutAccount() leaves no session from logins that race with it", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(5);
       const open = stored({ keys: [key] });
@@ -171,7 +171,7 @@ describeOnHost("access in direct mode", () => {
       }
     }, 30_000);
 
-    test("shutAccount() ends a connection that is in the middle of logging in", async () => {
+    test("shutAccount() ends a connection in the middle of a login", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(8);
       const open = stored({ keys: [key] });
@@ -218,7 +218,7 @@ describeOnHost("access in direct mode", () => {
     });
 
     test.each([".ssh", ""])(
-      "shutAccount() gets past a FUSE mount over the home's %p that does not answer",
+      "shutAccount() copes with a FUSE mount over the home's %p that does not answer",
       async (over) => {
         const host = await directHost();
         await host.createAccount(stored({ keys: testAccount().keys }));
@@ -319,7 +319,7 @@ describeOnHost("access in direct mode", () => {
       });
     });
 
-    test("takeKey() ends what forks all the time, under another number whenever it is looked for", async () => {
+    test("takeKey() ends a process that forks all the time, under another pid at each check", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const survivor = await SURVIVORS.fleeting(UID);
@@ -328,7 +328,7 @@ describeOnHost("access in direct mode", () => {
       await until(survivor.ended);
     });
 
-    test("takeKey() ends everything where there is no evidence", async () => {
+    test("takeKey() ends everything if there is no evidence", async () => {
       expect(await keeping(() => [])).toEqual({ first: false, second: false, daemon: false });
     });
 
@@ -340,7 +340,7 @@ describeOnHost("access in direct mode", () => {
       expect(await keeping(forged)).toEqual({ first: false, second: false, daemon: false });
     });
 
-    test("takeKey() ends the whole account, or nothing, where that is configured", async () => {
+    test("takeKey() ends the whole account, or nothing, if configured so", async () => {
       const proof = ([first, second]: readonly number[]) => [entry(first, 11), entry(second, 12)];
       expect(await keeping(proof, "account")).toEqual({ first: false, second: false, daemon: false });
       expect(await keeping(proof, "none")).toEqual({ first: true, second: true, daemon: true });

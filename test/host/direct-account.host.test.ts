@@ -43,7 +43,7 @@ describeOnHost("accounts in direct mode", () => {
   prepareHost();
 
   describe("createAccount", () => {
-    test("createAccount() makes an account as the contract describes it", async () => {
+    test("createAccount() creates the account with all its properties", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const { passwd, groups } = readAccounts();
@@ -64,7 +64,7 @@ describeOnHost("accounts in direct mode", () => {
       ]);
     });
 
-    test("createAccount() is done when it is called again", async () => {
+    test("createAccount() does nothing when it is called again", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const inode = lstatSync(join(base, NAME)).ino;
@@ -105,7 +105,7 @@ describeOnHost("accounts in direct mode", () => {
       expect(await host.reconcile([stored()], true)).toEqual([]);
     });
 
-    test("createAccount() makes many at once, one after the other", async () => {
+    test("createAccount() serialises concurrent creations", async () => {
       const host = await directHost();
       const accounts = MANY.map((name, index) => stored({ name, uid: UID + 1 + index }));
       await Promise.all(accounts.map((account) => host.createAccount(account)));
@@ -114,7 +114,7 @@ describeOnHost("accounts in direct mode", () => {
       for (const account of accounts) expect(await host.presence(account)).toBe("missing");
     });
 
-    test("createAccount() says who holds the lock of another tool, and what to do about one left over", async () => {
+    test("createAccount() names the holder of another tool's lock, and what to do about a stale one", async () => {
       const host = await directHost();
       try {
         writeFileSync("/etc/passwd.lock", String(process.pid));
@@ -176,7 +176,7 @@ describeOnHost("accounts in direct mode", () => {
       await host.removeAccount(stored());
     });
 
-    test("removeAccount() takes a home along whose account an administrator removed", async () => {
+    test("removeAccount() also removes the home of an account that an administrator removed", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       run("userdel", "--", NAME);
@@ -184,7 +184,7 @@ describeOnHost("accounts in direct mode", () => {
       expect(existsSync(join(base, NAME))).toBe(false);
     });
 
-    test("removeAccount() follows no link and deletes a tree however deep", async () => {
+    test("removeAccount() follows no link and deletes a tree of any depth", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const victim = join(base, "victim");
@@ -193,7 +193,7 @@ describeOnHost("accounts in direct mode", () => {
       symlinkSync(victim, join(base, NAME, "link"));
       const deep = "import os\nfor i in range(2500):\n  os.mkdir('d')\n  os.chdir('d')\n";
       const script = `i=0; while [ $i -lt 2500 ]; do mkdir d && cd -P d || exit 1; i=$((i+1)); done`;
-      // dash keeps no path for `cd -P .`; python, where there is one, is faster.
+      // dash keeps no path for `cd -P .`; python, if there is one, is faster.
       const made = spawnSync("python3", ["-c", deep], { cwd: join(base, NAME) }).status === 0;
       if (!made) spawnSync("/bin/sh", ["-c", script], { cwd: join(base, NAME) });
       await host.removeAccount(stored());
@@ -227,7 +227,7 @@ describeOnHost("accounts in direct mode", () => {
       rmSync(victim, { recursive: true });
     });
 
-    test("removeAccount() gets past its owner's own FUSE mount", async () => {
+    test("removeAccount() copes with its owner's own FUSE mount", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       mkdirSync(join(base, NAME, "mnt"));
@@ -251,9 +251,9 @@ describeOnHost("accounts in direct mode", () => {
       expect(await host.presence(stored())).toBe("missing");
       const [left = ""] = readdirSync(join(base, ".uam-trash"));
       const place = join(base, ".uam-trash", left);
-      const sentence = `${place} could not be removed wholly: ${place}/immutable: Operation not permitted`;
+      const sentence = `${place} could not be removed completely: ${place}/immutable: Operation not permitted`;
       expect(closing).toEqual({ refused: true, owed: [sentence] });
-      // Found again by its name, and owed for as long as it is there.
+      // Found again by its name, and owed as long as it is there.
       expect(await weak.removeAccount(stored())).toEqual({ refused: true, owed: [sentence] });
       expect(await weak.reconcile([], false)).toEqual([
         { account: "", kind: "trash", problem: sentence, repaired: false },
@@ -267,7 +267,7 @@ describeOnHost("accounts in direct mode", () => {
   });
 });
 
-/** Takes the account's own line out of a database, as a crash before it was written would have. */
+/** Removes the account's line from a database, as if a crash had come before it was written. */
 function removeLines(path: string, name: string): void {
   const lines = readFileSync(path, "utf8").split("\n");
   writeFileSync(path, lines.filter((line) => !line.startsWith(`${name}:`)).join("\n"));

@@ -60,7 +60,7 @@ describeOnHost("what sshd really reads", () => {
     });
   });
 
-  describe("key files of an administrator's", () => {
+  describe("an administrator's key files", () => {
     const withAdminKeys = (work: (server: TestSshd, file: string) => Promise<void>): Promise<void> => {
       const directory = join(base, "admin-keys");
       mkdirSync(directory, { recursive: true });
@@ -73,7 +73,7 @@ describeOnHost("what sshd really reads", () => {
       });
     };
 
-    test("takeKey() fails while one still holds the revoked key, however it is spelt", async () => {
+    test("takeKey() fails while one still contains the revoked key, however it is spelled", async () => {
       await withAdminKeys(async (server, file) => {
         const [first, second] = [server.makeKey(1), server.makeKey(2)];
         const host = await directHost({ tools: { sshdConfig: server.config } });
@@ -93,7 +93,7 @@ describeOnHost("what sshd really reads", () => {
       });
     });
 
-    test("takeKey() takes a file that is too long to be searched for one that holds the key", async () => {
+    test("takeKey() treats a file that is too long to be searched as one that contains the key", async () => {
       await withAdminKeys(async (server, file) => {
         const { key } = server.makeKey(1);
         const host = await directHost({ tools: { sshdConfig: server.config } });
@@ -109,7 +109,7 @@ describeOnHost("what sshd really reads", () => {
       });
     });
 
-    test("shutAccount() shuts the account all the same, and logs what they hold as an error", async () => {
+    test("shutAccount() shuts the account all the same, and logs what they contain as an error", async () => {
       await withAdminKeys(async (server, file) => {
         const { path, key } = server.makeKey(1);
         const host = await directHost({ tools: { sshdConfig: server.config } });
@@ -125,7 +125,7 @@ describeOnHost("what sshd really reads", () => {
     });
   });
 
-  test("shutAccount() moves a second file of the owner's away when it shuts the account", async () => {
+  test("shutAccount() moves the owner's second file away when it shuts the account", async () => {
     const host = await directHost();
     await host.createAccount(stored());
     const second = join(base, NAME, ".ssh/authorized_keys2");
@@ -135,7 +135,7 @@ describeOnHost("what sshd really reads", () => {
     expect(existsSync(second)).toBe(false);
   });
 
-  test("the drop-in's file of revoked keys refuses a key that the account's file holds, and to nobody else", async () => {
+  test("the drop-in's file of revoked keys refuses a key in the account's file, and affects nobody else", async () => {
     const [dropIn, revoked] = [join(base, "50-uam.conf"), join(base, "revoked-keys")];
     writeFileSync(dropIn, renderSshdDropIn("%h/.ssh/authorized_keys", revoked));
     writeFileSync(revoked, REVOKED_KEYS);
@@ -194,7 +194,7 @@ describeOnHost("what sshd really reads", () => {
         expect(await host.takeKey(left, first.key.fingerprint)).toEqual({ rewritten: true, owed: [] });
         expect(logins()).toEqual([false, true]);
         expect(await host.reconcile([left], true)).toEqual([]);
-        // Not the account's own: it may read, so that sshd can as the account, and put nothing back.
+        // Not owned by the account: it may read, so that sshd can as the account, but put nothing back.
         for (const [path, mode] of [
           [join(directory, NAME), 0o750],
           [join(directory, NAME, "authorized_keys"), 0o640],

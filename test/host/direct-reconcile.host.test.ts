@@ -23,7 +23,7 @@ describeOnHost("reconciling in direct mode", () => {
   prepareHost();
 
   describe("reconcile", () => {
-    test("reconcile() finds nothing and writes nothing where nothing differs", async () => {
+    test("reconcile() finds nothing and writes nothing if nothing differs", async () => {
       const host = await directHost();
       const account = stored({ keys: testAccount().keys });
       await host.createAccount(account);
@@ -62,7 +62,7 @@ describeOnHost("reconciling in direct mode", () => {
       expect(await host.reconcile([account], true)).toEqual([]);
     });
 
-    test("reconcile() shuts an account that is open but should not be, with what runs", async () => {
+    test("reconcile() shuts an account that should not be open, and ends its processes", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       await host.shutAccount(stored());
@@ -74,7 +74,7 @@ describeOnHost("reconciling in direct mode", () => {
       expect(await host.reconcile([stored({ open: false })], true)).toEqual([]);
     });
 
-    test("reconcile() reports a missing account and does not make it, and goes on to the others", async () => {
+    test("reconcile() reports a missing account, does not create it, and continues with the others", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       writeFileSync(keysPath(), "x\n");

@@ -22,7 +22,7 @@ describeOnHost("dry-run beside direct", () => {
   prepareHost();
 
   test.each(["key", "account", "none"] as const)(
-    "dry-run logs exactly what direct does in an account's life, where a revocation ends %p",
+    "dry-run logs exactly what direct does in an account's life, with a revocation that ends %p",
     async (revokeEnds) => {
       const keys = makeKeys();
       const tools = { sshdConfig: sshd.config };
@@ -30,7 +30,7 @@ describeOnHost("dry-run beside direct", () => {
       const planned = recordingLog();
       const dry = await createHost(settings, planned.log, bunRuntime);
       const direct = await directHost({ revokeEnds });
-      // What is made at the start is not the account's.
+      // What is created at the start does not belong to the account.
       recorded.lines.length = 0;
       for (const [step, live] of LIFE) {
         const before = hostState();

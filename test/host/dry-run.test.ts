@@ -8,11 +8,11 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { fileOf, recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
 const account = testAccount();
-/** So that what the machine's own sshd reads does not matter. */
+/** So that it does not matter what the machine's own sshd reads. */
 const NO_SSHD = { sshd: "/nonexistent/no-sshd" };
 
 describe("dry-run", () => {
-  test("createAccount() logs the useradd it would run and makes nothing", async () => {
+  test("createAccount() logs the useradd it would run and creates nothing", async () => {
     const { log, lines } = recordingLog();
     const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
     await host.createAccount(account);

@@ -1,4 +1,4 @@
-/** What an account's owner, or a second one, does so that processes do not end. Direct mode, with the real kernel. */
+/** What the owner of an account, or of a second one, does so that processes do not end. Direct mode, with the real kernel. */
 
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
@@ -47,7 +47,7 @@ describeOnHost("ending processes in direct mode", () => {
   const kernel = bunRuntime.openKernel();
 
   describe("killAllOf", () => {
-    test.each(Object.entries(SURVIVORS))("killAllOf() ends at one stroke what is %s", async (_, start) => {
+    test.each(Object.entries(SURVIVORS))("killAllOf() ends in one step a process that is %s", async (_, start) => {
       const survivor = await start(UID);
       expect(kernel.killAllOf(UID)).toBe(true);
       await until(survivor.ended);
@@ -73,7 +73,7 @@ describeOnHost("ending processes in direct mode", () => {
       expect(identity()).toBe("0 0 0 0");
     });
 
-    test("no process of the account can signal or trace the one that sweeps, while it has the account's uid", () => {
+    test("no process of the account can signal or trace the sweeping one while it has the account's uid", () => {
       // Started from within, the probe has the uids of the sweep; it takes the account's for all of them.
       const script = `
         use POSIX ":signal_h"; my ($pid) = shift =~ /^(\\d+)$/; $< = $>;
@@ -97,7 +97,7 @@ describeOnHost("ending processes in direct mode", () => {
   });
 
   test.if(HIERARCHY !== undefined)(
-    "shutAccount() ends first all that is in the account's slice, whoever it runs as",
+    "shutAccount() first ends everything in the account's slice, whatever user it runs as",
     async () => {
       const host = await directHost();
       await host.createAccount(stored());
@@ -121,8 +121,8 @@ describeOnHost("ending processes in direct mode", () => {
     },
   );
 
-  describe.if(PIDS !== undefined)("a machine that has no room for another process", () => {
-    /** Shuts the account there, once it runs what it can; what came of it, or undefined if the runtime gave up on itself. */
+  describe.if(PIDS !== undefined)("a machine that cannot start another process", () => {
+    /** Shuts the account there once it has filled the machine; returns the outcome, or undefined if the runtime aborted. */
     const shutWithoutRoom = async (group: string): Promise<Closing | undefined> => {
       const host = startHostAs("root", { mode: "direct", homeBase: base, markerGroup: GROUP });
       try {
@@ -147,12 +147,12 @@ describeOnHost("ending processes in direct mode", () => {
       }
     };
 
-    test("shutAccount() ends every process all the same, and says which command failed", async () => {
+    test("shutAccount() ends every process even so, and says which command failed", async () => {
       await (await directHost()).createAccount(stored());
       const group = join(PIDS ?? "", `uam-test-${process.pid}`);
       mkdirSync(group);
       try {
-        // Bun aborts if it wants a thread of its own just then. That is no answer; it would be started again.
+        // Bun aborts if it needs a thread at that moment. That is no result; systemd would restart it.
         let closing: Closing | undefined;
         for (let attempt = 0; closing === undefined && attempt < 10; attempt++) closing = await shutWithoutRoom(group);
         expect(closing).toEqual({ refused: true, owed: [expect.stringMatching(/Cannot run .*usermod/)] });
@@ -199,7 +199,7 @@ describeOnHost("ending processes in direct mode", () => {
       rmdirSync(path);
     });
 
-    test("shutAccount() names what waits, and for what, where it may not break the connection", async () => {
+    test("shutAccount() names what waits, and for what, if it may not abort the connection", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       const path = join(base, "mnt");
@@ -224,7 +224,7 @@ describeOnHost("ending processes in direct mode", () => {
     const bytes = () => Buffer.concat([Buffer.from(join(base, NAME, "m")), Buffer.from([0xff])]);
     const isMounted = () => readMounts().some((mount) => mount.bytes.equals(bytes()));
 
-    test("shutAccount() detaches a mount whose name is no text", async () => {
+    test("shutAccount() detaches a mount whose name is not text", async () => {
       const host = await directHost();
       await host.createAccount(stored());
       await withHeldMount({ path: bytes(), mounter: UID, server: UID }, async () => {
@@ -252,12 +252,12 @@ describeOnHost("ending processes in direct mode", () => {
   });
 });
 
-/** The uids of this thread: real, effective, saved, of the file system. */
+/** The uids of this thread: real, effective, saved, file system. */
 function identity(): string {
   return (/^Uid:\t(.*)$/m.exec(readFileSync("/proc/thread-self/status", "utf8"))?.[1] ?? "").replaceAll("\t", " ");
 }
 
-/** True where root may limit how many processes a group has. */
+/** True if root may limit how many processes a control group has. */
 function canLimit(path: string): boolean {
   const group = join(path, `uam-probe-${process.pid}`);
   try {

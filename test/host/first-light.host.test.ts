@@ -1,4 +1,4 @@
-/** The whole chain for real: the built binary in direct mode, its embedded PostgreSQL, an account, and sshd with PAM. */
+/** The whole chain: the built binary in direct mode, its embedded PostgreSQL, an account, and sshd with PAM. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { startSshd, type TestSshd } from "../support/sshd.ts";
 const NAME = "tfirstlight";
 const ACCOUNT = `ext_${NAME}`;
 const PASSWORD = "seven lanterns over cold water";
-/** A home base of root's, as sshd's StrictModes wants it. */
+/** A home base of root's, as sshd's StrictModes requires. */
 const BASE = "/home";
 const HOME = `${BASE}/${ACCOUNT}`;
 const FILE = `${HOME}/.ssh/authorized_keys`;
@@ -175,7 +175,7 @@ describeOnHost("from an upload to a login and from a revocation to a refusal", (
   });
 });
 
-/** What an earlier run that was killed may have left. */
+/** Removes what an earlier run that was killed may have left. */
 function removeLeftovers(): void {
   spawnSync("chattr", ["-i", `${HOME}/.ssh`]);
   spawnSync("pkill", ["-KILL", "-u", ACCOUNT]);

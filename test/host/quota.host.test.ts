@@ -11,7 +11,7 @@ import * as sudo from "../support/sudo-lab.ts";
 
 type Changes = Pick<Host, "createAccount" | "writeKeys" | "openAccount" | "shutAccount" | "takeKey" | "removeAccount">;
 
-/** One mode: its host, and an account of it that has used its quota up once it exists. */
+/** One mode: its host, and an account on it that uses up its quota once it exists. */
 interface Mode {
   readonly host: Changes;
   readonly account: Account;
@@ -23,7 +23,7 @@ interface Mode {
 const LIMIT = 5_000;
 let keys = 20;
 
-/** A quota that is used up refuses changes and revives no key. `keeps`: whether a refused change leaves the file as it was. */
+/** A used-up quota refuses changes and restores no key. `keeps`: whether a refused change leaves the file as it was. */
 function quotaTests(keeps: boolean, mode: () => Promise<Mode>): void {
   const prepared = async () => {
     const { host, account, home, server, quota } = await mode();
@@ -67,7 +67,7 @@ function quotaTests(keeps: boolean, mode: () => Promise<Mode>): void {
     expect([first, second, third].map(login)).toEqual([true, true, true]);
   });
 
-  test("takeKey() takes the key away all the same, says what is missing, and shutAccount() shuts the account", async () => {
+  test("takeKey() takes the key away even so, says what is missing, and shutAccount() shuts the account", async () => {
     const { host, open, login, quota, first, second } = await prepared();
     const left = { ...open, keys: [second.key] };
     expect(await timed(host.takeKey(left, first.key.fingerprint))).toEqual({
@@ -82,10 +82,10 @@ function quotaTests(keeps: boolean, mode: () => Promise<Mode>): void {
     expect([login(first), login(second)]).toEqual([false, true]);
   });
 
-  test("removeAccount() removes the account, or leaves it shut where it cannot move the home until there is room", async () => {
+  test("removeAccount() removes the account, or leaves it shut if it cannot move the home until there is room", async () => {
     const { host, open, home, login, quota, first, second } = await prepared();
     const closing = await timed(host.removeAccount(open));
-    // In sudo mode nothing but the trash may be deleted.
+    // In sudo mode only the trash may be deleted.
     expect(closing).toEqual({ refused: true, owed: keeps ? [] : [expect.stringMatching(/^(?:mkdir|mv) refused/)] });
     expect([login(first), login(second)]).toEqual([false, false]);
     quota.lift();

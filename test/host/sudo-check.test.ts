@@ -14,7 +14,7 @@ describe("strayKeyFiles", () => {
     expect(strayKeyFiles(testSettings(), patterns)).toEqual(expected);
   });
 
-  test("strayKeyFiles() counts authorized_keys2 where it is not the usual second file", () => {
+  test("strayKeyFiles() counts authorized_keys2 if it is not the usual second file", () => {
     const layout = testSettings({ authorizedKeysFile: "%h/keys" });
     expect(strayKeyFiles(layout, ["%h/keys", ".ssh/authorized_keys2"])).toEqual([
       "/home/ext_example/.ssh/authorized_keys2",
@@ -23,7 +23,7 @@ describe("strayKeyFiles", () => {
 });
 
 describe("checkSudo", () => {
-  test("checkSudo() names a setting that sudo mode cannot serve", async () => {
+  test("checkSudo() names a setting that sudo mode does not support", async () => {
     const faults = await checkSudo(testSettings({ mode: "sudo", authorizedKeysFile: "/etc/ssh/keys/%u" }), [
       "/usr/bin/uam",
     ]);
@@ -33,7 +33,7 @@ describe("checkSudo", () => {
 });
 
 describe("parseViews", () => {
-  test("parseViews() reads type, mode, owner, group and size of each path, and drops what is no such line", () => {
+  test("parseViews() reads type, mode, owner, group and size of each path, and drops other lines", () => {
     const views = parseViews(
       "41c0/1000/1001/4096/home/ext_a/.ssh\nstat: odd\n8180/1000/1001/7/home/ext_a/.ssh/authorized_keys\n",
     );

@@ -1,4 +1,4 @@
-/** Sudo mode against homes that a hostile owner set up, and against what he runs meanwhile. */
+/** Sudo mode against homes that a hostile owner set up, and against what they run meanwhile. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
@@ -54,7 +54,7 @@ const LAYOUTS: readonly (readonly [string, Outcome, () => unknown])[] = [
     () => lab.asAccount(`rm -r .ssh; ln -s ${victim}/closed .ssh`),
   ],
   ["a .ssh that links nowhere", "refused", () => lab.asAccount("rm -r .ssh; ln -s /nonexistent/x .ssh")],
-  ["a .ssh that links to another directory of his", "refused", () => lab.asAccount("mv .ssh real; ln -s real .ssh")],
+  ["a .ssh that links to another directory of theirs", "refused", () => lab.asAccount("mv .ssh real; ln -s real .ssh")],
   ["a .ssh that is a file", "refused", () => lab.asAccount("rm -r .ssh; echo x > .ssh")],
   ["a .ssh that is a FIFO", "refused", () => lab.asAccount("rm -r .ssh; mkfifo .ssh")],
   ["a .ssh of root's", "refused", () => chownSync(lab.ssh, 0, 0)],
@@ -114,8 +114,8 @@ const LAYOUTS: readonly (readonly [string, Outcome, () => unknown])[] = [
     "held",
     () => race("lease", lab.ssh, () => readFileSync(join(lab.ssh, "leased"), "utf8") !== ""),
   ],
-  ["an owner who stops what runs as him", "either", () => interfere("SIGSTOP")],
-  ["an owner who kills what runs as him", "either", () => interfere("SIGKILL")],
+  ["an owner who stops what runs as them", "either", () => interfere("SIGSTOP")],
+  ["an owner who kills what runs as them", "either", () => interfere("SIGKILL")],
   ["an owner who puts the key back at once", "either", () => putBack()],
 ];
 
@@ -132,7 +132,7 @@ async function race(mode: string, directory: string, ready = () => true): Promis
   await Bun.sleep(300);
 }
 
-/** Everything of the victim's but the number of links, which replacing a hard link lowers. */
+/** Everything about the victim except its number of links, which replacing a hard link lowers. */
 function outside(): string {
   const lines = describeTree(victim).split("\n");
   return lines
@@ -145,7 +145,7 @@ function outside(): string {
     .join("\n");
 }
 
-/** Hits whatever the service runs as the account, but for what comes and goes within a blink. */
+/** Hits everything that the service runs as the account, except very short-lived commands. */
 async function interfere(signal: string): Promise<void> {
   startAs(UID, process.execPath, join(import.meta.dir, "../support/newcomer-stopper.ts"), signal);
   await Bun.sleep(300);
@@ -217,7 +217,7 @@ describeOnHost("sudo mode against the hostile", () => {
           expect(readFileSync(lab.keys, "utf8")).toBe(fileOf(next));
           expect(sshd.login(NAME, newKey.path)).toBe(true);
         } else {
-          // The service learns from the next look, and shuts what it cannot set right.
+          // The service sees it at the next check, and shuts what it cannot correct.
           await host.shutAccount(next);
           const left = existsSync(lab.keys) ? readFileSync(lab.keys, "utf8") : "";
           expect(left).not.toContain(oldKey.key.base64);
@@ -228,7 +228,7 @@ describeOnHost("sudo mode against the hostile", () => {
     );
 
     test.each(["ln -s real .ssh", "echo x > .ssh", "mkfifo .ssh", "ln -s /nonexistent .ssh", "ln -s ../victim .ssh"])(
-      "disabling works although the owner blocks the way: %s",
+      "disabling works although the owner blocks the path: %s",
       async (block) => {
         lab.asAccount(`mv .ssh real; ${block}`);
         expect(await host.shutAccount(stored())).toMatchObject({ refused: true });

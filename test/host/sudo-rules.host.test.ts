@@ -1,4 +1,4 @@
-/** The rules of sudo mode, used as someone would who took the service over: each of these is really tried. */
+/** The rules of sudo mode against an attacker who took over the service: each of these commands is really tried. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
@@ -288,7 +288,7 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
       () => ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", "user-58700.slice", "sshd.service"],
     ],
     ["lingering for root", () => ["/usr/bin/loginctl", "enable-linger", NAME]],
-    // A name that needs no look-up: where no resolver answers, sudo would wait for it.
+    // A name that needs no look-up: if no resolver answers, sudo would wait for it.
     ["another host's rules", () => ["-h", "localhost", "--", "/usr/sbin/usermod", "-e", "1", "--", NAME]],
     ["another root directory", () => ["-R", victim, "--", "/usr/sbin/usermod", "-e", "1", "--", NAME]],
     ["another working directory", () => ["-D", "/root", "--", "/usr/sbin/usermod", "-e", "1", "--", NAME]],
@@ -300,7 +300,7 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     ["root's command as the owner", () => owner("/usr/sbin/usermod", "-e", "1", "--", NAME)],
   ];
 
-  // Found when sudo's own words for a refusal are among them; a command that ran and failed has others.
+  // Refused if the output has sudo's own words for it; a command that ran and failed prints others.
   const SAYS_NO =
     /a password is required|not allowed|not permitted|may not|unknown user|unknown group|invalid option|usage: sudo|only be specified when listing/i;
 
@@ -333,7 +333,7 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     }
   });
 
-  test("sudo hands no variable of the service's on, and an observer cannot be traced", async () => {
+  test("sudo passes on no variable of the service, and an observer cannot be traced", async () => {
     const fifo = join(victim, "fifo");
     expect(run("mkfifo", "-m", "0666", fifo).status).toBe(0);
     const argv = ["--reuid", "uam-t", "--regid", "uam-t", "--init-groups", "--", "/bin/sh", "-c"];

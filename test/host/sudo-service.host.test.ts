@@ -45,7 +45,7 @@ describeOnHost("a service in sudo mode", () => {
     lab?.remove();
   });
 
-  test("an administrator makes a user, who has an account", async () => {
+  test("an administrator creates a user, who has an account", async () => {
     const added = service.run(
       ["admin", "add", "root-admin", "--email", "a@example.org", "--password-stdin"],
       `${PASSWORD}\n`,

@@ -1,4 +1,4 @@
-/** Sudo mode for real: a host that runs as a system user, the rules it prints, a real sshd, and hostile homes. */
+/** Sudo mode: a host that runs as a system user, the rules it prints, a real sshd, and hostile homes. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
@@ -65,13 +65,13 @@ describeOnHost("sudo mode", () => {
   });
 
   describe("rules", () => {
-    test("checkSudo() finds nothing amiss with the rules, before the first account and after", async () => {
+    test("checkSudo() finds nothing wrong with the rules, before the first account and after", async () => {
       expect(await host.check()).toEqual([]);
       await host.createAccount(stored());
       expect(await host.check()).toEqual([]);
     });
 
-    test("createHost() names the remedy where rules are missing, wholly or in part", async () => {
+    test("createHost() names the remedy if some or all rules are missing", async () => {
       const without = async (text: string | undefined): Promise<void> => {
         lab.install(text);
         const fresh = lab.startHost();
@@ -90,7 +90,7 @@ describeOnHost("sudo mode", () => {
   });
 
   describe("an account's life", () => {
-    test("createAccount() makes an account as the contract describes it, and is done when called again", async () => {
+    test("createAccount() creates the account with all its properties, and does nothing when called again", async () => {
       await host.createAccount(stored());
       const { passwd, groups } = readAccounts();
       expect(passwd.get(NAME)).toEqual({ name: NAME, uid: UID, gid: UID, home: lab.home() });
@@ -168,7 +168,7 @@ describeOnHost("sudo mode", () => {
       },
     );
 
-    test("takeKey() ends all of the account: what opened a session is for root to know", async () => {
+    test("takeKey() ends everything of the account: only root can know what opened a session", async () => {
       const { path, key } = sshd.makeKey(3);
       await host.createAccount(stored());
       await host.writeKeys(stored({ keys: [key] }));
@@ -210,7 +210,7 @@ describeOnHost("sudo mode", () => {
       await host.removeAccount(stored());
     });
 
-    test("removeAccount() follows no link, takes files of others along and any depth", async () => {
+    test("removeAccount() follows no link, and deletes other users' files and trees of any depth", async () => {
       await host.createAccount(stored());
       mkdirSync(victim);
       writeFileSync(join(victim, "file"), "precious\n");
@@ -248,7 +248,7 @@ describeOnHost("sudo mode", () => {
     });
 
     test.each([".ssh", ""])(
-      "a FUSE mount of the owner's over his home's %p is detached when access ends",
+      "the owner's FUSE mount over their home's %p is detached when access ends",
       async (over) => {
         await host.createAccount(stored());
         await host.writeKeys(stored({ keys: testAccount().keys }));
@@ -267,7 +267,7 @@ describeOnHost("sudo mode", () => {
       },
     );
 
-    test("reconcile() repairs what differs, and finds nothing where nothing does", async () => {
+    test("reconcile() repairs what differs, and finds nothing if nothing does", async () => {
       const account = stored({ keys: testAccount().keys });
       await host.createAccount(account);
       await host.writeKeys(account);
@@ -304,7 +304,7 @@ describeOnHost("sudo mode", () => {
       expect([readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs]).toEqual(before);
     });
 
-    test("createAccount() completes what a crash left, and many at once do not meet", async () => {
+    test("createAccount() completes what a crash left, and concurrent calls do not collide", async () => {
       await host.createAccount(stored());
       const lines = readFileSync("/etc/shadow", "utf8").split("\n");
       writeFileSync("/etc/shadow", lines.filter((line) => !line.startsWith(`${NAME}:`)).join("\n"));

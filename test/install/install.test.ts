@@ -56,7 +56,7 @@ function checked(path: string, check: PlaceFile["check"], keep = false): PlaceFi
 }
 
 describe("planInstall", () => {
-  test("planInstall() makes the accounts first, and tells systemd and sshd last", () => {
+  test("planInstall() creates the accounts first, and reloads systemd and sshd last", () => {
     expect(commands(planInstall(settings))).toEqual([
       "systemd-sysusers /etc/sysusers.d/uam.conf",
       "systemctl try-reload-or-restart ssh.service",
@@ -66,7 +66,7 @@ describe("planInstall", () => {
     ]);
   });
 
-  test("planInstall() checks sudoers before it counts, and takes a leftover of sudo mode away in direct mode", () => {
+  test("planInstall() checks sudoers before it takes effect, and removes a leftover of sudo mode in direct mode", () => {
     const find = (mode: "direct" | "sudo") =>
       planInstall({ ...settings, mode }).find((step) => "path" in step && step.path === "/etc/sudoers.d/uam");
     expect(find("sudo")).toMatchObject({
@@ -78,14 +78,14 @@ describe("planInstall", () => {
     expect(() => planInstall({ ...settings, mode: "sudo", sudoers: undefined })).toThrow("install with --mode direct");
   });
 
-  test("planInstall() leaves a packaged program where it is, and sshd alone where there is none", () => {
+  test("planInstall() leaves a packaged program where it is, and sshd alone if there is none", () => {
     const steps = planInstall({ ...settings, source: "/usr/bin/uam", sshUnit: undefined });
     expect(steps.some((step) => step.kind === "copy")).toBe(false);
     expect(describePlan(steps)).toContain("ExecStart=/usr/bin/uam serve");
     expect(describePlan(steps)).not.toContain("sshd_config.d");
   });
 
-  test("planInstall() gives the service in sudo mode its own data, and its configuration to read only", () => {
+  test("planInstall() gives the service in sudo mode its own data, and its configuration read-only", () => {
     const owners = planInstall({ ...settings, mode: "sudo" }).flatMap((step) =>
       step.kind === "directory" || (step.kind === "file" && step.keep)
         ? [[step.path, step.owner, step.group, step.mode]]
@@ -113,14 +113,14 @@ describe("the limit of processes", () => {
     }
   });
 
-  test("processLimit() is a sixteenth of what the host can have, within reason, and at least there is one", () => {
+  test("processLimit() is a sixteenth of what the host can run, within bounds, and there is always one", () => {
     expect([3700, 16_000, 4_194_304, 100].map((processes) => processLimit(processes))).toEqual([231, 1000, 1000, 128]);
     expect(processLimit()).toBeGreaterThanOrEqual(128);
   });
 });
 
 describe("the file of revoked keys", () => {
-  test("planInstall() makes it before sshd is told of it, and planUninstall() leaves it", () => {
+  test("planInstall() creates it before sshd's configuration names it, and planUninstall() leaves it", () => {
     const paths = planInstall(settings).flatMap((step) => (step.kind === "file" ? [step.path] : []));
     const [made, told] = ["/etc/ssh/uam-revoked-keys", "/etc/ssh/sshd_config.d/50-uam.conf"].map((path) =>
       paths.indexOf(path),
@@ -132,7 +132,7 @@ describe("the file of revoked keys", () => {
 });
 
 describe("planUninstall", () => {
-  test("planUninstall() keeps what sshd is told while there are accounts, and never removes data", () => {
+  test("planUninstall() keeps sshd's configuration while there are accounts, and never removes data", () => {
     const paths = (accounts: readonly string[]) =>
       planUninstall({ source: "/usr/local/bin/uam", sshUnit: "ssh.service", accounts }).flatMap((step) =>
         step.kind === "remove" ? [step.path] : [],
@@ -172,7 +172,7 @@ describe.if(isRoot)("applyPlan", () => {
     expect(existsSync(environment)).toBe(true);
   });
 
-  test("applyPlan() puts owner and mode right where only they differ", async () => {
+  test("applyPlan() corrects owner and mode if only they differ", async () => {
     const steps = planInstall(settings);
     await apply(steps);
     const unit = `${root}/etc/systemd/system/uam.service`;
@@ -183,15 +183,15 @@ describe.if(isRoot)("applyPlan", () => {
     expect(readFileSync(unit, "utf8")).toStartWith("[Unit]");
   });
 
-  test("applyPlan() places no file whose draft is refused, and takes back one that is refused in place", async () => {
+  test("applyPlan() places no file whose draft is rejected, and takes back one that is rejected in place", async () => {
     const path = join(root, "etc/file");
     mkdirSync(dirname(path));
     const run = (step: Step) => applyPlan([step], { root: "", report: () => {} });
     for (const kind of ["draft", "placed"] as const) {
-      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`rejects ${path}`);
       expect(readdirSync(dirname(path))).toEqual([]);
       writeFileSync(path, "old\n", { mode: 0o600 });
-      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`refuses ${path}`);
+      await expect(run(checked(path, { kind, argv: ["/bin/false"] }))).rejects.toThrow(`rejects ${path}`);
       expect([readFileSync(path, "utf8"), readdirSync(dirname(path))]).toEqual(["old\n", ["file"]]);
       rmSync(path);
     }

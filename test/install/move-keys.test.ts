@@ -13,7 +13,7 @@ const installed: InstallSettings = {
   ...{ authorizedKeysFile: HOMES, processes: 500 },
 };
 
-/** The move from where the key files are, with sshd told the places. */
+/** The move from where the key files are, with the places in sshd's configuration. */
 function move(authorizedKeysFile: string, told: string | undefined) {
   const texts = {
     environment: renderEnvironment("direct", authorizedKeysFile),
@@ -31,7 +31,7 @@ const placesTold = (steps: readonly Step[] | undefined) =>
   /^ *AuthorizedKeysFile (.*)$/m.exec(textOf(steps, "/etc/ssh/sshd_config.d/50-uam.conf"))?.[1];
 
 describe("chooseKeyFile", () => {
-  test("chooseKeyFile() keeps key files out of the homes at a first installation in direct mode, and nowhere else", () => {
+  test("chooseKeyFile() keeps key files out of the homes at a first installation in direct mode, and in no other case", () => {
     const first = { isFirst: true, isGiven: false };
     expect(chooseKeyFile("direct", HOMES, first)).toBe(CENTRAL);
     expect(chooseKeyFile("sudo", HOMES, first)).toBe(HOMES);
@@ -40,7 +40,7 @@ describe("chooseKeyFile", () => {
     expect(chooseKeyFile("direct", HOMES, { ...first, isGiven: true })).toBe(HOMES);
   });
 
-  test("planInstall() makes their directory, and writes the place down for the service and for sshd", () => {
+  test("planInstall() creates their directory, and records the place for the service and for sshd", () => {
     const steps = planInstall({ ...installed, authorizedKeysFile: CENTRAL });
     expect(steps).toContainEqual({
       kind: "directory",
@@ -59,7 +59,7 @@ describe("chooseKeyFile", () => {
 });
 
 describe("withKeyFile", () => {
-  test("withKeyFile() changes that line alone, wherever and however it is there", () => {
+  test("withKeyFile() changes only that line, wherever and however it is written", () => {
     const line = `UAM_AUTHORIZED_KEYS_FILE=${CENTRAL}`;
     const other = "# UAM_AUTHORIZED_KEYS_FILE is below\nUAM_LISTEN=a\n";
     expect(withKeyFile(`${other}#UAM_AUTHORIZED_KEYS_FILE=${HOMES}\nA=1\n`, CENTRAL)).toBe(`${other}${line}\nA=1\n`);
@@ -72,7 +72,7 @@ describe("withKeyFile", () => {
 });
 
 describe("planMove", () => {
-  test("planMove() has sshd read both places before the service changes over, and one only at the end", () => {
+  test("planMove() has sshd read both places before the service switches, and only one at the end", () => {
     const plan = move(HOMES, HOMES);
     expect(placesTold(plan.prepare)).toBe(`${CENTRAL} ${HOMES}`);
     expect(textOf(plan.prepare, "/etc/uam/uam.env")).toBe("");
@@ -82,7 +82,7 @@ describe("planMove", () => {
     expect(placesTold(plan.finish)).toBe(CENTRAL);
   });
 
-  test("planMove() removes what is left in the new place of an earlier time, but nothing that an earlier try wrote", () => {
+  test("planMove() removes old files in the new place, but nothing that an earlier attempt wrote", () => {
     const emptied = (...given: Parameters<typeof move>) => move(...given).prepare.some(({ kind }) => kind === "empty");
     expect(emptied(HOMES, HOMES)).toBe(true);
     expect(emptied(HOMES, undefined)).toBe(true);
@@ -90,11 +90,11 @@ describe("planMove", () => {
     expect(emptied(CENTRAL, `${CENTRAL} ${HOMES}`)).toBe(false);
   });
 
-  test("planMove() goes on after an end at any step, and is only the end of it once it is done", () => {
-    // Ended after uam.env was written: the old place is known from what sshd was told.
+  test("planMove() continues after an interruption at any step, and is only the last part once it is done", () => {
+    // Interrupted after uam.env was written: the old place is known from sshd's drop-in.
     expect(placesTold(move(CENTRAL, `${CENTRAL} ${HOMES}`).prepare)).toBe(`${CENTRAL} ${HOMES}`);
     expect(placesTold(move(CENTRAL, `${CENTRAL} ${HOMES}`).finish)).toBe(CENTRAL);
-    // Ended before sshd was told: it may still read the old place.
+    // Interrupted before sshd was reloaded: it may still read the old place.
     for (const told of [CENTRAL, undefined]) {
       const done = move(CENTRAL, told);
       expect([done.prepare, done.change, placesTold(done.finish)]).toEqual([[], [], CENTRAL]);

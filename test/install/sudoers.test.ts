@@ -36,7 +36,7 @@ const CONFIGURATIONS: readonly (readonly [string, Partial<SudoersOptions>])[] = 
   ["a relative path", { authorizedKeysFile: ".ssh/authorized_keys" }],
 ];
 
-/** The rules as expressions for this language; sudoers' own escapes are undone first. */
+/** The rules as JavaScript expressions; sudoers' own escapes are undone first. */
 function patterns(text: string): readonly { readonly path: string; readonly expression: RegExp }[] {
   return [...text.matchAll(/^ {4}(\/\S+) (\^.*?\$)(?:, \\)?$/gm)].map(([, path = "", expression = ""]) => ({
     path,
@@ -45,7 +45,7 @@ function patterns(text: string): readonly { readonly path: string; readonly expr
 }
 
 describe("renderSudoers", () => {
-  // Debian's sbin is not everybody's path.
+  // Not everybody's PATH includes Debian's sbin.
   const visudo = ["/usr/sbin/visudo", "/usr/bin/visudo"].find((path) => existsSync(path));
   test.if(visudo !== undefined).each(CONFIGURATIONS)(
     "renderSudoers() is accepted by visudo with %s",

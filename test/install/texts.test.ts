@@ -31,7 +31,7 @@ describe("renderUnit", () => {
   const direct = renderUnit({ ...settings, mode: "direct" });
   const sudo = renderUnit({ ...settings, mode: "sudo" });
 
-  test("renderUnit() has what the service needs to start, stop, reload and be watched, in both modes", () => {
+  test("renderUnit() has what the service needs to be started, stopped, reloaded and watched, in both modes", () => {
     for (const unit of [direct, sudo]) {
       expect(valuesOf(unit, "Type")).toEqual(["notify"]);
       expect(valuesOf(unit, "EnvironmentFile")).toEqual(["/etc/uam/uam.env"]);
@@ -45,7 +45,7 @@ describe("renderUnit", () => {
     }
   });
 
-  test("renderUnit() has the service started again for ever, but for a broken configuration, and ended last", () => {
+  test("renderUnit() restarts the service forever, except with a broken configuration, and has it killed last", () => {
     for (const unit of [direct, sudo]) {
       expect(valuesOf(unit, "Restart")).toEqual(["always"]);
       expect(valuesOf(unit, "StartLimitIntervalSec")).toEqual(["0"]);
@@ -54,7 +54,7 @@ describe("renderUnit", () => {
     }
   });
 
-  test("renderUnit() lets root end the processes of accounts and cut off their mounts, and write no more of /sys", () => {
+  test("renderUnit() lets root end the processes of accounts and abort their mounts, and write nothing else in /sys", () => {
     const paths = valuesOf(direct, "ReadWritePaths").flatMap((value) => value.split(" "));
     expect(paths.filter((path) => path.startsWith("-/sys/"))).toEqual([
       "-/sys/fs/cgroup/user.slice",
@@ -63,13 +63,13 @@ describe("renderUnit", () => {
     ]);
     for (const directive of ["ProtectControlGroups", "ProtectKernelTunables"])
       expect(valuesOf(direct, directive)).toEqual(["yes"]);
-    // The mount and the group must be there when the exemption is made.
+    // The mount and the group must exist when the exemption is made.
     for (const unit of ["user.slice", "sys-fs-fuse-connections.mount"])
       expect(valuesOf(direct, "After")[0]?.split(" ")).toContain(unit);
     expect(valuesOf(sudo, "ReadWritePaths").join(" ")).not.toContain("-/sys/");
   });
 
-  test("renderUnit() unpacks native parts where execution is allowed", () => {
+  test("renderUnit() unpacks native libraries where execution is allowed", () => {
     expect(valuesOf(direct, "Environment")).toEqual(["TMPDIR=/var/cache/uam"]);
     expect(valuesOf(direct, "NoExecPaths")).toEqual(["/home /tmp /var/tmp /dev/shm"]);
   });
@@ -108,7 +108,7 @@ describe("renderUnit", () => {
 
   test.if(needs("systemd-analyze"))("systemd takes the unit, and rates direct mode 3.6 or better", () => {
     const path = join(top, "uam.service");
-    // The program is somewhere else here, and man pages may be missing.
+    // The program is elsewhere here, and manual pages may be missing.
     const verified = direct.replace(/^ExecStart=.*$/m, "ExecStart=/bin/true").replace(/^Documentation=.*\n/m, "");
     writeFileSync(path, verified);
     const verify = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
@@ -134,7 +134,7 @@ describe("renderEnvironment", () => {
     for (const name of describeVariables().flatMap((variable) => variable.name.split(", "))) {
       expect(text).toMatch(new RegExp(`^#?${name}=`, "m"));
     }
-    // What is commented out is the default: putting it in force changes nothing.
+    // What is commented out is the default: setting it changes nothing.
     const all = text.replace(/^#(UAM_\w+=.+)$/gm, "$1");
     writeFileSync(path, all);
     const given = readEnvironmentFile(path, process.getuid?.() ?? 0);
@@ -163,14 +163,14 @@ describe("renderEnvironment", () => {
     for (const value of ["debug", "json", "pretty", "off", "dry-run", "direct", "sudo"]) expect(shown).toContain(value);
   });
 
-  test("readEnvironmentFile() reads quotes as systemd does, and refuses what another could have written", () => {
+  test("readEnvironmentFile() reads quotes as systemd does, and refuses a file that others could have written", () => {
     const path = join(top, "quoted.env");
     const own = process.getuid?.() ?? 0;
     writeFileSync(path, `; note\n# note\n\nA=plain value\nB="with \\"quotes\\""\nC='as $is'\n`, { mode: 0o600 });
     expect(readEnvironmentFile(path, own)).toEqual({ A: "plain value", B: 'with "quotes"', C: "as $is" });
-    expect(() => readEnvironmentFile(path, own + 1)).toThrow("must be a file of root");
+    expect(() => readEnvironmentFile(path, own + 1)).toThrow("must belong to root");
     chmodSync(path, 0o620);
-    expect(() => readEnvironmentFile(path, own)).toThrow("must be a file of root");
+    expect(() => readEnvironmentFile(path, own)).toThrow("must belong to root");
     expect(readEnvironmentFile(join(top, "missing.env"))).toEqual({});
     const broken = join(top, "broken.env");
     writeFileSync(broken, "A=1\nexport B=2\n", { mode: 0o600 });
@@ -179,7 +179,7 @@ describe("renderEnvironment", () => {
 });
 
 describe("renderSshdDropIn", () => {
-  test.if(hasSshd)("sshd takes the drop-in: one key file, keys only, for ext_ accounts alone", () => {
+  test.if(hasSshd)("sshd takes the drop-in: one key file, keys only, for ext_ accounts only", () => {
     mkdirSync("/run/sshd", { recursive: true });
     const [config, dropIn, key] = [join(top, "sshd_config"), join(top, "50-uam.conf"), join(top, "host_key")];
     spawnSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", key]);
@@ -204,7 +204,7 @@ describe("renderSshdDropIn", () => {
 });
 
 describe("renderSysusers", () => {
-  test("renderSysusers() makes only the accounts that the mode uses", () => {
+  test("renderSysusers() creates only the accounts that the mode uses", () => {
     const names = (text: string) => [...text.matchAll(/^[ug] (\S+)/gm)].map((match) => match[1]);
     expect(names(renderSysusers("direct"))).toEqual(["uam-ext", "uam-postgres"]);
     expect(names(renderSysusers("sudo"))).toEqual(["uam-ext", "uam"]);

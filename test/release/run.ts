@@ -30,8 +30,8 @@ async function main(): Promise<"tested"> {
     if (!existsSync(file))
       throw new Error(`${file} is missing: run "bun run deb" and "bun run deb --arch ${OTHER}" first`);
   }
-  await step("each package is for its architecture, and else as the other", checkControls);
-  await step("both hold the same files, and each its architecture's program", checkContents);
+  await step("each package is for its architecture, and otherwise like the other", checkControls);
+  await step("both contain the same files, and each its architecture's program", checkContents);
   const clone = join(directory, "elsewhere with a longer name");
   await step("another build of HEAD, for both architectures", () => buildAgain(clone));
   for (const file of files) {
@@ -62,7 +62,7 @@ async function checkContents(): Promise<void> {
   await must(["cmp", binaryPath("arm64"), join(arm64, "usr/bin/uam")], 30);
 }
 
-/** The path of a tree of the package's files. */
+/** The path of a directory tree with the package's files. */
 async function extracted(architecture: Architecture): Promise<string> {
   const tree = join(directory, architecture);
   await must(["dpkg-deb", "--extract", packagePath(architecture), tree], 60);

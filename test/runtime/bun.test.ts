@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 
-/** Bun's own limit of ten seconds is looked at every four. */
+/** Bun checks its own limit of ten seconds every four. */
 const PAUSE = 13_000;
 
 function pausing(): Response {
@@ -19,7 +19,7 @@ function pausing(): Response {
   return new Response(body);
 }
 
-// It waits: left to CI.
+// Slow because it waits: left to CI.
 test.if(process.env.UAM_TEST_HOST === "1")(
   "serve() does not cut an answer that pauses, on a unix socket either",
   async () => {

@@ -1,4 +1,4 @@
-/** The kernel's calls as each runtime makes them, on processes of uids that nobody has. */
+/** System calls as each runtime makes them, on processes of uids that nobody has. */
 
 import { describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,13 +19,13 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("the sweep's uid", () => {
-  test("is none that a database server may run as", () => {
+  test("is not one that a database server may run as", () => {
     expect(SWEEP_UID > SERVER_UIDS.last || SWEEP_UID < SERVER_UIDS.first).toBe(true);
   });
 });
 
 describeOnHost("uam sweep", () => {
-  test.each(Object.entries(PROGRAMS))("kills what runs as the uid, and nothing else, on %s", async (_, program) => {
+  test.each(Object.entries(PROGRAMS))("kills the processes of the uid, and nothing else, on %s", async (_, program) => {
     const [own, other, roots] = [sleeper(UID), sleeper(UID + 1), sleeper(0)];
     const ended = once(own, "exit");
     try {
@@ -44,7 +44,7 @@ describeOnHost("uam sweep", () => {
   });
 });
 
-/** Sleeps as the uid when it says so. */
+/** Sleeps as the uid once it has said so. */
 function sleeper(uid: number): ChildProcess {
   const as = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
   return spawn("setpriv", [...as, "--", "sleep", "60"], { stdio: "ignore" });

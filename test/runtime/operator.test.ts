@@ -23,7 +23,7 @@ describe("operatorOf", () => {
     expect(nameOf({ loginUid: "4242", variables })).toBe("uid 4242");
   });
 
-  test("operatorOf() takes the account before sudo where nobody logged in, if it is real", () => {
+  test("operatorOf() takes the account before sudo if nobody logged in and the account is real", () => {
     for (const loginUid of ["4294967295", undefined, ""]) {
       expect(nameOf({ loginUid, variables: { SUDO_USER: "alice", SUDO_UID: "1000" } })).toBe("alice");
     }
@@ -35,18 +35,18 @@ describe("operatorOf", () => {
     expect(nameOf({ variables: { SUDO_USER: "a\u001b[31mb\nc" } })).toBe("root");
   });
 
-  test("operatorOf() takes it only from root and from the service's own account, which root becomes", () => {
+  test("operatorOf() takes it only from root and from the service's own account, which root switches to", () => {
     expect(nameOf({ uid: 1000, variables: { SUDO_USER: "bob", SUDO_UID: "1001" } })).toBe("alice");
     expect(nameOf({ uid: 990, variables: { SUDO_USER: "bob", SUDO_UID: "1001" } })).toBe("bob");
     expect(nameOf({ uid: 990 })).toBe("uam");
   });
 
-  test("operatorOf() names no account by what would not print", () => {
+  test("operatorOf() names no account with unprintable characters", () => {
     expect(nameOf({ loginUid: "1002" })).toBe("uid 1002");
     expect(nameOf({ uid: 1002 })).toBe("uid 1002");
   });
 
-  test("findHostUser() finds by name and by uid, and nobody by what is neither", () => {
+  test("findHostUser() finds by name and by uid, and nobody by anything else", () => {
     expect(findHostUser("root")).toEqual({ name: "root", uid: 0 });
     expect(findHostUser("0")).toEqual({ name: "root", uid: 0 });
     for (const key of ["", "no-such-account", "--help", "a\nb"]) expect(findHostUser(key)).toBeUndefined();

@@ -23,7 +23,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** All that the server answers to the lines, until it closes the connection. */
+/** Everything that the server answers to the lines, until it closes the connection. */
 async function send(...lines: readonly string[]): Promise<string> {
   const socket = connect(Number(new URL(server.address).port), "127.0.0.1");
   let answer = "";
@@ -48,7 +48,7 @@ describe("serve()", () => {
   });
 
   test.each(["a b", "a/b", "[::1", "user@host", "x/y?z#w", "a\\b"])(
-    "answers the Host %p, which is none, with 400",
+    "answers the invalid Host %p with 400",
     async (host) => {
       for (const path of ["/api/v1/healthz", "/api/v1/users/1", "/nowhere"]) {
         const answer = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, "Connection: close");
@@ -73,7 +73,7 @@ describe("serve()", () => {
     socket.destroy();
   });
 
-  test("says no length of an export that is only asked about, and holds nothing for it", async () => {
+  test("answers HEAD on an export without a length, and keeps no slot for it", async () => {
     const { cookie } = await app.admin();
     const head = (path: string) => send(`HEAD ${path} HTTP/1.1`, "Host: a", `Cookie: ${cookie}`, "Connection: close");
     // More than may run at once.
@@ -88,7 +88,7 @@ describe("serve()", () => {
     expect((await head("/api/v1/auth/me")).toLowerCase()).toMatch(/content-length: [1-9]/);
   });
 
-  test("does not take a client that leaves in the middle of a body for a fault", async () => {
+  test("does not treat a client that leaves in the middle of a body as a fault", async () => {
     const answered = Promise.withResolvers<number>();
     const observed = await bunRuntime.serve({
       listen: { kind: "tcp", hostname: "127.0.0.1", port: 0 },

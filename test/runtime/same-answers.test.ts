@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "../..");
 const binary = join(root, "dist/uam");
 const PASSWORD = "seven lanterns over cold water";
 
-/** How each is called; the binary is there after a build, and must be where the tests may change the host. */
+/** How each is run; the binary exists after a build, and is required if the tests may change the host. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   bun: [process.execPath, join(root, "src/main.ts")],
   deno: [denoPath(), "run", "--allow-all", "--no-prompt", join(root, "src/main.ts")],

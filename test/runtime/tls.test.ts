@@ -92,7 +92,7 @@ describe.if(needs("openssl"))("serve with a certificate", () => {
     usePair("two", "one");
     expect(server.reload?.()).rejects.toThrow(`The key ${files.key} does not belong to the certificate ${files.cert}`);
     writeFileSync(files.cert, "-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n");
-    expect(server.reload?.()).rejects.toThrow(`UAM_TLS_CERT holds no certificate: ${files.cert}`);
+    expect(server.reload?.()).rejects.toThrow(`UAM_TLS_CERT contains no certificate: ${files.cert}`);
     expect(await nameShownAt(server.address)).toBe("one");
     usePair("two");
     await server.reload?.();
@@ -155,7 +155,7 @@ describe.if(needs("openssl"))("serve with a certificate", () => {
     );
     writeFileSync(files.key, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n");
     expect(() => readTlsPair(files)).toThrow(
-      `UAM_TLS_KEY holds no private key, or one with a passphrase: ${files.key}`,
+      `UAM_TLS_KEY contains no private key, or one with a passphrase: ${files.key}`,
     );
   });
 });

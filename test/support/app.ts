@@ -66,7 +66,7 @@ export interface TestApp {
   auditRows(action?: string): Promise<AuditRow[]>;
   /** The last record of that action, its detail parsed. */
   lastAudit(action: string): Promise<Omit<AuditRow, "detail"> & { readonly detail: Record<string, unknown> }>;
-  /** All mail that was queued for the recipient, oldest first; without one, all there is. */
+  /** All mail that was queued for the recipient, oldest first; without a recipient, all mail. */
   mails(recipient?: string): Promise<OutboxRow[]>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface TestApp {
 export async function createTestApp(
   variables: Record<string, string> = {},
   log: Partial<Log> = {},
-  // Weak on purpose: most tests log in, and are not about that.
+  // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
   const database = await createTestDatabase();

@@ -18,7 +18,7 @@ const BATCH = 5000;
 
 /**
  * Appends `count` records made by `draft` to an empty log, numbered, counted and sealed as the service would have done.
- * Indexes are dropped meanwhile where that is faster.
+ * Indexes are dropped meanwhile if that is faster.
  */
 export async function fillAuditLog(superuser: Database, count: number, draft: (index: number) => Draft): Promise<void> {
   const seal = createSeal(TEST_KEY);
@@ -71,7 +71,7 @@ export async function fillAuditLog(superuser: Database, count: number, draft: (i
   await superuser.execute("vacuum analyze public.audit");
 }
 
-/** Records of a busy service: few administrators, many users, much that is anonymous; `second` apart. */
+/** Records of a busy service: few administrators, many users, many anonymous actions; `second` apart. */
 export function busyDraft(random: () => number, start: Date, milliseconds: number): (index: number) => Draft {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   return (index) => {
@@ -101,7 +101,7 @@ export function busyDraft(random: () => number, start: Date, milliseconds: numbe
   };
 }
 
-/** Removes the records from before `before` as the service does, without a record of it; returns how many. */
+/** Removes the records older than `before` as the service does, without a record of it; returns how many. */
 export async function purgeAudit(services: Pick<Services, "db" | "seal" | "clock">, before: Date): Promise<number> {
   const purged = await services.db.transaction((tx) => purgeBatch(tx, services, before));
   return purged === undefined ? 0 : purged.removed + (await purgeAudit(services, before));

@@ -1,4 +1,4 @@
-/** Compiled by the build's test: reports what only works when everything is inside the binary. */
+/** Compiled by the build's test: reports what works only if everything is inside the binary. */
 
 import process from "node:process";
 import { hash } from "@node-rs/argon2";

@@ -16,7 +16,7 @@ export interface Transcript {
 }
 
 export interface TestCli {
-  /** What `UAM_…` a process needs to be on the same database; see `inherited` for the rest. */
+  /** The `UAM_…` variables that a process needs to use the same database; see `inherited` for the rest. */
   readonly variables: Record<string, string>;
   readonly dataDir: string;
   run(
@@ -69,7 +69,7 @@ export async function createTestCli(variables: Record<string, string> = {}): Pro
     });
     return { code, stdout: written.out, stderr: written.err };
   };
-  // As installed: the audit log has its key, so that commands that only read find all they need.
+  // As installed: the audit log has its key, so that commands that only read find everything they need.
   const { code, stderr } = await run(["migrate"]);
   if (code !== 0) throw new Error(`uam migrate: ${stderr}`);
   return {

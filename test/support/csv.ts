@@ -1,6 +1,6 @@
 /** A strict reader of RFC 4180, for comparing exports with records. */
 
-/** The rows of a CSV text; a byte order mark is skipped. Throws where the text is not RFC 4180. */
+/** The rows of a CSV text; a byte order mark is skipped. Throws if the text is not RFC 4180. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

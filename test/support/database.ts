@@ -1,4 +1,4 @@
-/** One PostgreSQL server for the whole test run, and a migrated database of its own for whoever asks. */
+/** One PostgreSQL server for the whole test run, and a migrated database of its own for each caller. */
 
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ async function startTestServer(): Promise<TestServer> {
   const template = openDatabase({ ...superuser, database: TEMPLATE }, 1);
   await migrate(template.db);
   await protectAudit(template.db, embedded.connection.username);
-  // Tests have a clock of their own, which the database does not go by: for it, every record is old enough.
+  // Tests have their own clock, which the database does not use: for it, every record is old enough.
   await storeAuditFloor(template.db, -36_500 * DAY);
   await template.close();
   return {

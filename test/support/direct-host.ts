@@ -1,4 +1,4 @@
-/** Direct mode for real: accounts that a test may make and break, under names of this run's own. */
+/** Real direct mode: accounts that a test may make and break, under names of this run's own. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
@@ -20,7 +20,7 @@ export const GROUP = `uam-ext-t${RUN}`;
 export const NAME = `ext_tdirect${RUN}`;
 export const MANY = [0, 1, 2, 3].map((index) => `ext_tmany${RUN}-${index}`);
 export const UID = 40_000 + RUN * 10;
-/** What a closing answers that owes nothing. */
+/** The result of a closing that owes nothing. */
 export const CLOSED = { refused: true, owed: [] };
 export const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
 
@@ -28,7 +28,7 @@ export let base: string;
 export let sshd: TestSshd;
 export let recorded: ReturnType<typeof recordingLog>;
 
-/** The account as stored; no keys unless told. */
+/** The account as stored; without keys by default. */
 export function stored(overrides: Partial<Account> = {}): Account {
   return testAccount({ name: NAME, uid: UID, keys: [], ...overrides });
 }
@@ -59,7 +59,7 @@ export function shadow(name = NAME): unknown {
   return readAccounts().shadow?.get(name);
 }
 
-/** Starts something as the account that nobody's exit ends. */
+/** Starts something as the account that outlives its parent. */
 export function startAs(uid: number, ...argv: readonly string[]): void {
   const args = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", ...argv];
   spawn("setpriv", args, { stdio: "ignore", detached: true, cwd: "/" }).unref();
@@ -89,7 +89,7 @@ export function prepareHost(): void {
   // Real commands and logins, on machines that may be busy with other tests.
   setDefaultTimeout(60_000);
   beforeAll(async () => {
-    // Not below /tmp: the way to a home must be root's alone.
+    // Not below /tmp: the path to a home must be root's alone.
     base = mkdtempSync("/var/lib/uam-test-");
     chmodSync(base, 0o755);
     sshd = await startSshd(base);

@@ -1,4 +1,4 @@
-/** Directories for what tests write a lot of. */
+/** Directories for tests that write a lot. */
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const MEMORY = "/dev/shm";
 const NEEDED = 2 ** 30;
 
 /**
- * Where databases of tests are: in memory where that holds a GiB and runs programs, else with the temporary files. A database is
+ * Where databases of tests are: in memory if that has a GiB and allows execution, else with the temporary files. A database is
  * made of some 300 files, which take ten times as long on a disk.
  */
 export const databaseParent = isFit(MEMORY) ? MEMORY : tmpdir();

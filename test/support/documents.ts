@@ -1,4 +1,4 @@
-/** What people read, and where each command in it is run. */
+/** The documents, and where each command in them is run. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

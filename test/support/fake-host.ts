@@ -1,4 +1,4 @@
-/** A host in memory: it remembers accounts and what their key files hold, and can be told to refuse. */
+/** A host in memory: it remembers accounts and the content of their key files, and can be made to fail. */
 
 import type { Account, AccountRef, Closing, Host } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
@@ -11,7 +11,7 @@ export interface FakeAccount {
   file: readonly string[];
 }
 
-/** What can be refused: a method as a whole, or one thing that a closing does. */
+/** What can fail: a method as a whole, or one step of a closing. */
 export type FakeAction =
   | "createAccount"
   | "writeKeys"
@@ -21,7 +21,7 @@ export type FakeAction =
   | "removeAccount"
   /** The key file of an account that is shut. */
   | "emptyFile"
-  /** What runs of a revoked key's sessions, or of an account that is shut. */
+  /** The running sessions of a revoked key, or processes of an account that is shut. */
   | "endProcesses";
 
 export interface FakeHost extends Host {
@@ -30,7 +30,7 @@ export interface FakeHost extends Host {
   readonly calls: string[];
   /** Actions that fail until removed from the set. */
   readonly failing: Set<FakeAction>;
-  /** Fingerprints in files of an administrator's that sshd reads too. */
+  /** Fingerprints in an administrator's files that sshd also reads. */
   readonly elsewhere: Set<string>;
   /** What the next comparison finds. */
   readonly drifts: Awaited<ReturnType<Host["reconcile"]>>[number][];
@@ -46,7 +46,7 @@ export function createFakeHost(pause = 3): FakeHost {
 
   async function act(action: FakeAction, ref: AccountRef): Promise<void> {
     calls.push(`${action} ${ref.name}`);
-    // What takes time on a real host lets other requests in between here, too.
+    // As on a real host, which takes time, other requests can come in between.
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * pause));
   }
   function refuse(action: FakeAction, ref: AccountRef): void {

@@ -10,9 +10,9 @@ export const THIS_BOOT = "b".repeat(32);
 export interface FakeJournal {
   /** For `HostSettings.tools`. */
   readonly tools: { readonly journalctl: string; readonly journalStream: string };
-  /** What was written to it by its socket, as this process's. */
+  /** What was written to its socket, as this process's lines. */
   readonly written: string[];
-  /** Takes an entry in; of this boot unless it says another. */
+  /** Adds an entry; of this boot unless it names another. */
   add(entry: Readonly<Record<string, string>>): void;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Becomes the user whose uid is the argument, and ends its first thread only. Run by survivors.ts. */
+/** Becomes the user whose uid is the argument, and ends only its first thread. Run by survivors.ts. */
 
 import { dlopen } from "bun:ffi";
 import { writeSync } from "node:fs";
@@ -11,7 +11,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
   setuid: { args: ["u32"], returns: "i32" },
   syscall: { args: ["i64", "i64"], returns: "i64" },
 });
-// A thread that goes on; it has begun once it answers.
+// A thread that keeps running; it has started once it answers.
 const thread = new Worker(URL.createObjectURL(new Blob(["setInterval(() => postMessage(0), 100);"])));
 await new Promise((resolve) => thread.addEventListener("message", resolve, { once: true }));
 if (libc.setgid(uid) !== 0 || libc.setuid(uid) !== 0) throw new Error(`cannot become ${uid}`);

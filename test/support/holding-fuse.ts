@@ -1,4 +1,4 @@
-/** A FUSE mount whose server reads each request and never answers: whoever asks it cannot be killed. In Perl, which Debian has. */
+/** A FUSE mount whose server reads each request and never answers: a process that uses it cannot be killed. In Perl, which Debian has. */
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -10,9 +10,9 @@ export interface HeldMount {
 }
 
 export interface HeldMountOptions {
-  /** Where; a Buffer for a name that is no text. */
+  /** Where it is mounted; a Buffer for a name that is not text. */
   readonly path: string | Buffer;
-  /** Who mounted it, as the kernel is told. */
+  /** The uid that mounted it, as the kernel records it. */
   readonly mounter: number;
   /** Who runs the server. */
   readonly server: number;
@@ -39,7 +39,7 @@ while (sysread(F, $_, 200000)) {
 /** True where this machine lets root have such a mount. */
 export const hasFuse = existsSync("/dev/fuse") && existsSync("/usr/bin/perl");
 
-/** Does the work while it is mounted, and takes it all away. */
+/** Does the work while it is mounted, and removes everything. */
 export async function withHeldMount(
   options: HeldMountOptions,
   work: (mount: HeldMount) => Promise<void>,
@@ -62,7 +62,7 @@ export async function withHeldMount(
   }
 }
 
-/** Does the work with the control file system of FUSE at its place: usable, or read-only as in a sandbox. */
+/** Does the work with the control file system of FUSE in its place: usable, or read-only as in a sandbox. */
 export async function withFuseControl(writable: boolean, work: () => Promise<void>): Promise<void> {
   const place = "/sys/fs/fuse/connections";
   const mount = (...args: readonly string[]) => {

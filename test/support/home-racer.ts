@@ -1,4 +1,4 @@
-/** A hostile account's program: `racer MODE DIRECTORY VICTIM` works against whoever writes keys until it is killed. */
+/** A hostile account's program: `racer MODE DIRECTORY VICTIM` interferes with the writing of keys until it is killed. */
 
 import { dlopen, FFIType } from "bun:ffi";
 import {

@@ -7,16 +7,16 @@ import type { Account } from "../../src/protocol/host.ts";
 import { type Log, type LogFields, type LogLevel, silentLog } from "../../src/shared/log.ts";
 import { type DataLock, openDataLock } from "../../src/store/postgres/data-lock.ts";
 
-/** Real accounts are made only where somebody asked for it, and only as root. */
+/** Real accounts are created only on request, and only as root. */
 const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;
 
 const LOCK = "/run/uam-host-tests.lock";
-/** Milliseconds for the other host tests of this machine to end. */
+/** How long to wait for the other host tests on this machine, in milliseconds. */
 const PATIENCE = 15 * 60_000;
 
 /**
- * `describe` for tests that make accounts, skipped where they may not or, if told so, cannot run. Their names are fixed: one
- * file at a time on a machine; the lock goes with the process.
+ * `describe` for tests that create accounts, skipped if they may not or, if told so, cannot run. Account names are fixed: one
+ * file at a time on a machine; the lock ends with the process.
  */
 export function describeOnHost(name: string, tests: () => void, isPossible: () => boolean = () => true): void {
   describe.if(mayChangeHost && isPossible())(name, () => {
@@ -50,7 +50,7 @@ export function testSettings(overrides: Partial<HostSettings> = {}): HostSetting
   };
 }
 
-/** A key whose other half nobody has. */
+/** A public key whose private half nobody has. */
 const BASE64 = "AAAAC3NzaC1lZDI1NTE5AAAAIFBr/dqzta2r51dmoGYcCCUUz9/JwQPGUaIvDOjL9QKs";
 const FINGERPRINT = "SHA256:LMtNT4ZVS3oBOs14Rk+nNQ/6CKP7t1wWqJNCWH3LIfU";
 

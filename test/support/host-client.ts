@@ -1,4 +1,4 @@
-/** A host that runs as another user of the system: what it is told goes to a process of that user's. */
+/** A host that runs as another system user: calls are passed to a process of that user. */
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A host in a process of its own, for another user: reads calls as JSON lines, writes what came of each. Run by host-client.ts. */
+/** A host in a process of its own, for another user: reads calls as JSON lines, writes their results. Run by host-client.ts. */
 
 import { createInterface } from "node:readline";
 import { createHost } from "../../src/host/create-host.ts";

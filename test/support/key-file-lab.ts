@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { type KeyFile, keyFileOf } from "../../src/host/key-file/key-path.ts";
 
 export const isRoot = process.geteuid?.() === 0;
-/** As root, an uid nobody has, so that ownership is seen to change; else this process's own. */
+/** As root, a uid that nobody has, so that changes of ownership show; else this process's own. */
 export const ACCOUNT_UID = isRoot ? 58_801 : (process.geteuid?.() ?? 0);
 export const ACCOUNT_GID = isRoot ? 58_801 : (process.getegid?.() ?? 0);
 
@@ -57,24 +57,24 @@ export function createLab(parent = tmpdir()): Lab {
   };
 }
 
-/** The way to the key file of an account with that home. */
+/** The path to the key file of an account with that home. */
 export function targetIn(home: string, pattern = "%h/.ssh/authorized_keys"): KeyFile {
   return keyFileOf(pattern, { name: "ext_tlab", uid: ACCOUNT_UID, gid: ACCOUNT_GID, home });
 }
 
-/** Gives the path itself, never what it links to, to the account. */
+/** Makes the account the owner of the path itself, never of what it links to. */
 export function own(path: string): void {
   if (isRoot) chownSync(path, ACCOUNT_UID, ACCOUNT_GID);
 }
 
-/** A directory of the account's. */
+/** Creates a directory of the account's. */
 export function ownDirectory(path: string, mode = 0o700): void {
   mkdirSync(path, { mode });
   chmodSync(path, mode);
   own(path);
 }
 
-/** A file of the account's. */
+/** Creates a file of the account's. */
 export function ownFile(path: string, content: string, mode = 0o600): void {
   writeFileSync(path, content, { mode });
   own(path);

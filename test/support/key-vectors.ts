@@ -1,11 +1,11 @@
-/** The vectors under test/testdata/keys: a text, and what is expected of it. Their README says how they were made. */
+/** The vectors in test/testdata/keys: a text, and the expected result. Their README describes how they were made. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface KeyVector {
   readonly name: string;
   readonly why: string;
-  /** Whether ssh-keygen 9.2 took the text. */
+  /** Whether ssh-keygen 9.2 accepted the text. */
   readonly sshKeygenAccepts: boolean;
   readonly expected: Expected;
   readonly text: string;

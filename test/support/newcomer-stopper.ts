@@ -9,7 +9,7 @@ function lastPid(): number {
   return Number(readFileSync("/proc/loadavg", "utf8").trim().split(" ").at(-1));
 }
 
-// Only what runs as this uid can be hit; the kernel refuses the rest.
+// Only processes of this uid can be hit; the kernel refuses the rest.
 let next = lastPid() + 1;
 for (;;) {
   const last = lastPid();
@@ -19,7 +19,7 @@ for (;;) {
     try {
       process.kill(pid, signal);
     } catch {
-      // Not there, or not ours.
+      // Gone, or not ours.
     }
   }
   next = last + 1;

@@ -6,7 +6,7 @@ import { apiDocument, checkAnswer } from "./openapi.ts";
 describe("checkAnswer()", () => {
   const data = exampleOf({ $ref: "#/components/schemas/User" }, apiDocument.components.schemas) as object;
 
-  test("takes what is documented", () => {
+  test("accepts what is documented", () => {
     expect(() => check("GET", "/users/7", { status: 200, body: { data } })).not.toThrow();
     expect(() => check("GET", "/nothing", { status: 404, body: { error: "x" } })).not.toThrow();
   });

@@ -1,4 +1,4 @@
-/** Holds every answer that a test gets against the OpenAPI document, so that the document cannot say what is not so. */
+/** Checks every answer that a test gets against the OpenAPI document, so that the document stays true. */
 
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -25,7 +25,7 @@ const answers = createValidator(closeObjects(apiDocument));
 const requests = createValidator(apiDocument).addFormat("date-time", rfc3339());
 const compiled = new Map<string, ValidateFunction>();
 
-/** Throws unless the document says that this request may be answered like this. */
+/** Throws unless the document allows this answer to this request. */
 export function checkAnswer(exchange: Exchange): void {
   const { request, response } = exchange;
   if (request.url.includes("#") && response.status === 400) return;
@@ -35,7 +35,7 @@ export function checkAnswer(exchange: Exchange): void {
   const operation = template === undefined ? undefined : apiDocument.paths[template]?.[method];
   const where = `${request.method} ${path}: ${response.status}`;
   if (template === undefined || operation === undefined) {
-    // Refused before it is known to be no route: another origin (403). OPTIONS may be a preflight (204).
+    // Refused before the route is looked up: another origin (403). OPTIONS may be a preflight (204).
     const allowed = [template === undefined ? 404 : 405, 403, ...(method === "options" ? [204] : [])];
     if (!allowed.includes(response.status)) throw new Error(`${where} for what is not a route`);
     return;
@@ -72,7 +72,7 @@ function checkResponse({ request, response, text }: Exchange, operation: Operati
   }
 }
 
-/** What was accepted must be what the document says is accepted, and from whom. */
+/** An accepted request must be one that the document accepts, from a caller that it allows. */
 function checkRequest({ request, sent }: Exchange, operation: Operation, { where, place }: Spot): void {
   if (operation.security.length > 0 && !request.headers.has("cookie")) throw new Error(`${where} without a session`);
   if (
@@ -84,7 +84,7 @@ function checkRequest({ request, sent }: Exchange, operation: Operation, { where
   }
   const query = new URL(request.url).searchParams;
   for (const [index, parameter] of (operation.parameters ?? []).entries()) {
-    // An empty one is as if it were not there.
+    // An empty parameter counts as absent.
     const text = parameter.in === "query" ? query.getAll(parameter.name).find((given) => given !== "") : undefined;
     if (text === undefined) continue;
     const value = parameter.schema.type === "integer" ? Number(text) : text;

@@ -1,11 +1,11 @@
-/** A mail transport that keeps what it is given, and can be told to fail. */
+/** A mail transport that keeps its messages, and can be made to fail. */
 
 import type { MailMessage, MailTransport, SendResult } from "../../src/server/mail/mail.ts";
 
 export interface TestPost extends MailTransport {
-  /** What was taken, in order. */
+  /** The accepted messages, in order. */
   readonly sent: (MailMessage & { readonly key: string })[];
-  /** Decides what becomes of a message; all are taken until it is replaced. */
+  /** Decides the fate of a message; all are accepted until this is replaced. */
   answer: (message: MailMessage) => SendResult | Promise<SendResult>;
 }
 

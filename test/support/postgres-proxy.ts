@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "../../src/store/client.ts";
 
-/** "pass" lets all through; "before" cuts the connection before a commit arrives; "after" once it is done, answer unsaid. */
+/** "pass" passes everything; "before" cuts the connection before a commit arrives; "after" once it is done, without its answer. */
 export type Mood = "pass" | "before" | "after";
 
 export interface PostgresProxy {
@@ -44,7 +44,7 @@ export async function startPostgresProxy(target: ConnectionOptions): Promise<Pos
       isLosing = true;
       upstream.write(chunk);
     });
-    // The first answer after the commit is that it is done.
+    // The first answer after the commit confirms it.
     upstream.on("data", (chunk) => (isLosing ? cut() : void client.write(chunk)));
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());

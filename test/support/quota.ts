@@ -1,4 +1,4 @@
-/** A file system whose quota can be used up for everybody, root included: btrfs, whose quotas need no option of the kernel. */
+/** A file system whose quota can be used up for everybody, root included: btrfs, whose quotas need no kernel option. */
 
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } from "node:fs";
@@ -10,12 +10,12 @@ const QUOTA = "8M";
 export interface QuotaMount {
   /** Uses up what is left of the quota, as a file of the account's at `path`. */
   readonly fill: (path: string, uid: number) => void;
-  /** Sets no limit any more. */
+  /** Removes the limit. */
   readonly lift: () => void;
   readonly unmount: () => void;
 }
 
-/** False, and says so where nobody can overlook it, if this kernel has no btrfs: quotas are then not tested. */
+/** False, with a prominent warning, if this kernel has no btrfs: quotas are then not tested. */
 export function kernelHasQuota(): boolean {
   spawnSync("modprobe", ["btrfs"]);
   if (/\tbtrfs$/m.test(readFileSync("/proc/filesystems", "utf8"))) return true;
@@ -24,7 +24,7 @@ export function kernelHasQuota(): boolean {
   return false;
 }
 
-/** Mounts one over the directory. Throws, and says what is missing, where this machine cannot. */
+/** Mounts one over the directory. Throws, naming what is missing, if this machine cannot. */
 export function mountWithQuota(directory: string): QuotaMount {
   const files = mkdtempSync("/var/tmp/uam-test-quota-");
   const image = join(files, "image");

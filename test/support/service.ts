@@ -19,7 +19,7 @@ export interface Service {
   call(method: string, path: string, cookie: string, body?: unknown): Promise<ServiceAnswer>;
   /** What the service has logged. */
   log(): string;
-  /** Sends the signal and waits for the end; the exit code, or null if a signal ended it. */
+  /** Sends the signal and waits for the end; returns the exit code, or null if a signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -31,7 +31,7 @@ export interface ServiceAnswer {
 }
 
 /**
- * Starts `uam serve` in the directory, which holds its data too, and waits until it answers. `as` is a command that runs
+ * Starts `uam serve` in the directory, which also has its data, and waits until it answers. `as` is a command that runs
  * another, as another user.
  */
 export async function startService(

@@ -1,9 +1,9 @@
-/** A FUSE mount whose server never answers, as an account's owner can have one in his home. */
+/** A FUSE mount whose server never answers, such as an account's owner can have in their home. */
 
 import { spawn, spawnSync } from "node:child_process";
 import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 
-/** Does the work while it is mounted as the uid's own; does nothing where there is no FUSE. */
+/** Does the work while it is mounted as the uid's own; does nothing if there is no FUSE. */
 export async function withSilentFuse(
   path: string,
   uid: number,

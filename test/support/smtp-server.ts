@@ -1,4 +1,4 @@
-/** A real SMTP server for tests: Debian's exim4-daemon-light, on a loopback port, with STARTTLS and a login, keeping what it gets. */
+/** A real SMTP server for tests: Debian's exim4-daemon-light, on a loopback port, with STARTTLS and a login, which keeps its mail. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,13 +8,13 @@ import { join } from "node:path";
 
 export interface SmtpServer {
   readonly port: number;
-  /** The certificate that it shows for `localhost`, and that signed itself. */
+  /** Its self-signed certificate for `localhost`. */
   readonly ca: string;
   readonly user: "mailer";
   readonly password: "s3cret%/@";
-  /** The messages it took, whole, in no order. */
+  /** The complete messages that it accepted, in no order. */
   inbox(): readonly string[];
-  /** Nobody listens any more; connections are cut. */
+  /** Stops listening and cuts connections. */
   stop(): Promise<void>;
   /** Listens again on the same port. */
   start(): Promise<void>;
@@ -25,7 +25,7 @@ export interface SmtpServer {
 const EXIM = "/usr/sbin/exim4";
 
 /**
- * Starts a server that takes mail for any address after a login, refuses `refused@…` with 550, puts off `later@…` with 451 and answers
+ * Starts a server that accepts mail for any address after a login, refuses `refused@…` with 550, defers `later@…` with 451 and answers
  * `slow@…` after `delay` seconds. Throws if the Debian package is missing.
  */
 export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
@@ -50,7 +50,7 @@ export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
         // exim locks a mailbox by files beside it, for a moment: <name>.lock and <name>.lock.<host>.<time>.<pid>.
         .filter((name) => /^[\w-]+$/.test(name))
         .map((name) => readFileSync(join(directory, "inbox", name), "utf8"))
-        // exim writes a file bit by bit; one that ends with the last boundary is whole.
+        // exim writes a file piece by piece; one that ends with the last boundary is complete.
         .filter((mail) => /--\s*$/.test(mail)),
     async start() {
       daemon = spawn(EXIM, ["-C", config, "-bdf", "-q1h"], { stdio: "ignore", detached: true });
@@ -134,7 +134,7 @@ function makeCertificate(directory: string): string {
   return certificate;
 }
 
-/** Exim started by root works as its own user; started by anybody else, as that user. */
+/** Started by root, exim runs as its own user; started by anybody else, as that user. */
 function giveToExim(directory: string): void {
   chmodSync(directory, 0o755);
   if (process.getuid?.() === 0) spawnSync("chown", ["-R", "Debian-exim:Debian-exim", directory]);

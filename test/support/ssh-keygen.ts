@@ -1,4 +1,4 @@
-/** The real ssh-keygen as the yardstick for keys. There is no fallback: where it is missing, the tests fail. */
+/** The real ssh-keygen as the yardstick for keys. There is no fallback: if it is missing, the tests fail. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,10 +13,10 @@ export interface Listed {
   readonly type: string;
 }
 
-// A key that is in no test, to tell in the output of many lines which line it is about.
+// A key that no test uses, to show in the output which line a result belongs to.
 const MARKER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g marker";
 
-/** What `ssh-keygen -l -f` says of a file with just this text, or undefined if it refuses the file. */
+/** The output of `ssh-keygen -l -f` for a file with just this text, or undefined if it refuses the file. */
 export function listFile(text: string): Listed | undefined {
   return inDirectory((directory) => {
     const path = join(directory, "key");
@@ -28,7 +28,7 @@ export function listFile(text: string): Listed | undefined {
 }
 
 /**
- * What ssh-keygen says of each line, in one run: it skips the lines that hold no key, and a marker key follows each line.
+ * The output of ssh-keygen for each line, in one run: it skips the lines that contain no key, and a marker key follows each line.
  * None of the lines may contain a newline.
  */
 export function listLines(lines: readonly string[]): readonly (Listed | undefined)[] {

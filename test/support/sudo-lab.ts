@@ -19,7 +19,7 @@ export const NAME = "ext_tsudo";
 export const OTHER = "ext_tsudo2";
 export const MANY = [0, 1, 2].map((index) => `ext_tsudo-m${index}`);
 export const UID = 58_700;
-/** What a closing answers that owes nothing. */
+/** The result of a closing that owes nothing. */
 export const CLOSED = { refused: true, owed: [] };
 const RULES = "/etc/sudoers.d/uam-t";
 const RANGE = { first: UID, last: UID + 99 };
@@ -36,14 +36,14 @@ export interface SudoLab {
   readonly ssh: string;
   readonly keys: string;
   readonly rules: () => string;
-  /** Undefined takes the rules away. */
+  /** Undefined removes the rules. */
   readonly install: (rules: string | undefined) => void;
   readonly startHost: () => RemoteHost;
   /** Runs a script as the account, in its home. */
   readonly asAccount: (script: string) => void;
   /** Runs a program as the service's user. */
   readonly asService: (argv: readonly string[], environment?: Readonly<Record<string, string>>) => Ran;
-  /** Takes away what a test made. */
+  /** Removes what a test created. */
   readonly cleanUp: () => void;
   readonly remove: () => void;
 }
@@ -51,7 +51,7 @@ export interface SudoLab {
 export function createSudoLab(): SudoLab {
   removeService();
   expect(run("useradd", "-r", "-M", "-U", "-s", "/usr/sbin/nologin", SERVICE)).toMatchObject({ status: 0 });
-  // Not below /tmp: the way to a home must be root's alone.
+  // Not below /tmp: the path to a home must be root's alone.
   const base = mkdtempSync("/var/lib/uam-tsudo-");
   chmodSync(base, 0o755);
   const home = (name = NAME): string => join(base, name);
@@ -90,7 +90,7 @@ export function createSudoLab(): SudoLab {
   return lab;
 }
 
-/** The account as stored; no keys unless told. */
+/** The account as stored; without keys by default. */
 export function stored(overrides: Partial<Account> = {}): Account {
   return testAccount({ name: NAME, uid: UID, keys: [], ...overrides });
 }
@@ -99,7 +99,7 @@ export function run(command: string, ...args: readonly string[]): Ran {
   return spawnSync(command, args, { encoding: "utf8" });
 }
 
-/** Starts something as the account that nobody's exit ends. */
+/** Starts something as the account that outlives its parent. */
 export function startAs(uid: number, ...argv: readonly string[]): ChildProcess {
   const args = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", ...argv];
   const child = spawn("setpriv", args, { stdio: "ignore", detached: true, cwd: "/" });
@@ -131,7 +131,7 @@ function install(text: string | undefined): void {
 
 function cleanUp(home: (name: string) => string): void {
   for (let uid = UID; uid < UID + 10; uid++) {
-    // Once is not enough for what keeps forking.
+    // Once is not enough for processes that keep forking.
     for (let round = 0; round < 20 && running(uid) > 0; round++) run("pkill", "-KILL", "-U", String(uid));
   }
   for (const name of [NAME, OTHER, ...MANY]) {
@@ -143,7 +143,7 @@ function cleanUp(home: (name: string) => string): void {
   }
 }
 
-/** With what still runs as it: userdel refuses an account that is in use, for as long as the kernel takes to end that. */
+/** Including what still runs as it: userdel refuses an account in use, as long as the kernel takes to end its processes. */
 function removeService(): void {
   rmSync(RULES, { force: true });
   const deadline = performance.now() + 10_000;

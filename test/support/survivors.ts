@@ -1,11 +1,11 @@
-/** Processes of an account that do what they can not to be ended. */
+/** Processes of an account that do what they can to survive. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 
-/** What has begun to run as the account, and goes on for good; false until all of it has ended. */
+/** What has started as the account and runs forever; false until all of it has ended. */
 export type Survivor = { readonly ended: () => boolean };
 
 const HEADLESS = join(import.meta.dir, "headless-process.ts");
@@ -15,27 +15,27 @@ const CLONE_NEWUSER = 0x1000_0000;
 const SUBORDINATE = 3_000_000;
 const PR_SET_CHILD_SUBREAPER = 36;
 
-/** Each by what it is. */
+/** Each by its description. */
 export const SURVIVORS = {
-  /** Its first thread has ended, so that the kernel calls it a zombie, and the others go on. */
+  /** Its first thread has ended, so that the kernel calls it a zombie, and the others keep running. */
   headless: (uid: number) => start(process.execPath, HEADLESS, String(uid)),
-  /** Stops whatever else of its uid begins to run, as what is to end it does when it runs as the uid. */
+  /** Stops every other new process of its uid, such as one that runs as the uid in order to end it. */
   stopping: (uid: number) => repeat(uid, "kill STOP, -1"),
-  /** In a session and under a number of its own for a few hundred microseconds each time. */
+  /** In a new session and under a new pid for a few hundred microseconds each time. */
   fleeting: (uid: number) => repeat(uid, "exit if fork; POSIX::setsid()"),
-  /** In a user namespace of its own, which an administrator gave another uid to (subuid(5)). */
+  /** In its own user namespace, with another uid that an administrator assigned (subuid(5)). */
   "under a subordinate uid": (uid: number) => startSubordinate(uid),
   "stopping and fleeting": (uid: number) => repeat(uid, "kill STOP, -1; exit if fork; POSIX::setsid()"),
 } as const;
 
-/** In Perl, which Debian always has. A parent of root's takes in what ends, and ends when nothing is left. */
+/** In Perl, which Debian always has. A parent process of root's reaps children, and ends when none is left. */
 function repeat(uid: number, what: string): Promise<Survivor> {
   const reaper = `$| = 1; $SIG{CHLD} = 'IGNORE'; syscall(${SYS_PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
   const become = `POSIX::setgid(${uid}); POSIX::setuid(${uid}); $SIG{CHLD} = 'DEFAULT'; print "begun\\n";`;
   return start("/usr/bin/perl", "-MPOSIX", "-e", `${reaper} unless (fork) { ${become} while () { ${what} } } wait`);
 }
 
-/** What newuidmap(1) does, which not every machine has: root maps a uid into the namespace. */
+/** Does the work of newuidmap(1), which not every machine has: root maps a uid into the namespace. */
 function startSubordinate(uid: number): Promise<Survivor> {
   const map = (file: string) =>
     `open(F, '>', "/proc/$pid/${file}"); print F "0 ${uid} 1\\n1 ${SUBORDINATE} 1\\n"; close F;`;

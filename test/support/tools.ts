@@ -1,4 +1,4 @@
-/** Programs that some tests need beside Bun. */
+/** Programs that some tests need besides Bun. */
 
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 const DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /**
- * Whether tests that need these programs are to run: where one is missing they are shown as skipped, but with
+ * Whether tests that need these programs run: if one is missing they are shown as skipped, but with
  * UAM_TEST_HOST=1, as in CI, they run all the same, and fail.
  */
 export function needs(...programs: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-/** Running useradd, usermod, userdel, groupadd and chage, and saying what is wrong when they refuse. */
+/** Running useradd, usermod, userdel, groupadd and chage, and reporting what is wrong when they fail. */
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,8 +13,8 @@ const TRIES = 4;
 const PAUSE = 400;
 
 /**
- * Runs an account command. While another tool holds the lock it is tried for about a second more. Throws `internal`
- * with the command's own words, or with who holds the lock, left over ones included.
+ * Runs an account command. If another tool holds the lock, retries for about a second. Throws `internal`
+ * with the command's own message, or with who holds the lock, including a lock that a crash left behind.
  */
 export async function runAccountCommand(
   argv: readonly string[],
@@ -38,12 +38,12 @@ function isLocked(result: CommandResult): boolean {
   return result.exitCode !== 0 && LOCKED.test(result.stderr);
 }
 
-/** Who holds the lock of the account databases; shadow-utils takes over only the lock of a process that is gone. */
+/** Who holds the lock of the account databases; shadow-utils take over only the lock of a process that is gone. */
 async function describeLock(): Promise<string> {
   const seen = findLock();
   if (seen?.holder !== undefined)
     return `${seen.path} is held by process ${seen.holder}; wait for it, or remove the file if that is no account tool`;
-  // A tool that has just ended, or not yet written its number, leaves the same sight for a moment.
+  // A tool that has just ended, or has not yet written its pid, looks the same for a moment.
   await sleep(PAUSE);
   const still = findLock();
   if (seen !== undefined && still?.path === seen.path && still.content === seen.content && still.holder === undefined)
@@ -54,7 +54,7 @@ async function describeLock(): Promise<string> {
 interface Lock {
   readonly path: string;
   readonly content: string;
-  /** The process it names, if there is one. */
+  /** The process that it names, if there is one. */
   readonly holder: number | undefined;
 }
 

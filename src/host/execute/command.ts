@@ -6,7 +6,7 @@ import { UamError } from "../../shared/errors.ts";
 
 const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"] as const;
 const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as const;
-/** Milliseconds between the request to end and the order. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 500;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Where the host has a command that plans name by its usual path; undefined if it has none. */
+/** The path on this host of a command that plans name by its usual path; undefined if it has none. */
 export function findCommand(path: string): string | undefined {
   if (existsSync(path)) return path;
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -37,7 +37,7 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
     };
     child.stdout.on("data", collect("stdout"));
     child.stderr.on("data", collect("stderr"));
-    // SIGTERM first: shadow-utils take their lock files away. One that runs as a hostile owner he may have stopped.
+    // SIGTERM first: shadow-utils remove their lock files. A hostile owner may have stopped a command that runs as them.
     let timer = setTimeout(() => {
       child.kill("SIGTERM");
       timer = setTimeout(() => child.kill("SIGKILL"), GRACE);
@@ -53,7 +53,7 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
   });
 }
 
-/** A machine that has no room for a process is told of by an event, or at once. */
+/** A failure to start a process is reported by an event, or thrown at once. */
 function start(command: string, args: readonly string[]) {
   try {
     return spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
@@ -62,7 +62,7 @@ function start(command: string, args: readonly string[]) {
   }
 }
 
-/** A lock within this process: what is given to it runs one at a time, in the order it came. */
+/** A lock within this process: work given to it runs one at a time, in order of arrival. */
 export function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
   let tail: Promise<unknown> = Promise.resolve();
   return (work) => {

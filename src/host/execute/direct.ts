@@ -24,15 +24,15 @@ import { runWhereSystemdIs } from "./where-systemd-is.ts";
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
 
-/** Where the second version of control groups is mounted, alone or beside the first (systemd's hybrid hierarchy). */
+/** Where version 2 of control groups is mounted, alone or beside version 1 (systemd's hybrid hierarchy). */
 const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;
 
-/** What direct mode is given besides the log. */
+/** What direct mode needs besides the log. */
 export interface DirectMeans {
   readonly kernel: Kernel;
-  /** True for the uid of an account that the service made. */
+  /** True for the uid of an account that the service created. */
   readonly isOurs: (uid: number) => boolean;
-  /** Where sshd's own word is on which key opened a connection. */
+  /** Where sshd's own record is of which key opened a connection. */
   readonly journal: Journal;
 }
 
@@ -92,7 +92,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
   }
 }
 
-/** Without a process of its own, so that a machine that has no room for one keeps nothing from being ended. */
+/** Without a process of its own, so that it works on a machine that cannot start another one. */
 function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessEnder {
   const breakFuse = createFuseBreaker(isOurs);
   return {
@@ -109,7 +109,7 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
   };
 }
 
-/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); where it is absent or read-only, the sweep has to do. */
+/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); if it is absent or read-only, the sweep must suffice. */
 function killSlice(uid: number): void {
   for (const root of CGROUPS) {
     try {
@@ -129,7 +129,7 @@ function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    // A directory of that name (Red Hat's /var/spool/cron/tabs is none of an account's) is not what is meant.
+    // A directory of that name is not an account's file (Red Hat's /var/spool/cron/tabs, for example).
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error))) return;
     throw new UamError("internal", `Cannot remove ${path}: ${errorCode(error) || "unexpected error"}`, {
       cause: error,
@@ -137,7 +137,7 @@ function removeFile(path: string): void {
   }
 }
 
-/** The at daemon's spool belongs to the daemon, so it is opened without following a link and worked on from inside. */
+/** The at daemon's spool belongs to the daemon, so it is opened without following a link, and files are removed relative to it. */
 function removeOwnedFiles(path: string, uid: number): void {
   const { base, name: last } = splitHome(path);
   const opened: number[] = [];

@@ -17,14 +17,14 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
     async endUnproven(account, fingerprint) {
       const { message, fields } = describeSessionEnd(account, fingerprint);
       log.info(`would ${message}`, fields);
-      // Without a proof, which only the host has, everything ends.
+      // Without proof, which only the host has, everything ends.
       return false;
     },
     view: viewOf(layout),
   };
 }
 
-/** Every account that it is asked about is there, as it should be, and nothing of it is looked at. */
+/** Every account in question exists and is as it should be; nothing of it is inspected. */
 function viewOf(layout: Layout): HostView {
   return {
     accounts: (accounts) => tableOf(layout, accounts),

@@ -1,4 +1,4 @@
-/** What carries changes out and looks at the host, and how a change reads in a log. */
+/** What carries out changes and inspects the host, and how a change reads in a log. */
 
 import type { Account, AccountRef } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -10,25 +10,25 @@ import type { Change } from "../plan/plan.ts";
 import type { ListedProcess } from "../processes/processes.ts";
 import type { Mount } from "../walk.ts";
 
-/** How a mode of execution changes the host and looks at it. */
+/** How a mode of execution changes and inspects the host. */
 export interface Executor {
   /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
   apply(change: Change): Promise<void>;
   /**
-   * Ends the sessions of an account that none of its keys but this one is proven to have opened. False if that cannot be told,
-   * or they keep coming: then everything of the account has to end.
+   * Ends the sessions of an account that no key other than this one is proven to have opened. False if that cannot be established,
+   * or new ones keep appearing: then everything of the account has to end.
    */
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
   readonly view: HostView;
 }
 
-/** How a mode sees the host. A dry run sees each account that it is asked about as it should be, and looks at none. */
+/** How a mode sees the host. A dry run takes each account in question to be as it should be, and inspects none. */
 export interface HostView {
-  /** The host's accounts; asked about these. With shadow entries only where this process itself may read them. */
+  /** The host's accounts, these among them. With shadow entries only if this process itself may read them. */
   accounts(accounts: readonly AccountRef[]): AccountTable;
-  /** The shadow entries of those accounts of the table; undefined if nobody tells. */
+  /** The shadow entries of those accounts in the table; undefined if they cannot be read. */
   shadow(names: readonly string[]): Promise<AccountTable["shadow"]>;
-  /** True if something of that name exists; a link is not followed. */
+  /** True if something with that name exists; a link is not followed. */
   exists(path: string): boolean;
   processes(): readonly ListedProcess[];
   mounts(): readonly Mount[];
@@ -42,7 +42,7 @@ export interface HostView {
   uidKnown(uid: number): Promise<boolean>;
 }
 
-/** The table with the shadow entries of those accounts, where this process itself may not read them. */
+/** The table with the shadow entries of those accounts, read by other means if this process may not read them. */
 export async function completeTable(
   view: HostView,
   table: AccountTable,
@@ -53,7 +53,7 @@ export async function completeTable(
     : table;
 }
 
-/** Carries the changes out one after the other and stops at the first that fails: for giving access. */
+/** Carries out the changes one after the other and stops at the first that fails: for giving access. */
 export async function applyInOrder(executor: Executor, changes: readonly Change[]): Promise<void> {
   for (const change of changes) await executor.apply(change);
 }
@@ -64,7 +64,7 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** Carries all of them out, whatever fails: for taking access away. Returns what did. */
+/** Carries out all of them, whatever fails: for taking access away. Returns the failures. */
 export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
   const failures: Failure[] = [];
   for (const change of changes) {
@@ -74,7 +74,7 @@ export async function applyAll(executor: Executor, changes: readonly Change[], l
   return failures;
 }
 
-/** Undefined if the work is done, else why not, as a sentence. Nothing that goes wrong keeps what comes next from being tried. */
+/** Undefined if the work is done, else why not, as a sentence. No failure prevents the next step from being tried. */
 export async function attempt(work: () => Promise<unknown>, log: Log): Promise<string | undefined> {
   try {
     await work();
@@ -85,7 +85,7 @@ export async function attempt(work: () => Promise<unknown>, log: Log): Promise<s
   }
 }
 
-/** The ending of a revoked key's sessions as a log line; which processes that are shows only when it is done. */
+/** The ending of a revoked key's sessions as a log line; which processes these are shows only when it is done. */
 export function describeSessionEnd(
   account: AccountRef,
   fingerprint: string | undefined,
@@ -100,7 +100,7 @@ export function describeChange(change: Change): { readonly message: string; read
     case "account-command":
       return { message: "run", fields: { argv: change.argv } };
     case "systemd-command":
-      return { message: "run where systemd is", fields: { argv: change.argv } };
+      return { message: "run if systemd is running", fields: { argv: change.argv } };
     case "end-processes":
       return {
         message: "end every process",
@@ -121,7 +121,7 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "write", fields };
     }
     case "retire-keys":
-      return { message: "move away keys that sshd would read too", fields: { path: change.file.path } };
+      return { message: "move away keys that sshd would also read", fields: { path: change.file.path } };
     case "remove-file":
       return { message: "remove", fields: { path: change.path } };
     case "remove-owned-files":
@@ -131,7 +131,7 @@ export function describeChange(change: Change): { readonly message: string; read
     case "set-aside":
       return { message: "move away", fields: { path: `${change.base}/${change.path.join("/")}` } };
     case "make-trash":
-      return { message: "make the directory for what is deleted", fields: { base: change.base } };
+      return { message: "create the directory for what is deleted", fields: { base: change.base } };
     case "empty-trash": {
       const { base, account } = change;
       return { message: "delete what was moved away", fields: { base, ...(account === undefined ? {} : { account }) } };

@@ -1,4 +1,4 @@
-/** Whether sudo mode can work here; what to do where it cannot. */
+/** Whether sudo mode can work here, and what to do if it cannot. */
 
 import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { DAY, systemClock } from "../../shared/clock.ts";
@@ -13,13 +13,13 @@ import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-comma
 import { commandsFor } from "./sudo-rules.ts";
 import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.ts";
 
-/** Questions to sudo at a time. */
+/** How many questions sudo is asked at a time. */
 const AT_ONCE = 8;
 const REGEX_SINCE = [1, 9, 10] as const;
-/** Without these the service works: systemd's are a help, FUSE and the spools are not on every host. */
+/** The service works without these: systemd's are a help, and not every host has FUSE and the spools. */
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
-/** Sentences that each name a fault and its remedy; none if sudo mode can do its work. Changes nothing. */
+/** Sentences that each name a fault and its remedy; none if sudo mode can work. Changes nothing. */
 export async function checkSudo(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
@@ -51,7 +51,7 @@ export function strayKeyFiles(layout: Layout, patterns: readonly string[]): read
     .map((file) => file.path);
 }
 
-/** What this sshd cannot be asked, it does not fail here: reconcile reports what it reads. */
+/** An sshd that cannot be asked is no fault here: reconcile reports what it reads. */
 async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
   const ask = (argv: readonly string[]) => runSudo({ as: "root", argv });
   const patterns = (await createKeyFilePatterns(settings.tools, ask).of(EXAMPLE.name)) ?? [];
@@ -106,7 +106,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   ];
 }
 
-/** sudo can be asked about a command as an owner only if there is one; before the first account its list has to do. */
+/** sudo can be asked about a command run as an owner only if there is one; before the first account its list must suffice. */
 async function isListed(
   command: SudoCommand,
   owner: string | undefined,

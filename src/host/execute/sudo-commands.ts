@@ -1,4 +1,4 @@
-/** The commands that sudo mode runs, each with whom it runs as. Pure; the sudoers file is made from these very commands. */
+/** The commands that sudo mode runs, each with the user it runs as. Pure; the sudoers file is made from these very commands. */
 
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -8,7 +8,7 @@ import type { HostSettings, Layout } from "../settings.ts";
 import { settingsCommand } from "../sshd/sshd.ts";
 
 /**
- * `root`; or the account's `owner`; or `observer`, which has the owner's rights to files and nobody else's, but a real uid
+ * `root`; or the account's `owner`; or `observer`, which has only the owner's rights to files, but a real uid
  * of the service's: the owner can neither trace it nor change what it says (ptrace(2), access mode checks).
  */
 export type RunAs = "root" | "owner" | "observer";
@@ -22,14 +22,14 @@ export interface SudoCommand {
 const VIEW = "--format=%f/%u/%g/%s%n";
 const SAFE_PATH = /^[A-Za-z0-9._/-]+$/;
 
-/** Where homes go that wait to be deleted. */
+/** Where homes wait to be deleted. */
 export function trashPath(base: string): string {
   return `${base === "/" ? "" : base}/.uam-trash`;
 }
 
 /**
- * Throws `invalid` for a layout that sudo mode cannot serve: key files must be in the homes, where their owner may write
- * them, and paths must hold nothing that sudoers would read as its own syntax.
+ * Throws `invalid` for a layout that sudo mode does not support: key files must be in the homes, where their owner may write
+ * them, and paths must contain nothing that sudoers would read as its own syntax.
  */
 export function requireSudoLayout(layout: Layout): void {
   const fail = (message: string): never => {
@@ -58,18 +58,18 @@ export function directoriesOf(file: KeyFile): readonly string[] {
   return file.owned.slice(1).map((_, index) => [file.owner.home, ...file.owned.slice(1, index + 2)].join("/"));
 }
 
-/** Looks at the directories and the file themselves, never through a link in the last place. */
+/** Inspects the directories and the file themselves, never the target of a link in the last place. */
 export function viewCommand(file: KeyFile): SudoCommand {
   return { as: "observer", argv: ["/usr/bin/stat", VIEW, "--", ...directoriesOf(file), file.path] };
 }
 
-/** Prints the file; neither follows a link nor waits for a FIFO or a lease. */
+/** Prints the file; follows no link and does not wait for a FIFO or a lease. */
 export function readCommand(file: KeyFile): SudoCommand {
   const how = ["iflag=nofollow,nonblock,fullblock", `bs=${MAX_KEY_FILE}`, "count=1", "status=none"];
   return { as: "observer", argv: ["/usr/bin/dd", `if=${file.path}`, ...how] };
 }
 
-/** Lets the owner of a home into it again. */
+/** Gives the owner of a home access to it again. */
 export function openHomeCommand(home: string): SudoCommand {
   return { as: "owner", argv: ["/usr/bin/chmod", "u+rwx", "--", home] };
 }
@@ -102,14 +102,14 @@ export function endConnectionsCommand(account: AccountRef): SudoCommand {
   return { as: "root", argv: ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", title] };
 }
 
-/** Kills all that look for the account's processes finds; the account can do nothing to root's. */
+/** Kills the account's processes as root, by a listing of them; the account can do nothing to root's processes. */
 export function killSeenCommands({ uid }: AccountRef): readonly SudoCommand[] {
   return ["-u", "-U"].map((which) => ({ as: "root", argv: ["/usr/bin/pkill", "-KILL", which, String(uid)] }));
 }
 
 /**
  * Kills every process of the account at one moment, by this very program as root: a program that became the account's uid and
- * then ran another (setpriv(1) and kill(1)) could be stopped and killed by it, since that makes the saved uid its own, too.
+ * then ran another (setpriv(1) and kill(1)) could be stopped and killed by it, since that sets the saved uid, too.
  */
 export function sweepCommand({ uid }: AccountRef, program: readonly string[]): SudoCommand {
   return { as: "root", argv: [...program, "sweep", String(uid)] };
@@ -132,7 +132,7 @@ export function makeTrashCommand(base: string): SudoCommand {
   return { as: "root", argv: ["/usr/bin/mkdir", "-m", "0700", "--", trashPath(base)] };
 }
 
-/** Renames a home into the trash. The home's own entry is in a directory of root's, so its owner can only choose what moves. */
+/** Renames a home into the trash. The home's own entry is in a directory of root's, so the owner can only choose what is moved. */
 export function moveHomeCommand(base: string, name: string, mark: string): SudoCommand {
   return { as: "root", argv: ["/usr/bin/mv", "-T", "--", `${base}/${name}`, `${trashPath(base)}/${name}.${mark}`] };
 }

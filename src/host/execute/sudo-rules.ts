@@ -1,4 +1,4 @@
-/** Every command that sudo mode can run for an account, made by the very plans and commands that are carried out. Pure. */
+/** Every command that sudo mode can run for an account, taken from the very plans and commands that are carried out. Pure. */
 
 import type { Account } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -41,11 +41,11 @@ import {
   viewCommand,
 } from "./sudo-commands.ts";
 
-/** What stands for values that differ from call to call. */
+/** Placeholders for values that differ from call to call. */
 export interface Example {
   /** Open, so that its expiry date is in the commands. */
   readonly account: Account;
-  /** Names a home gets in the trash. */
+  /** Names that a home gets in the trash. */
   readonly mark: string;
   /** A path below a home, without the slash at its beginning. */
   readonly below: string;
@@ -53,9 +53,9 @@ export interface Example {
   readonly names: string;
 }
 
-/** What else the commands depend on. */
+/** What the commands depend on besides. */
 export interface SudoMeans {
-  /** How this very program is run. */
+  /** How this program is run. */
   readonly program: readonly string[];
   readonly tools?: HostSettings["tools"];
 }

@@ -1,4 +1,4 @@
-/** Running one command through `sudo -n`, for as long as it may take and no longer. */
+/** Running one command through `sudo -n`, with a time limit. */
 
 import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
@@ -9,22 +9,22 @@ const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "U
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const DENIED =
   /^(?:sudo: (?:a password is required|.*not allowed)|Sorry, user )|may not run sudo|not in the sudoers file/m;
-/** What to do about a rule that is missing; ends every message about one. */
+/** What to do about a missing rule; ends every message about one. */
 export const REMEDY = 'write what "uam sudoers" prints to /etc/sudoers.d/uam';
 
 export interface SudoOptions {
-  /** Whose account; for commands that do not run as root. */
+  /** The account's name; for commands that do not run as root. */
   readonly user?: string;
-  /** What standard input reads: an open file; else nothing. */
+  /** An open file for standard input; without it, nothing. */
   readonly input?: number;
-  /** Milliseconds; 30 s unless told. */
+  /** Milliseconds; 30 s by default. */
   readonly timeout?: number;
 }
 
 /**
  * Runs it to its end, or gives up on it: then the exit code is -1. Throws `internal`, naming the remedy, if sudo does not
- * allow it. A command that runs as a hostile owner may be stopped by him, or hand its output pipe on to another process of
- * his, and cannot always be killed from here; neither keeps this call from ending.
+ * allow it. A hostile owner may stop a command that runs as them, or pass its output pipe on to another process of
+ * theirs, and it cannot always be killed from here; neither prevents this call from ending.
  */
 export function runSudo(command: SudoCommand, options: SudoOptions = {}): Promise<CommandResult> {
   return execute(["-n", ...userOptions(command, options), "--", ...resolve(command.argv)], options).then((result) => {
@@ -45,7 +45,7 @@ export function askSudo(...argv: readonly string[]): Promise<CommandResult> {
   return execute(argv, { timeout: 10_000 });
 }
 
-/** Where sudo will find the command: what is not one of the system's may be where only root can look. */
+/** The path where sudo will find the command; one that is not the system's may be where only root can look. */
 export function locateForRoot(path: string): string | undefined {
   return findCommand(path) ?? (/^(?:\/usr)?\/s?bin\/[^/]+$/.test(path) ? undefined : path);
 }
@@ -90,7 +90,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
     };
     const timer = setTimeout(() => {
       settle(-1);
-      // Fails for a process of root's or the owner's, which is then an error of the child: the next ending of processes reaches it.
+      // Fails for a process of root's or the owner's, as an error of the child: the next ending of processes reaches it.
       child.kill("SIGKILL");
     }, options.timeout ?? 30_000);
     child.on("error", (cause) => {
@@ -102,7 +102,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
   });
 }
 
-/** A machine that has no room for a process is told of by an event, or at once. */
+/** A failure to start a process is reported by an event, or thrown at once. */
 function start(sudo: string, args: readonly string[], input: number | undefined) {
   try {
     return spawn(sudo, args, { env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" });

@@ -35,7 +35,7 @@ import { runSudo } from "./sudo-run.ts";
 import { OWN_VIEW } from "./view.ts";
 import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
-/** Accounts asked for in one command. */
+/** How many accounts one command asks for. */
 const NAMES_AT_ONCE = 100;
 const DELETE_TIMEOUT = 20_000;
 const KILL_TIMEOUT = 2_000;
@@ -51,13 +51,13 @@ export function createSudoExecutor(log: Log, program: readonly string[]): Execut
       log.debug(`host: ${message}`, fields);
       await execute(change, log, ender);
     },
-    // Proof of which key opened a session is root's to read.
+    // Only root can read the proof of which key opened a session.
     endUnproven: async () => false,
     view,
   };
 }
 
-/** Files in the homes are looked at with their owner's rights, shadow entries and the trash through root. */
+/** Files in the homes are inspected with their owner's rights, shadow entries and the trash as root. */
 const view: HostView = {
   ...OWN_VIEW,
   shadow: readShadow,
@@ -75,13 +75,13 @@ async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<v
     case "end-processes":
       return endProcesses(change.account, ender);
     case "kill":
-      // Numbers cannot be pinned in sudoers: all of an account's processes end, or none.
+      // Pids cannot be pinned in sudoers: all of an account's processes end, or none.
       throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
     case "write-keys":
       return writeKeysAsOwner(change.file, change.text, readMounts());
     case "retire-keys":
       if (await emptyAsOwner(change.file, readMounts()))
-        log.warn(`security: ${change.file.path}, which sshd reads too, held keys and was emptied`, {
+        log.warn(`security: ${change.file.path}, which sshd also reads, contained keys and was emptied`, {
           account: change.file.owner.name,
         });
       return;
@@ -115,7 +115,7 @@ function sudoEnder(program: readonly string[]): ProcessEnder {
   };
 }
 
-/** Without room for another process a command counts as one that failed; a rule that is missing is a fault. */
+/** If no process can be started, the command counts as failed; a missing rule is a fault. */
 async function runIfPossible(argv: readonly string[]) {
   return await runSudo({ as: "root", argv }).catch((error: unknown) => {
     if (error instanceof UamError && error.cause !== undefined) return { exitCode: -1, stderr: error.message };
@@ -123,7 +123,7 @@ async function runIfPossible(argv: readonly string[]) {
   });
 }
 
-/** Where this process can see that there is nothing, sudo is not asked. */
+/** If this process can see that there is nothing, sudo is not run. */
 async function removeFile(path: string): Promise<void> {
   try {
     if (lstatSync(path).isDirectory()) return;
@@ -141,7 +141,7 @@ async function requireDone(command: ReturnType<typeof removeFileCommand>): Promi
   throw new UamError("internal", `${command.argv[0]?.split("/").at(-1)} refused ${command.argv.at(-1)}: ${words}`);
 }
 
-/** Each as the owner of the home. What stays keeps nothing but the removal of the home. */
+/** Each as the owner of the home. What stays prevents only the removal of the home. */
 async function detachFuse(home: string, uid: number, log: Log): Promise<void> {
   const { base, name } = splitHome(home);
   const own = () => (existsSync(base) ? fuseMountsOf(readMounts(), `${realpathSync(base)}/${name}`, uid) : []);
@@ -157,7 +157,7 @@ async function detachFuse(home: string, uid: number, log: Log): Promise<void> {
 /** A home is renamed as root, from one directory of root's into another. What is in a home is never touched by root. */
 async function setAside(change: Extract<Change, { kind: "set-aside" }>): Promise<void> {
   const [name = "", ...below] = change.path;
-  // Of a new home's skeleton only the key file matters, and that is written next.
+  // In a new home's skeleton only the key file matters, and that is written next.
   if (below.length > 0) return;
   const home = `${change.base}/${name}`;
   const stat = lstatSync(home, { throwIfNoEntry: false });
@@ -189,13 +189,13 @@ async function listTrash(base: string): Promise<readonly string[]> {
   return result.stdout.split("\n").filter((name) => name !== "");
 }
 
-/** Nobody but root has a way into the trash, so the tree stands still while rm(1) works, which follows no link. */
+/** Only root can enter the trash, so the tree does not change while rm(1) works, which follows no link. */
 async function emptyTrash(base: string, account: string | undefined): Promise<TrashLeft> {
   const names = ofAccount(await listTrash(base), account);
   return await emptyEach(base, names, (_, name) => deleteFromTrash(base, name));
 }
 
-/** A name that direct mode gave has no rule. */
+/** There is no rule for a name that direct mode gave. */
 async function deleteFromTrash(base: string, name: string): Promise<CommandResult> {
   try {
     return await runSudo(deleteTrashCommand(base, name), { timeout: DELETE_TIMEOUT });
@@ -210,7 +210,7 @@ async function readShadow(names: readonly string[]): Promise<ReadonlyMap<string,
     const result = await runSudo(shadowCommand(names.slice(start, start + NAMES_AT_ONCE)));
     // getent(1): 2 if one of them has no entry.
     if (result.exitCode !== 0 && result.exitCode !== 2) {
-      throw new UamError("internal", `Cannot look up expiry dates: getent ended with ${result.exitCode}`);
+      throw new UamError("internal", `Cannot look up expiry dates: getent exited with ${result.exitCode}`);
     }
     for (const [name, entry] of parseShadow(result.stdout)) entries.set(name, entry);
   }

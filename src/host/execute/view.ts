@@ -9,7 +9,7 @@ import { trashOf } from "../remove-home.ts";
 import { errorCode, readMounts } from "../walk.ts";
 import type { HostView } from "./executor.ts";
 
-/** What needs nobody's help to be seen. */
+/** What this process can see without help. */
 export const OWN_VIEW: HostView = {
   accounts: readAccounts,
   shadow: async () => readAccounts().shadow,

@@ -1,4 +1,4 @@
-/** What is asked of systemd where it runs: a convenience on top of what ends processes for certain. */
+/** Commands for systemd, if it runs: a convenience beside what ends processes for certain. */
 
 import type { Log } from "../../shared/log.ts";
 import { isSystemdHost } from "../../shared/systemd.ts";
@@ -9,7 +9,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command where systemd is. That it fails (no such session, no bus, no process left) is no error, and only logged. */
+/** Runs the command if systemd runs. A failure (no such session, no bus, no process left) is no error, and only logged. */
 export async function runWhereSystemdIs(
   argv: readonly string[],
   log: Log,
@@ -17,5 +17,5 @@ export async function runWhereSystemdIs(
 ): Promise<void> {
   if (!isSystemdHost()) return;
   const { exitCode, stderr } = await run(argv);
-  if (exitCode !== 0) log.debug(`host: ${argv[0]} ended with ${exitCode}`, { argv, stderr });
+  if (exitCode !== 0) log.debug(`host: ${argv[0]} exited with ${exitCode}`, { argv, stderr });
 }

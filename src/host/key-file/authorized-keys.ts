@@ -6,12 +6,12 @@ import { encodeKey, type KeyType, readKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
 
 /**
- * How the host's sshd takes `expiry-time=`: `utc` with a final `Z` (OpenSSH 9.1 and later), `local` in the host's own
+ * How the host's sshd reads `expiry-time=`: `utc` with a final `Z` (OpenSSH 9.1 and later), `local` in the host's own
  * time zone without one (7.7 to 9.0, which refuse every key whose line has the `Z`).
  */
 export type ExpiryFormat = { readonly kind: "utc" } | { readonly kind: "local" };
 
-/** A key that a line of a file holds, in canonical form whatever way the line spells it. */
+/** A key in a line of a file, in canonical form however the line spells it. */
 export interface AuthorizedKey {
   readonly type: KeyType;
   readonly base64: string;
@@ -22,7 +22,7 @@ const DAY = 24 * 60 * 60 * SECOND;
 const LAST_EXPIRY = Date.UTC(9999, 11, 30);
 
 /**
- * The whole file: one line a key, in the order given, each ending with a newline; the empty string for no keys. sshd
+ * The whole file: one line per key, in the order given, each ending with a newline; the empty string for no keys. sshd
  * refuses every key from the second of `expireAt` on. Throws `internal` for a key that is not in the stored, canonical form.
  */
 export function renderAuthorizedKeys(keys: readonly HostKey[], expireAt: Date, expiry: ExpiryFormat): string {
@@ -34,8 +34,8 @@ export function renderAuthorizedKeys(keys: readonly HostKey[], expireAt: Date, e
 /**
  * Every key of an accepted type for which sshd would find a line in `text`, in the order of the lines. Like sshd it skips
  * comments and options, and sees through other spellings of a key: white space inside the base64, other names of the type,
- * padded numbers. It errs towards finding: a line that sshd would refuse, for its options or bad base64, may count too.
- * Never throws, and takes time in proportion to the text.
+ * padded numbers. It finds too many rather than too few: a line that sshd would refuse, for its options or bad base64, may count too.
+ * Never throws, and takes time proportional to the length of the text.
  */
 export function readAuthorizedKeys(text: string): readonly AuthorizedKey[] {
   return text.split("\n").flatMap((line) => {
@@ -55,7 +55,7 @@ export function readAuthorizedKeys(text: string): readonly AuthorizedKey[] {
 function expiryTime(expireAt: Date, expiry: ExpiryFormat): string {
   const second = Math.floor(expireAt.getTime() / SECOND) * SECOND - SECOND;
   if (Number.isNaN(second)) throw new UamError("internal", "The expiry date for the authorized keys is not a date");
-  // Beyond these bounds sshd cannot read the time and would ignore the line: 0 is no time to it, years have four digits.
+  // Beyond these bounds sshd cannot read the time and would ignore the line: 0 does not count as a time, years have four digits.
   const last = Math.min(Math.max(second, DAY), LAST_EXPIRY);
   if (expiry.kind === "utc") return `${digits(last)}Z`;
   return digits(last + smallestOffset(last));
@@ -93,7 +93,7 @@ function keyAt(text: string): AuthorizedKey | undefined {
   return "malformed" in key ? undefined : { type: key.type, base64: encodeKey(key).toString("base64") };
 }
 
-/** What follows the options at the start of `text` (misc.c, sshkey_advance_past_options), without leading blanks. */
+/** The text after the options at the start of `text` (misc.c, sshkey_advance_past_options), without leading blanks. */
 function afterOptions(text: string): string {
   let quoted = false;
   let end = 0;

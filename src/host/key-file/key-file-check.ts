@@ -1,4 +1,4 @@
-/** Whether an account's authorized-keys file is as it should be, looked at without following, waiting for or changing anything. */
+/** Whether an account's authorized-keys file is as it should be, checked without following, waiting for or changing anything. */
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Stats } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
@@ -7,7 +7,7 @@ import type { KeyFile } from "./key-path.ts";
 
 const TEMPORARY = /^\.uam\.[0-9a-f]{32}$/;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** What the owner can cause by renaming, removing or leasing (EAGAIN) while we work; another attempt may get through. */
+/** What the owner can cause by renaming, removing or leasing (EAGAIN) while we work; another attempt may succeed. */
 export const RACES: ReadonlySet<string> = new Set([
   "ENOENT",
   "EEXIST",
@@ -20,12 +20,12 @@ export const RACES: ReadonlySet<string> = new Set([
   "EAGAIN",
 ]);
 
-/** What keeps the file from being as `writeKeyFile` leaves it, as a clause; undefined if nothing does. Changes nothing. */
+/** How the file differs from what `writeKeyFile` writes, as a clause; undefined if it does not. Changes nothing. */
 export function keyFileDifference(target: KeyFile, text: string, mounts: readonly Mount[]): string | undefined {
   return look(target, text, { mounts, leftovers: true });
 }
 
-/** As `keyFileDifference`, with a choice: a temporary file beside the file is a difference or is not. */
+/** Like `keyFileDifference`, with a choice whether a temporary file beside the file is a difference. */
 export function look(
   target: KeyFile,
   text: string,
@@ -65,7 +65,7 @@ function fileDifference(target: KeyFile, stat: Stats, text: string): string | un
   return stat.size === Buffer.byteLength(text) ? undefined : "its content differs";
 }
 
-/** A mount on the way is none of the owner's files; a FUSE server could even make the call hang. */
+/** A mount on the path is not the owner's file; a FUSE server could even make the call hang. */
 export function requireNoMount(target: KeyFile, mounts: readonly Mount[]): void {
   if (target.owned.length === 0 || mounts.length === 0) return;
   const base = target.trusted === "/" ? "" : realTrusted(target);
@@ -74,7 +74,7 @@ export function requireNoMount(target: KeyFile, mounts: readonly Mount[]): void 
     const allowed = mount.path === top && target.inHome && !mount.type.startsWith("fuse");
     const onTheWay = `${base}/${target.owned.join("/")}/${target.file}/`.startsWith(`${mount.path}/`);
     if (onTheWay && !allowed) {
-      throw new UamError("internal", `${mount.path} is a mount point on the way to ${target.path}: unmount it`);
+      throw new UamError("internal", `${mount.path} is a mount point on the path to ${target.path}: unmount it`);
     }
   }
 }
@@ -87,7 +87,7 @@ function realTrusted(target: KeyFile): string {
   }
 }
 
-/** Files named as our temporary ones. Removing another process's makes it try again; the owner's own are his loss. */
+/** Files named like our temporary ones. If another process loses one, it tries again; if the owner made one, it is their loss. */
 export function leftovers(directory: number): readonly string[] {
   return readdirSync(`/proc/self/fd/${directory}`, { withFileTypes: true })
     .filter((entry) => TEMPORARY.test(entry.name) && !entry.isDirectory())

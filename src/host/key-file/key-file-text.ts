@@ -1,4 +1,4 @@
-/** What sshd would find in a key file, read without following a link of the owner's and without waiting for anything. */
+/** What sshd would find in a key file, read without following the owner's links and without waiting for anything. */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -6,21 +6,21 @@ import { at, errorCode, type Mount, openDirectory, openTrusted } from "../walk.t
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 
-/** More than any key file; a key behind it would be missed, so a longer file is one that cannot be told. */
+/** More than any key file has; a key after it would be missed, so the content of a longer file counts as unknown. */
 export const MAX_KEY_FILE = 4_194_304;
-/** Where no file is, no key is. */
+/** If there is no file, there is no key. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);
-/** The same where each part was looked at first: what has become a link since its owner swapped, and sshd may follow it. */
+/** The same where each part was checked first: its owner swapped in what has become a link since, and sshd may follow it. */
 const GONE: ReadonlySet<string> = new Set(["ENOENT", "ENXIO"]);
 
 export interface KeyFileText {
   /** Empty if there is no file. */
   readonly text: string;
-  /** Why there may be more to it, as a clause that begins with a verb: then it counts as holding any key. */
+  /** Why the file may contain more, as a clause that begins with a verb: then it counts as containing any key. */
   readonly problem?: string;
 }
 
-/** One in a home is read without following any link, as it is its owner's; one elsewhere as sshd reads it. */
+/** A file in a home is its owner's and is read without following any link; one elsewhere as sshd reads it. */
 export function readKeyFile(file: KeyFile, mounts: readonly Mount[]): KeyFileText {
   return file.inHome ? readInHome(file, mounts) : readOutside(file.path);
 }
@@ -40,7 +40,7 @@ function readInHome(file: KeyFile, mounts: readonly Mount[]): KeyFileText {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     return textOf(keep(opened, openSync(at(directory, file.file), flags)));
   } catch (error) {
-    if (error instanceof UamError) return { text: "", problem: `cannot be looked at: ${publicMessage(error)}` };
+    if (error instanceof UamError) return { text: "", problem: `cannot be inspected: ${publicMessage(error)}` };
     return unread(error, GONE);
   } finally {
     for (const fd of opened) closeSync(fd);
@@ -62,7 +62,7 @@ function readOutside(path: string): KeyFileText {
   }
 }
 
-/** sshd takes keys from regular files only (auth2-pubkeyfile.c). */
+/** sshd reads keys from regular files only (auth2-pubkeyfile.c). */
 function textOf(fd: number): KeyFileText {
   const stat = fstatSync(fd);
   if (!stat.isFile()) return { text: "" };

@@ -1,5 +1,5 @@
 /** The safe full rewrite of an authorized-keys file whose directory belongs to a hostile account. Synchronous throughout:
- *  an `await` between opening a descriptor and its last use would let its number name something else. */
+ *  during an `await` between opening a descriptor and its last use, its number could come to name something else. */
 
 import { randomBytes } from "node:crypto";
 import {
@@ -22,7 +22,7 @@ import type { KeyFile } from "./key-path.ts";
 import { shrinkInPlace, writeAll } from "./shrink.ts";
 
 const ATTEMPTS = 50;
-/** What a write did: `notes` are sentences about hostile things that were set aside, for the log. */
+/** The outcome of a write: `notes` are sentences about hostile things that were set aside, for the log. */
 export interface KeyFileWrite {
   readonly changed: boolean;
   readonly notes: readonly string[];
@@ -30,10 +30,10 @@ export interface KeyFileWrite {
 
 /**
  * Makes the file hold exactly `text`, with owner and modes as `target.holding` says (in a home: 0600 in a directory of mode
- * 0700, both owned by the account), and reads it back along the path from `/`. Writes nothing if that is so already. Never follows a link, never opens, changes or
- * removes what is not in the account's own directories. On failure (throws `internal`) the file is wholly the old one; or,
- * if only the last sync failed, wholly the new one; or, where the disk is full and the new text no longer than the old,
- * empty: never a mixture.
+ * 0700, both owned by the account), and reads it back along the path from `/`. Writes nothing if that is so already. Never
+ * follows a link, and never opens, changes or removes what is not in the account's own directories. On failure (throws
+ * `internal`) the file is completely the old one; or, if only the last sync failed, completely the new one; or, if the disk is
+ * full and the new text is no longer than the old, empty: never a mixture.
  */
 export function writeKeyFile(target: KeyFile, text: string, mounts: readonly Mount[]): KeyFileWrite {
   const notes: string[] = [];
@@ -60,7 +60,7 @@ export function writeKeyFile(target: KeyFile, text: string, mounts: readonly Mou
 }
 
 /**
- * Moves away a second file that sshd would read keys from, within its own directory, so that no key lives on in it; what a
+ * Moves away a second file that sshd would read keys from, within its own directory, so that no key in it stays valid; what a
  * link points to is left alone. Returns a sentence for the log if there was one. Only for files in the home: one elsewhere is
  * an administrator's. Throws `internal` if its owner keeps putting it back.
  */
@@ -104,7 +104,7 @@ function openOrSetAside(target: KeyFile, parent: number, name: string, notes: st
   }
 }
 
-/** Opens the directories on the way, making or replacing the account's own (never the home), and runs `work` in the last. */
+/** Opens the directories on the path, creating or replacing the account's own (never the home), and runs `work` in the last. */
 function withOwnedDirectory(
   target: KeyFile,
   mounts: readonly Mount[],
@@ -157,11 +157,11 @@ function openOwned(target: KeyFile, parent: number, name: string, notes: string[
   try {
     const stat = fstatSync(fd);
     if (stat.dev !== fstatSync(parent).dev) {
-      throw new UamError("internal", `${name} on the way to ${target.path} is a mount point: unmount it`);
+      throw new UamError("internal", `${name} on the path to ${target.path} is a mount point: unmount it`);
     }
     const { uid, gid, directoryMode } = target.holding;
     if (stat.uid !== uid) {
-      // Only the directory just made may be given away: it is ours and empty.
+      // Only the directory that was just created may be given away: it is ours and empty.
       if (made && stat.uid === ownUid() && readdirSync(`/proc/self/fd/${fd}`).length === 0) {
         fchownSync(fd, uid, gid);
       } else {
@@ -219,7 +219,7 @@ function removeTemporary(directory: number, name: string): void {
 function setAside(target: KeyFile, directory: number, name: string, notes: string[]): void {
   const aside = `${name}.uam-aside.${randomBytes(8).toString("hex")}`;
   renameSync(at(directory, name), at(directory, aside));
-  notes.push(`${name} on the way to ${target.path} was not this service's and is now ${aside}`);
+  notes.push(`${name} on the path to ${target.path} did not belong to this service and is now ${aside}`);
 }
 
 function requireHome(target: KeyFile): void {

@@ -1,4 +1,4 @@
-/** Where an account's authorized-keys file is, and who owns which part of the way to it. Pure. */
+/** Where an account's authorized-keys file is, and who owns which part of the path to it. Pure. */
 
 import { UamError } from "../../shared/errors.ts";
 
@@ -10,7 +10,7 @@ export interface Owner {
   readonly home: string;
 }
 
-/** To whom a key file and the directories of its account belong, and with which modes. */
+/** Who owns a key file and the directories of its account, and their modes. */
 export interface Holding {
   readonly uid: number;
   readonly gid: number;
@@ -18,30 +18,30 @@ export interface Holding {
   readonly fileMode: number;
 }
 
-/** A way to a file: first through directories only root can change, then through the account's own. */
+/** A path to a file: first through directories that only root can change, then through the account's own. */
 export interface KeyFile {
   readonly owner: Owner;
   /** The whole path, for messages. */
   readonly path: string;
   /** Absolute; every part of it must belong to root and be closed to others. */
   readonly trusted: string;
-  /** Directories below `trusted` that are the account's alone; the hostile part where they are in its home. */
+  /** Directories below `trusted` that are the account's alone; the hostile part if they are in its home. */
   readonly owned: readonly string[];
   readonly file: string;
-  /** The account itself in its home. Elsewhere root, and the account's group may read: nobody can put a key back. */
+  /** In a home the account itself. Elsewhere root, and the account's group may read: nobody can put a key back. */
   readonly holding: Holding;
-  /** The first of `owned` is the home, which is never made and never replaced. */
+  /** The first of `owned` is the home, which is never created and never replaced. */
   readonly inHome: boolean;
 }
 
-/** Expands `%u %h %U %%` as sshd does (sshd_config(5), AuthorizedKeysFile); a relative result begins at the home. */
+/** Expands `%u %h %U %%` as sshd does (sshd_config(5), AuthorizedKeysFile); a relative result is relative to the home. */
 export function expandKeyPath(pattern: string, owner: Owner): string {
   const tokens: Readonly<Record<string, string>> = { u: owner.name, h: owner.home, U: String(owner.uid), "%": "%" };
   const path = pattern.replace(/%(.)/g, (whole, token: string) => tokens[token] ?? whole);
   return path.startsWith("/") ? path : `${owner.home}/${path}`;
 }
 
-/** The way to the account's authorized-keys file. Throws `internal` if the path has `.` or `..` in it. */
+/** The path to the account's authorized-keys file. Throws `internal` if the path has `.` or `..` in it. */
 export function keyFileOf(pattern: string, owner: Owner): KeyFile {
   const path = expandKeyPath(pattern, owner);
   const parts = path.split("/").filter((part) => part !== "");
@@ -65,7 +65,7 @@ export function keyFileOf(pattern: string, owner: Owner): KeyFile {
   };
 }
 
-/** The files besides the account's own that sshd reads keys from, by its patterns (`none` is no file). */
+/** The files other than the account's own that sshd reads keys from, by its patterns (`none` is no file). */
 export function otherKeyFilesOf(patterns: readonly string[], ours: KeyFile): readonly KeyFile[] {
   return patterns
     .filter((pattern) => pattern !== "none")

@@ -1,4 +1,4 @@
-/** Making a key file shorter where it is: that needs neither an inode nor a block, whatever its owner has used up. */
+/** Shortening a key file in place: that needs neither an inode nor a block, whatever its owner has used up. */
 
 import {
   closeSync,
@@ -15,14 +15,14 @@ import { at, errorCode, type Mount, openDirectory, openTrusted } from "../walk.t
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 
-/** How often a file is tried whose owner has a lease on it or keeps replacing it. */
+/** How often to try a file whose owner has a lease on it or keeps replacing it. */
 const ATTEMPTS = 20;
 const RETRIED: ReadonlySet<string> = new Set(["EAGAIN", "ENOENT"]);
 
 /**
- * Overwrites the file in the open directory with a text that is no longer than it is. False, and nothing changed, if the file
- * is not a regular one of the owner's, or is shorter. If the text finds no room even so, the file is left empty and the
- * error thrown. How many names the file has does not matter: whatever they are, it is the owner's.
+ * Overwrites the file in the open directory with a text that is no longer than its content. False, with nothing changed, if the file
+ * is not a regular one of the owner's, or is shorter. If there is no room for the text even so, the file is left empty and the
+ * error thrown. How many names the file has does not matter: it is the owner's file under all of them.
  */
 export function shrinkInPlace(target: KeyFile, directory: number, text: string): boolean {
   const fd = openSync(at(directory, target.file), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -46,9 +46,9 @@ export function shrinkInPlace(target: KeyFile, directory: number, text: string):
 }
 
 /**
- * The same on the way from `/`, with nothing made or moved on it. If the text cannot be written, or is longer, the file is
- * emptied all the same, and if that is refused, its name is removed; that is false, for what should be in it is missing. A
- * file that is missing is as good as empty. Throws what the system refused the removal with.
+ * The same along the path from `/`, with nothing created or moved on it. If the text cannot be written, or is longer, the file is
+ * emptied all the same, and if that is refused, its name is removed; the result is then false, as its content is missing. A
+ * missing file counts as empty. Throws the system's error if the removal is refused.
  */
 export function shrinkOrEmpty(target: KeyFile, text: string, mounts: readonly Mount[]): boolean {
   for (let attempt = 1; ; attempt++) {
@@ -70,12 +70,12 @@ function shrinkOrEmptyIn(target: KeyFile, directory: number, text: string): bool
       if (errorCode(error) === "" || RETRIED.has(errorCode(error))) throw error;
     }
   }
-  // Where a quota is used up even this is refused (btrfs), but no removal is; of a link only the link goes.
+  // With a used-up quota even this is refused (btrfs), but a removal never is; of a link only the link is removed.
   unlinkSync(at(directory, target.file));
   return text === "";
 }
 
-/** Runs `work` in the directory of the file, as it is now; throws ENOTDIR or ELOOP if a link is on the way. */
+/** Runs `work` in the directory of the file, as it is now; throws ENOTDIR or ELOOP if a link is on the path. */
 function inDirectory<T>(target: KeyFile, mounts: readonly Mount[], work: (directory: number) => T): T {
   requireNoMount(target, mounts);
   const opened: number[] = [];

@@ -1,4 +1,4 @@
-/** The authorized-keys file in sudo mode: written as the account's owner, looked at in a way he cannot interfere with. */
+/** The authorized-keys file in sudo mode: written as the account's owner, inspected in a way they cannot interfere with. */
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
@@ -21,18 +21,18 @@ import { type KeyFileText, MAX_KEY_FILE } from "./key-file-text.ts";
 import type { KeyFile } from "./key-path.ts";
 
 const ATTEMPTS = 4;
-/** A hostile owner can make commands slow; a whole write takes no longer than this, in milliseconds. */
+/** A hostile owner can slow commands down; a whole write takes no longer than this, in milliseconds. */
 const BUDGET = 4_000;
-/** For one command of these. */
+/** The limit for each of these commands. */
 const COMMAND_TIMEOUT = 2_000;
 const TYPE = 0o170000;
 const DIRECTORY = 0o040000;
 const REGULAR = 0o100000;
 const LINK = 0o120000;
-/** Where the text is put for install(1) to read; the first that can be written. Names are gone before anything is in it. */
+/** Where the text is put for install(1) to read: the first that can be written. The file's name is removed before anything is in it. */
 const STAGES = ["/run/uam", "/var/lib/uam", "/tmp", "/dev/shm"] as const;
 
-/** What stat(1) said of one path. */
+/** What stat(1) reported about one path. */
 export interface View {
   readonly mode: number;
   readonly uid: number;
@@ -40,33 +40,33 @@ export interface View {
   readonly size: number;
 }
 
-/** A key file as it is: why it is not as it should be, and whether sshd could read a key from it. */
+/** The state of a key file: why it is not as it should be, and whether sshd could read a key from it. */
 interface Finding {
   readonly difference: string | undefined;
   readonly home: number;
   readonly directories: readonly (View | undefined)[];
   readonly filled: boolean;
-  /** The same of a file that could be the owner's; what root keeps behind a link is no key of his. */
+  /** The same for a file that could be the owner's; what root keeps behind a link is not their key. */
   readonly hisOwn: boolean;
 }
 
-/** What keeps the file from being as `writeKeysAsOwner` leaves it, as a clause; undefined if nothing does. */
+/** How the file differs from what `writeKeysAsOwner` writes, as a clause; undefined if it does not. */
 export async function keyFileDifference(
   file: KeyFile,
   text: string,
   mounts: readonly Mount[],
 ): Promise<string | undefined> {
   const found = await look(file, text, { mounts, deadline: now() + BUDGET });
-  // Nothing better can be had where the owner's own link or file blocks the way, and no key is there to be read.
+  // Nothing better is possible if the owner's own link or file blocks the path, and there is no key to be read.
   return text === "" && !found.hisOwn && obstacle(file, found) !== undefined ? undefined : found.difference;
 }
 
 /**
- * Makes the file hold exactly `text`, mode 0600, in directories of mode 0700, and looks whether it does. Only commands that
- * run as the owner touch the home, so nothing he sets up there reaches what is not his. Not atomic: between install's removal
+ * Makes the file hold exactly `text`, mode 0600, in directories of mode 0700, and checks that it does. Only commands that
+ * run as the owner touch the home, so nothing they set up there affects what is not theirs. Not atomic: between install's removal
  * of the old file and the end of the new one the file is missing or incomplete. Throws `conflict` if a link or file of the
- * owner's blocks the way and `internal` if he keeps changing it; an empty text is satisfied
- * where sshd can read no key of his.
+ * owner's blocks the path and `internal` if they keep changing it; an empty text is satisfied
+ * if sshd can read no key of theirs.
  */
 export async function writeKeysAsOwner(file: KeyFile, text: string, mounts: readonly Mount[]): Promise<void> {
   const deadline = now() + BUDGET;
@@ -124,7 +124,7 @@ export async function keyFileText(file: KeyFile, mounts: readonly Mount[]): Prom
     return read.exitCode === 0 ? { text: read.stdout } : { text: "", problem: "cannot be read" };
   } catch (error) {
     if (!(error instanceof UamError)) throw error;
-    return { text: "", problem: `cannot be looked at: ${publicMessage(error)}` };
+    return { text: "", problem: `cannot be inspected: ${publicMessage(error)}` };
   }
 }
 
@@ -149,7 +149,7 @@ async function look(
   const home = requireHome(file);
   const options = () => ({ user: file.owner.name, timeout: timeLeft(how.deadline) });
   const result = await runSudo(viewCommand(file), options());
-  // stat(1) ends with 1 where a path is missing; anything else told us nothing.
+  // stat(1) exits with 1 if a path is missing; any other failure tells us nothing.
   if (result.exitCode !== 0 && result.exitCode !== 1) throw unanswered(file);
   const views = parseViews(result.stdout);
   const paths = directoriesOf(file);
@@ -166,7 +166,7 @@ async function look(
   return { ...finding, difference: differs ? "its content differs" : undefined };
 }
 
-/** The home's mode, seen from outside: it and the way to it must be what they were made as. */
+/** The home's mode, seen from outside: it and the path to it must be as they were created. */
 function requireHome(file: KeyFile): number {
   const { home, name, uid } = file.owner;
   closeSync(openTrusted(file.trusted));
@@ -200,7 +200,7 @@ function canHoldKeys(view: View | undefined, uid = view?.uid): boolean {
   return (view.mode & TYPE) === LINK || ((view.mode & TYPE) === REGULAR && view.size > 0 && view.uid === uid);
 }
 
-/** What the owner put in the way that the commands we may use cannot remove; undefined if there is no such thing. */
+/** What the owner put on the path that the commands we may use cannot remove; undefined if there is nothing. */
 function obstacle(file: KeyFile, found: Finding): string | undefined {
   const paths = directoriesOf(file);
   const blocked = found.directories.findIndex((view) => view !== undefined && !isDirectory(view));
@@ -212,7 +212,7 @@ function obstacle(file: KeyFile, found: Finding): string | undefined {
     : undefined;
 }
 
-/** Gives `work` an open file that holds the text and has no name; an empty text needs no room anywhere. */
+/** Gives `work` an open file that contains the text and has no name; an empty text needs no space anywhere. */
 async function withInput(text: string, work: (fd: number) => Promise<unknown>): Promise<void> {
   const fd = text === "" ? openSync("/dev/null", constants.O_RDONLY) : stage(text);
   try {
@@ -233,7 +233,7 @@ function stage(text: string): number {
       fd = openSync(path, flags, 0o600);
       unlinkSync(path);
       for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset, bytes.length - offset);
-      // The owner can take the descriptor from install(1), which opens it anew as him; public keys are no secret, and nobody else can name the file.
+      // The owner can take the descriptor from install(1), which runs as them; public keys are no secret, and nobody else can open it.
       fchmodSync(fd, 0o644);
       const readOnly = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY);
       closeSync(fd);
@@ -244,14 +244,14 @@ function stage(text: string): number {
       cause = error;
     }
   }
-  throw new UamError("internal", `No room to prepare a key file in any of ${STAGES.join(", ")}`, { cause });
+  throw new UamError("internal", `No space to prepare a key file in any of ${STAGES.join(", ")}`, { cause });
 }
 
 function unanswered(file: KeyFile): UamError {
-  return new UamError("internal", `Cannot look at ${file.path} of ${file.owner.name}: stat did not answer`);
+  return new UamError("internal", `Cannot inspect ${file.path} of ${file.owner.name}: stat did not answer`);
 }
 
-/** At least a moment, so that a look at the end of the time can still succeed. */
+/** At least a moment, so that a check at the end of the time can still succeed. */
 function timeLeft(deadline: number): number {
   return Math.max(200, Math.min(COMMAND_TIMEOUT, deadline - now()));
 }

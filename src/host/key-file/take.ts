@@ -1,4 +1,4 @@
-/** Taking keys out of an account's files as root, whatever their owner, a full disk or an attribute does against it. */
+/** Taking keys out of an account's files as root, despite anything their owner, a full disk or an attribute does against it. */
 
 import { closeSync, readlinkSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -12,8 +12,8 @@ import { shrinkOrEmpty } from "./shrink.ts";
 const CHATTR = "/usr/bin/chattr";
 
 /**
- * Makes the file hold exactly `text`, as `writeKeyFile` does. Where that fails, the text is put into the file as it is, if it
- * is no longer; else the file is emptied, and the failure thrown: what remains to be done is to write the keys that stay.
+ * Makes the file hold exactly `text`, as `writeKeyFile` does. If that fails, the text is written into the existing file, if it
+ * is no longer; else the file is emptied and the failure thrown: what remains to be done is to write the keys that stay.
  * Throws `internal` also if not even that could be done.
  */
 export function takeFromKeyFile(target: KeyFile, text: string, mounts: readonly Mount[]): Promise<KeyFileWrite> {
@@ -27,24 +27,24 @@ export function takeFromKeyFile(target: KeyFile, text: string, mounts: readonly 
   });
 }
 
-/** Moves away a file that sshd would read besides ours, or empties it where it is; see `retireKeyFile`. */
+/** Moves away a file that sshd would read besides ours, or empties it in place; see `retireKeyFile`. */
 export function takeOtherKeyFile(target: KeyFile, mounts: readonly Mount[]): Promise<string | undefined> {
   return withoutFlags(target, () => {
     try {
       return retireKeyFile(target, mounts);
     } catch (error) {
       if (!target.inHome || attempted(() => shrinkOrEmpty(target, "", mounts)) !== true) throw error;
-      return `${target.path}, which sshd reads too, could not be moved away (${publicMessage(error)}) and was emptied`;
+      return `${target.path}, which sshd also reads, could not be moved away (${publicMessage(error)}) and was emptied`;
     }
   });
 }
 
-/** Takes the flags off an open directory that keep even root from renaming or deleting it; see `withoutFlags`. */
+/** Removes the flags of an open directory that prevent even root from renaming or deleting it; see `withoutFlags`. */
 export async function clearDirectoryFlags(directory: number): Promise<void> {
   await clearFlags(directory, ".");
 }
 
-/** Undefined if it throws: then the failure that led to it is the one to tell of. */
+/** Undefined if it throws: then the failure that led to it is the one to report. */
 function attempted<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -55,9 +55,9 @@ function attempted<T>(work: () => T): T | undefined {
 }
 
 /**
- * Does the work; if the system says that it is not permitted, once more without the immutable and append-only attributes
- * (chattr(1)) on the way and on the file. Only root can have set them, as restored backups and images do; only who has
- * CAP_LINUX_IMMUTABLE can take them off.
+ * Does the work; if the system does not permit it, once more without the immutable and append-only attributes
+ * (chattr(1)) on the path and on the file. Only root can have set them, as restored backups and images do; only a process with
+ * CAP_LINUX_IMMUTABLE can remove them.
  */
 async function withoutFlags<T>(target: KeyFile, work: () => T): Promise<T> {
   try {
@@ -88,7 +88,7 @@ async function clearFlagsOnTheWay(target: KeyFile): Promise<void> {
   }
 }
 
-/** By the open directory, so that no link on the way there is followed; chattr(1) itself passes over one in the last place. */
+/** Through the open directory, so that no link on the path is followed; chattr(1) itself skips one in the last place. */
 async function clearFlags(directory: number, name: string): Promise<void> {
   if (findCommand(CHATTR) === undefined) return;
   await runCommand([CHATTR, "-f", "-i", "-a", "--", `/proc/${readlinkSync("/proc/self")}/fd/${directory}/${name}`]);

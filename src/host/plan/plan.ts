@@ -1,4 +1,4 @@
-/** What is wanted, turned into a list of changes as data. Pure: nothing here looks at the host or at the clock. */
+/** Turns a desired state into a list of changes as data. Pure: nothing here reads the host or the clock. */
 
 import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
@@ -8,22 +8,22 @@ import type { Process } from "../processes/processes.ts";
 import type { Layout } from "../settings.ts";
 
 export type Change =
-  /** A shadow-utils command, run while no other of ours runs. */
+  /** A shadow-utils command; only one of ours runs at a time. */
   | { readonly kind: "account-command"; readonly argv: readonly string[]; readonly accept: readonly number[] }
-  /** A command that makes sense only where systemd runs, and whose failure changes nothing that must hold. */
+  /** A command that makes sense only where systemd runs, and whose failure breaks no guarantee. */
   | { readonly kind: "systemd-command"; readonly argv: readonly string[] }
-  /** Ends all processes of the account, and sshd's own for connections that are just logging in as it; see `endProcesses`. */
+  /** Ends all processes of the account, and sshd's own for connections that are logging in to it; see `endProcesses`. */
   | { readonly kind: "end-processes"; readonly account: AccountRef }
-  /** Kills just these processes, those of them that are still the same ones. */
+  /** Kills exactly these processes, if they are still the same ones. */
   | { readonly kind: "kill"; readonly processes: readonly Process[] }
   /**
-   * Makes the file hold exactly the text. To `give`, it stays as it was if that fails (`writeKeyFile`); to `take`, whatever
-   * can be done is done that no other key stays in it (`takeFromKeyFile`).
+   * Makes the file hold exactly the text. To `give`, it stays as it was if that fails (`writeKeyFile`); to `take`, everything
+   * possible is done so that no other key stays in it (`takeFromKeyFile`).
    */
   | { readonly kind: "write-keys"; readonly file: KeyFile; readonly text: string; readonly purpose: Purpose }
-  /** Makes sure that the file, which sshd would read besides ours, holds no key; see `retireKeyFile`. */
+  /** Makes sure that the file, which sshd would read in addition to ours, contains no key; see `retireKeyFile`. */
   | { readonly kind: "retire-keys"; readonly file: KeyFile }
-  /** Removes a file (not a directory) from a directory of the system's; it may be missing. */
+  /** Removes a file (not a directory) from a system directory; it may be missing. */
   | { readonly kind: "remove-file"; readonly path: string }
   /** Removes the files in a spool directory that belong to the uid. */
   | { readonly kind: "remove-owned-files"; readonly directory: string; readonly uid: number }
@@ -31,33 +31,33 @@ export type Change =
   | { readonly kind: "detach-fuse"; readonly path: string; readonly uid: number }
   /** Renames what is at `<base>/<path…>` into the root-only trash of `base`; it may be missing. */
   | { readonly kind: "set-aside"; readonly base: string; readonly path: readonly string[]; readonly uid: number }
-  /** Makes the trash of `base`, so that nothing that is deleted later needs room for it. */
+  /** Creates the trash of `base`, so that deleting something later needs no space for it. */
   | { readonly kind: "make-trash"; readonly base: string }
   /**
-   * Deletes what is in the trash of `base`: what that account left, or all of it. Fails if something is left that does not go
-   * away by itself; what merely takes long is for the next time.
+   * Deletes what is in the trash of `base`: what that account left, or all of it. Fails if something is left that cannot be
+   * deleted without help; what merely takes long is left for the next time.
    */
   | { readonly kind: "empty-trash"; readonly base: string; readonly account?: string };
 
 /** Whether a change gives access or takes it away. */
 export type Purpose = "give" | "take";
 
-/** What an account's shadow entry should say. */
+/** What an account's shadow entry should contain. */
 export interface WantedShadow {
   readonly password: string | undefined;
   readonly expires: number;
 }
 
-/** For what does not depend on the account. */
+/** For plans that do not depend on the account. */
 export const EXAMPLE: AccountRef = { name: hostAccountOf("example"), uid: 20_000 };
-/** Any day long past, and not 0, which pam_unix(8) and shadow(5) read differently. */
+/** Any day long past, but not 0, which pam_unix(8) and shadow(5) read differently. */
 export const SHUT_DAY = 1;
 /** A password that never matches, but does not count as locked where PAM is off, as `!` would. */
 export const NO_PASSWORD = "*";
 
 /**
  * The account's expiry day: PAM refuses from the beginning (UTC) of that day on, so it is the day after `expireAt`: a backstop
- * that is never earlier than the time itself. Shadow days are UTC whatever the host's zone, so a number is given, not a date.
+ * that is never earlier than the time itself. Shadow days are UTC whatever the host's time zone, so a number is given, not a date.
  */
 export function expiryDay(expireAt: Date): number {
   return Math.floor(expireAt.getTime() / DAY) + 1;
@@ -70,22 +70,22 @@ export function wantedShadow(account: Account): WantedShadow {
     : { password: undefined, expires: SHUT_DAY };
 }
 
-/** The home of an account that is made now. */
+/** The home of an account that is created now. */
 export function homeOf(layout: Layout, name: string): string {
   return `${layout.homeBase}/${name}`;
 }
 
-/** The account as it will be in /etc/passwd if nobody took its uid as a gid; for plans before it exists. */
+/** The account as it will be in /etc/passwd unless its uid is already taken as a gid; for plans before it exists. */
 export function expectedOwner(layout: Layout, account: AccountRef): Owner {
   return { name: account.name, uid: account.uid, gid: account.uid, home: homeOf(layout, account.name) };
 }
 
-/** Makes the marker group; 9 is groupadd's word that somebody just did. */
+/** Creates the marker group; groupadd exits with 9 if it exists by now. */
 export function planMarkerGroup(layout: Layout): readonly Change[] {
   return [accountCommand(["/usr/sbin/groupadd", "--system", "--", layout.markerGroup], [0, 9])];
 }
 
-/** Makes the account, its own group and its home; nothing the skeleton has in `.ssh` stays. */
+/** Creates the account, its own group and its home; nothing that the skeleton has in `.ssh` stays. */
 export function planCreate(layout: Layout, account: Account): readonly Change[] {
   const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"];
   const ageing = ["PASS_MAX_DAYS=-1", "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"];
@@ -101,7 +101,7 @@ export function planCreate(layout: Layout, account: Account): readonly Change[] 
   ];
 }
 
-/** Takes back what a crash in the middle of `planCreate` left; the home there can only be a copy of the skeleton. */
+/** Removes what a crash in the middle of `planCreate` left; such a home can only be a copy of the skeleton. */
 export function planDiscardHalfCreated(layout: Layout, account: AccountRef): readonly Change[] {
   return [
     accountCommand(["/usr/sbin/userdel", "--", account.name], [0, 6]),
@@ -114,12 +114,12 @@ export function planKeys(layout: Layout, owner: Owner, text: string, purpose: Pu
   return [{ kind: "write-keys", file: keyFileOf(layout.authorizedKeysFile, owner), text, purpose }];
 }
 
-/** Moves away other files in the home that sshd would read keys from; one elsewhere is an administrator's. */
+/** Moves away other files in the home that sshd would read keys from; one elsewhere is the administrator's. */
 export function planRetireKeys(files: readonly KeyFile[]): readonly Change[] {
   return files.filter((file) => file.inHome).map((file): Change => ({ kind: "retire-keys", file }));
 }
 
-/** Sets expiry day and password, open or shut. */
+/** Sets expiry day and password, for an open or a shut account. */
 export function planShadow(account: Account): readonly Change[] {
   const wanted = wantedShadow(account);
   const password = wanted.password === undefined ? [] : ["-p", wanted.password];
@@ -131,18 +131,18 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
 }
 
-/** The shutting of an account, in the order in which it is done; `end` once more at the end. */
+/** How an account is shut, in this order; `end` is repeated at the end. */
 export interface ShutPlan {
   /** What makes sshd refuse every key. */
   readonly refuse: readonly Change[];
   readonly end: readonly Change[];
-  /** Nothing scheduled, and no key in the files that are the account's. */
+  /** Leaves nothing scheduled, and no key in the account's own files. */
   readonly clear: readonly Change[];
 }
 
 /**
- * Shuts the account: no new login first, then nothing left running, then nothing scheduled and no key, then what slipped in
- * between. What still runs would schedule itself again, and put a key back.
+ * Shuts the account: first no new login, then nothing left running, then nothing scheduled and no key, then what slipped in
+ * between. Anything still running would schedule itself again and put a key back.
  */
 export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[]): ShutPlan {
   const detach: Change = { kind: "detach-fuse", path: owner.home, uid: owner.uid };
@@ -153,26 +153,26 @@ export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[
   };
 }
 
-/** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be set right. */
+/** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be corrected. */
 export function planOpen(account: Account, keyChanges: readonly Change[]): readonly Change[] {
   return [...keyChanges, ...planShadow(account)];
 }
 
-/** Removes everything that would start a process of the account by itself. Paths of Debian, Red Hat and SUSE. */
+/** Removes everything that would start a process of the account without a login. Paths of Debian, Red Hat and SUSE. */
 export function planNoJobs(account: AccountRef): readonly Change[] {
   const crontabs = ["/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron"];
   return [
     { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name] },
     { kind: "remove-file", path: `/var/lib/systemd/linger/${account.name}` },
     ...crontabs.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
-    // With what a crontab(1) that was killed leaves beside them.
+    // Including what a killed crontab(1) leaves beside them.
     ...[...crontabs, "/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at"].map(
       (directory): Change => ({ kind: "remove-owned-files", directory, uid: account.uid }),
     ),
   ];
 }
 
-/** Ends the account's processes: what systemd knows of, and then all there are. */
+/** Ends the account's processes: those that systemd knows, and then all of them. */
 export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
   return [
     { kind: "systemd-command", argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", `user-${uid}.slice`] },
@@ -210,7 +210,7 @@ export function trashBases(layout: Layout, owner: Owner = expectedOwner(layout, 
   return [...new Set([splitHome(owner.home).base, ...(keys.inHome ? [] : [keys.trusted])])];
 }
 
-/** The directory a home is in, and its name there. */
+/** The directory that a home is in, and its name there. */
 export function splitHome(home: string): { readonly base: string; readonly name: string } {
   const cut = home.lastIndexOf("/");
   return { base: home.slice(0, cut) || "/", name: home.slice(cut + 1) };

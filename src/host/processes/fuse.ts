@@ -1,23 +1,23 @@
-/** Connections of file systems in user space (FUSE), whose servers can keep whoever asks them from ever ending. */
+/** Connections of file systems in user space (FUSE), whose servers can prevent a process that uses them from ever ending. */
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { errorCode } from "../walk.ts";
 import type { ListedProcess } from "./processes.ts";
 
 const CONNECTIONS = "/sys/fs/fuse/connections";
-/** Where a process sleeps that waits for a server's answer; the names of functions in fs/fuse/dev.c and file.c. */
+/** Where a process sleeps while it waits for a server's answer: names of functions in fs/fuse/dev.c and file.c. */
 const WAITING_FOR_SERVER = /^(?:__)?(?:fuse_\w+|request_wait_answer)(?:\.\w+)*$/;
 
 export interface FuseConnection {
   /** The minor number of the mount's device. */
   readonly number: string;
-  /** Who mounted it, as the kernel recorded it, in whatever namespace that was. */
+  /** Who mounted it, as the kernel recorded it, in whatever namespace. */
   readonly uid: number;
-  /** Requests that have no answer yet. */
+  /** Requests without an answer so far. */
   readonly waiting: number;
 }
 
-/** Every connection of the machine; none where the control file system is not mounted. */
+/** Every connection of the machine; none if the control file system is not mounted. */
 export function readFuseConnections(): readonly FuseConnection[] {
   return unlessGone(() => readdirSync(CONNECTIONS), []).flatMap((number) =>
     unlessGone((): readonly FuseConnection[] => {
@@ -27,7 +27,7 @@ export function readFuseConnections(): readonly FuseConnection[] {
   );
 }
 
-/** Fails all requests of the connection, now and from now on. The reason why not, such as EROFS; undefined if it is done. */
+/** Fails all requests of the connection from now on. Returns the reason if it cannot, such as EROFS; undefined if it is done. */
 export function abortFuse({ number }: FuseConnection): string | undefined {
   try {
     writeFileSync(`${CONNECTIONS}/${number}/abort`, "1");
@@ -39,12 +39,12 @@ export function abortFuse({ number }: FuseConnection): string | undefined {
   }
 }
 
-/** Milliseconds without an answer after which another account's server is taken to keep it back. */
+/** Milliseconds without an answer after which another account's server is taken to withhold it. */
 const SILENCE = 1_000;
 
 /**
- * Aborts what keeps processes from ending that were killed: connections of the account's own; and, if one of its processes waits
- * for a server, those of other accounts of ours that left requests unanswered for a second. A clause about what stays.
+ * Aborts what prevents killed processes from ending: the account's own connections; and, if one of its processes waits
+ * for a server, those of other accounts of ours that left requests unanswered for a second. Returns a clause about what stays.
  */
 export function createFuseBreaker(isOurs: (uid: number) => boolean) {
   const silentSince = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createFuseBreaker(isOurs: (uid: number) => boolean) {
   };
 }
 
-/** True if one of its threads does; their first one may have ended. */
+/** True if one of its threads waits; the first thread may have ended. */
 function waitsForServer(pid: number): boolean {
   const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`), []);
   return threads.some((thread) =>
@@ -80,7 +80,7 @@ function waitsForServer(pid: number): boolean {
   );
 }
 
-/** What may end while it is looked at, or be hidden from this process, is as if it were not there. */
+/** What ends while it is read, or is hidden from this process, counts as missing. */
 function unlessGone<T>(look: () => T, otherwise: T): T {
   try {
     return look();

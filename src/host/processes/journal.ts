@@ -1,4 +1,4 @@
-/** What sshd wrote to the journal since the machine was booted. */
+/** What sshd has written to the journal since the machine was booted. */
 
 import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
@@ -11,10 +11,10 @@ import type { ListedProcess } from "./processes.ts";
 const JOURNALCTL = "/usr/bin/journalctl";
 /** Where journald takes the output of programs (systemd-journald.service(8)). */
 const STREAM = "/run/systemd/journal/stdout";
-/** Identifier, no unit, priority 7, no prefix to a line that says another, and nothing forwarded; each in a line. */
+/** One per line: identifier, no unit, priority 7, no priority prefixes in lines, nothing forwarded. */
 const HEADER = "uam\n\n7\n0\n0\n0\n0\n";
 const COMMAND_TIMEOUT = 10_000;
-/** Milliseconds until journald has written what it was told. */
+/** Milliseconds until journald has written what was sent to it. */
 const PATIENCE = 5_000;
 const PAUSE = 50;
 
@@ -28,7 +28,7 @@ export interface JournalEntry {
 }
 
 export interface Journal {
-  /** What root's processes of these numbers wrote in this boot; nothing where there is no journal, or it does not answer. */
+  /** What root's processes with these pids wrote in this boot; nothing if there is no journal, or it does not answer. */
   entriesOf(processes: readonly ListedProcess[]): Promise<readonly JournalEntry[]>;
 }
 
@@ -40,7 +40,7 @@ export function openJournal(tools: HostSettings["tools"], patience = PATIENCE): 
   return {
     async entriesOf(processes) {
       if (processes.length === 0 || findCommand(journalctl) === undefined) return [];
-      // For as long as this process lives there is no other boot.
+      // The boot cannot change while this process runs.
       boot ??= await findBoot({ find, stream: tools?.journalStream ?? STREAM, patience });
       if (boot === undefined) return [];
       const pids = processes.map(({ pid }) => `_PID=${pid}`);
@@ -56,14 +56,14 @@ interface BootQuestion {
 }
 
 /**
- * The id that journald gives this boot. `journalctl --boot` compares with the kernel's own, which is another one in a container,
- * and `/proc` of a sandbox shows that. So a line is written now that nobody could have written before, as nobody knew its
- * words, and that counts only as root's and this process's, on journald's word: its boot is this one.
+ * The id that journald gives this boot. `journalctl --boot` compares with the kernel's own, which differs in a container,
+ * and which `/proc` of a sandbox shows. So a line is written now that nobody could have written before, since nobody knew its
+ * text, and that counts only if journald attributes it to root and this process: its boot is this one.
  */
 async function findBoot({ find, stream, patience }: BootQuestion): Promise<string | undefined> {
   const message = `uam asks which boot this is: ${randomBytes(16).toString("hex")}`;
   if (!(await write(stream, message))) return undefined;
-  // As /proc numbers it, by which everything else is compared.
+  // The pid as /proc has it, which everything else is compared with.
   const matches = [`MESSAGE=${message}`, "_UID=0", `_PID=${readlinkSync("/proc/self")}`];
   const end = performance.now() + patience;
   do {
@@ -75,7 +75,7 @@ async function findBoot({ find, stream, patience }: BootQuestion): Promise<strin
   return undefined;
 }
 
-/** Gives journald a line over a connection whose other end the kernel vouches for; false if there is no journald. */
+/** Sends journald a line over a connection whose sender the kernel attests; false if there is no journald. */
 function write(stream: string, line: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path: stream });
@@ -83,7 +83,7 @@ function write(stream: string, line: string): Promise<boolean> {
     socket.once("error", () => resolve(false));
     socket.once("connect", () => socket.end(`${HEADER}${line}\n`));
     socket.once("close", (failed) => resolve(!failed));
-    // journald says nothing; the end of its side is waited for all the same.
+    // journald sends nothing back; the end of its side is awaited all the same.
     socket.resume();
   });
 }

@@ -13,14 +13,14 @@ export interface ListedProcess {
 }
 
 export interface Process extends ListedProcess {
-  /** Clock ticks since boot; with the pid it names a process for good. */
+  /** Clock ticks since boot; together with the pid it identifies a process for good. */
   readonly started: number;
 }
 
-/** All processes but zombies. One that ends while it is read is left out: some may live shorter than it takes to look. */
+/** All processes but zombies. One that ends while it is read is left out: some live for less time than the reading takes. */
 export function readProcesses(): readonly ListedProcess[] {
   const processes: ListedProcess[] = [];
-  // The youngest first: what forks and ends all the time is caught more often than not.
+  // The youngest first: a process that forks and exits all the time is then caught more often than not.
   for (const name of readdirSync("/proc").reverse()) {
     if (!/^\d+$/.test(name)) continue;
     const found = readListed(Number(name));
@@ -29,7 +29,7 @@ export function readProcesses(): readonly ListedProcess[] {
   return processes;
 }
 
-/** The process of that number; undefined if there is none or it is a zombie, which is one only when all its threads ended. */
+/** The process of that number; undefined if there is none or it is a zombie, all of whose threads have ended. */
 export function readProcess(pid: number): Process | undefined {
   const listed = readListed(pid);
   const stat = listed === undefined ? undefined : readProc(`/proc/${pid}/stat`);
@@ -43,13 +43,13 @@ export function listedOf(processes: readonly ListedProcess[], uid: number): read
   return processes.filter((process) => process.uids.includes(uid));
 }
 
-/** The same, looked at once more, without those that ended since. */
+/** The same, read once more, without those that have ended since. */
 export function processesOf(processes: readonly ListedProcess[], uid: number): readonly Process[] {
   return lookAgain(processes, (process) => process.uids.includes(uid));
 }
 
 /**
- * sshd's own root processes for connections of that account, those that are just logging in included. Their title is
+ * sshd's own root processes for connections of that account, including those that are still logging in. Their title is
  * sshd's to set (`sshd: NAME [priv]`, `sshd-session: …` from OpenSSH 9.8 on); root's process and program prove it.
  */
 export function connectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
@@ -58,7 +58,7 @@ export function connectionsOf(processes: readonly ListedProcess[], name: string)
   );
 }
 
-/** The same by title alone, for who may not ask for root's programs; good enough to end them, proof of nothing. */
+/** The same by title alone, for a process that may not read root's programs; enough to end them, but no proof. */
 export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
   return lookAgain(processes, (process) => {
     if (process.uids.some((uid) => uid !== 0)) return false;
@@ -82,7 +82,7 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
-/** Those that `isMeant` says, as they are now; most of a host's processes need no second look. */
+/** Those that `isMeant` selects, as they are now; most of a host's processes need no second check. */
 function lookAgain(
   processes: readonly ListedProcess[],
   isMeant: (process: ListedProcess) => boolean,
@@ -101,19 +101,19 @@ function readListed(pid: number): ListedProcess | undefined {
   return uids === undefined || isOver(pid, state) ? undefined : { pid, parent: Number(parent), uids };
 }
 
-/** A process whose first thread ended reads as a zombie, too, and runs on in the others (pthread_exit(3)). */
+/** A process whose first thread has ended also reads as a zombie, and runs on in the others (pthread_exit(3)). */
 function isOver(pid: number, state: string): boolean {
   if (state !== "Z") return state === "X";
   const stat = readProc(`/proc/${pid}/stat`);
   return stat === undefined || Number(fieldsAfterName(stat)[17]) <= 1;
 }
 
-/** From the third field of /proc/PID/stat on. The name in parentheses is the owner's to choose; what follows is the kernel's. */
+/** From the third field of /proc/PID/stat on. The owner chooses the name in parentheses; what follows comes from the kernel. */
 function fieldsAfterName(stat: string): readonly string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Long enough for what is asked for: the numbers come first in a status, and a longer command line is no title of sshd's. */
+/** Long enough for what is needed: the numbers come first in a status, and a longer command line is no title of sshd's. */
 const buffer = Buffer.alloc(4096);
 
 /** The beginning of a file in /proc. One buffer for all: readFileSync takes a new one of 256 KiB for each. */

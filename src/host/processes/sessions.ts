@@ -16,17 +16,17 @@ import {
 
 const ROUNDS = 20;
 const PAUSE = 50;
-/** Of which each sees a chain of forks with some luck. */
+/** Each of which sees a chain of forks only with some luck. */
 const LOOKS = 20;
 /** Ticks of /proc/<pid>/stat; the kernel reports 100 a second to programs on every architecture Linux has now. */
 const MICROSECONDS_PER_TICK = 10_000;
 
 /**
- * Ends what a revoked key may have opened: all processes of the account but those below a connection that another active
- * key is proven to have opened. Returns false, and stops, if there is none to spare, or if they keep coming: then
- * everything has to end, by a sweep that misses nothing, as looking may.
+ * Ends what a revoked key may have opened: all processes of the account except those below a connection that another active
+ * key is proven to have opened. Returns false, and stops, if there is none to spare, or if new ones keep appearing: then
+ * everything has to end, by a sweep, which misses nothing, as a listing may.
  *
- * Evidence is the journal only: its `_UID` and `_PID` are the kernel's word. A line in /var/log/auth.log proves nothing,
+ * Only the journal is evidence: its `_UID` and `_PID` come from the kernel. A line in /var/log/auth.log proves nothing,
  * since any user can write one with `logger -t sshd --id=…`; on a host without a journal everything ends.
  */
 export async function endUnprovenSessions(
@@ -41,7 +41,7 @@ export async function endUnprovenSessions(
     const connections = connectionsOf(processes, account.name);
     const own = processesOf(processes, account.uid);
     const journal = await how.journal.entriesOf(connections);
-    // A number that went to another connection while the journal was read would lend it that one's evidence.
+    // A pid that was reused by another connection while the journal was read would get that one's evidence.
     const same = connections.filter((connection) => readProcess(connection.pid)?.started === connection.started);
     const proven = provenConnections(account.name, same, journal, keys);
     if (proven.length === 0) return false;
@@ -58,13 +58,13 @@ export async function endUnprovenSessions(
   return false;
 }
 
-/** False if what forks all the time, under another number whenever it is looked for, is seen besides those connections. */
+/** False if, besides those connections, something is seen that forks all the time, under another pid at each check. */
 async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise<boolean> {
   const roots = new Set(proven.map((process) => process.pid));
   for (let look = 0; look < LOOKS; look++) {
     const processes = readProcesses();
     const spared = descendantsOf(processes, roots);
-    // Without a second look, which would find it gone.
+    // Without a second check, which would find it gone.
     if (listedOf(processes, uid).some((process) => !spared.has(process.pid))) return false;
     await sleep(1);
   }
@@ -73,7 +73,7 @@ async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise
 
 /**
  * The connections for which the journal has exactly one fingerprint, an accepted one, in a line that this very process
- * wrote: root's, with its pid, and not before it started (an earlier process may have had the number). Pure.
+ * wrote: root's, with its pid, and not before it started (an earlier process may have had the same pid). Pure.
  */
 export function provenConnections(
   name: string,

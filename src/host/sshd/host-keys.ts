@@ -17,15 +17,15 @@ const TYPES: readonly { readonly type: RegExp; readonly name: string }[] = [
   { type: /^ssh-rsa$/, name: "RSA" },
 ];
 const DIRECTORY = "/etc/ssh";
-/** Any name of an account of ours will do: what an sshd proves itself with does not depend on who connects. */
+/** Any name of an account of ours will do: the host keys do not depend on who connects. */
 const ANYBODY = hostAccountOf("a");
 
-/** Which files sshd has its keys in is asked again after so long; the files themselves are read each time. */
+/** After how long sshd is asked again which files its keys are in; the files themselves are read each time. */
 const REMEMBERED = 10 * MINUTE;
 
 /**
- * Reads the fingerprints as `ssh-keygen -l` and a client's first question name them, `SHA256:… (ED25519)`; none where none
- * can be read. `run` asks sshd, which wants root for it; where it does not tell, the files are those that it has by default.
+ * Reads the fingerprints as `ssh-keygen -l` and a client's first prompt show them, `SHA256:… (ED25519)`; none if none
+ * can be read. `run` asks sshd, which answers only root; if it does not answer, its default files are read.
  */
 export function createHostKeys(
   tools: HostSettings["tools"],
@@ -53,7 +53,7 @@ async function filesOf(tools: HostSettings["tools"], run: Run, directory: string
   return names.filter((name) => /^ssh_host_\w+_key\.pub$/.test(name)).map((name) => `${directory}/${name}`);
 }
 
-/** The public halves of what `HostKey` names: it names a private key, or a public one whose other half an agent has. */
+/** The public halves of the keys that `HostKey` names: a private key, or a public one whose other half is in an agent. */
 async function filesInForce(tools: HostSettings["tools"], run: Run): Promise<readonly string[]> {
   const command = settingsCommand(ANYBODY, tools);
   if (findCommand(command[0] ?? "") === undefined) return [];

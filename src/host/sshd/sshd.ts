@@ -1,4 +1,4 @@
-/** What the host's sshd says of itself: its version, and which key files it reads for an account. */
+/** What the host's sshd reports: its version, and which key files it reads for an account. */
 
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
@@ -24,11 +24,11 @@ export function parseVersion(text: string): number | undefined {
   return match ? Number(match[1]) * 100 + Number(match[2]) : undefined;
 }
 
-/** What sshd reads keys from, asked once and then remembered until `refresh`: it takes sshd 10 ms to tell. */
+/** Where sshd reads keys from, asked once and then remembered until `refresh`: sshd takes 10 ms to answer. */
 export interface KeyFilePatterns {
   /**
-   * Patterns of `AuthorizedKeysFile` for accounts such as `name`; undefined if sshd is missing or has never told. Once asked
-   * it needs no process: where none can be made, what sshd said last holds.
+   * Patterns of `AuthorizedKeysFile` for accounts such as `name`; undefined if sshd is missing or has never answered. Once asked
+   * it needs no process: if none can be started, sshd's last answer holds.
    */
   of(name: string): Promise<readonly string[] | undefined>;
   refresh(): void;
@@ -54,13 +54,13 @@ export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = r
 
 type Run = (argv: readonly string[]) => Promise<CommandResult>;
 
-/** What makes sshd tell its settings for an account. */
+/** The command that makes sshd print its settings for an account. */
 export function settingsCommand(name: string, tools: HostSettings["tools"]): readonly string[] {
   const config = tools?.sshdConfig === undefined ? [] : ["-f", tools.sshdConfig];
   return [tools?.sshd ?? "/usr/sbin/sshd", "-T", ...config, "-C", `user=${name},host=localhost,addr=127.0.0.1`];
 }
 
-/** The `AuthorizedKeysFile` patterns in force for the account; undefined if sshd is missing or does not tell. */
+/** The `AuthorizedKeysFile` patterns in force for the account; undefined if sshd is missing or does not answer. */
 async function effectiveKeyFiles(
   name: string,
   tools: HostSettings["tools"],

@@ -23,7 +23,7 @@ const SK = hostKey(9, "sk-ed25519");
 const LINE = `${ED25519.type} ${ED25519.base64}`;
 
 describe("renderAuthorizedKeys", () => {
-  test("renderAuthorizedKeys() writes one line a key, in the order given, each with a newline", () => {
+  test("renderAuthorizedKeys() writes one line per key, in the order given, each with a newline", () => {
     expect(renderAuthorizedKeys([RSA, ED25519], NOON, UTC)).toBe(
       `expiry-time="20261120115959Z" ssh-rsa ${RSA.base64} uam:8\n` +
         `expiry-time="20261120115959Z" ssh-ed25519 ${ED25519.base64} uam:7\n`,
@@ -49,7 +49,7 @@ describe("renderAuthorizedKeys", () => {
     expect(certificateEnd(time, "Asia/Tokyo")).toEqual(new Date("2026-11-20T11:59:59Z"));
   });
 
-  test("renderAuthorizedKeys() keeps to times that sshd can read, for the first and the last dates too", () => {
+  test("renderAuthorizedKeys() writes only times that sshd can read, even for the first and the last dates", () => {
     const time = (expireAt: Date) => timeIn(renderAuthorizedKeys([ED25519], expireAt, UTC));
     expect(time(new Date(0))).toBe("19700102000000Z");
     expect(time(new Date(-8.64e15))).toBe("19700102000000Z");
@@ -67,7 +67,7 @@ describe("renderAuthorizedKeys", () => {
     },
   );
 
-  test("renderAuthorizedKeys() refuses a stored key that is not canonical, and a date that is none", () => {
+  test("renderAuthorizedKeys() refuses a stored key that is not canonical, and an invalid date", () => {
     const damaged: readonly HostKey[] = [
       { ...ED25519, type: "ssh-rsa" },
       { ...ED25519, type: 'command="id" ssh-ed25519' },
@@ -112,7 +112,7 @@ describe("renderAuthorizedKeys in local time", () => {
     }
   });
 
-  test("renderAuthorizedKeys() errs towards an hour too early where summer time counts as standard", () => {
+  test("renderAuthorizedKeys() errs towards an hour too early if summer time counts as standard", () => {
     for (const zone of ["Europe/Dublin", "Africa/Casablanca"]) {
       process.env.TZ = zone;
       for (const date of ["2026-01-15T12:00:00Z", "2026-02-25T12:00:00Z", "2026-07-01T12:00:00Z"]) {
@@ -126,7 +126,7 @@ describe("renderAuthorizedKeys in local time", () => {
 });
 
 describe("readAuthorizedKeys", () => {
-  test("readAuthorizedKeys() gives back what renderAuthorizedKeys() wrote", () => {
+  test("readAuthorizedKeys() returns what renderAuthorizedKeys() wrote", () => {
     const keys = [RSA, ED25519, SK];
     const expected = keys.map(({ type, base64 }) => ({ type, base64 }));
     expect(readAuthorizedKeys(renderAuthorizedKeys(keys, NOON, UTC))).toEqual(expected as never);
@@ -157,7 +157,7 @@ describe("readAuthorizedKeys", () => {
   }
 
   test.if(needs("ssh-keygen"))(
-    "readAuthorizedKeys() finds the key that ssh-keygen finds behind options that hold a key themselves",
+    "readAuthorizedKeys() finds the key that ssh-keygen finds after options that contain a key themselves",
     () => {
       const others = [`ssh-rsa ${RSA.base64}`, ...mutations(`ssh-rsa ${RSA.base64}`)];
       const lines = others.flatMap((other) => [`command="${other}" ${LINE}`, `${other} ${LINE}`, `"${other} ${LINE}`]);
@@ -183,7 +183,7 @@ describe("readAuthorizedKeys", () => {
     expect(readAuthorizedKeys(lines.join("\n"))).toEqual(lines.map(() => ({ type: "ssh-rsa", base64: RSA.base64 })));
   });
 
-  test("readAuthorizedKeys() skips comment lines, text behind a NUL and keys inside quotes", () => {
+  test("readAuthorizedKeys() skips comment lines, text after a NUL and keys inside quotes", () => {
     expect(readAuthorizedKeys(`# ${LINE}\n \t#${LINE}\n\0${LINE}\ncommand="x ${LINE} y" z\n`)).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ function withInnerType(key: HostKey, name: string): string {
   return Buffer.concat([string(Buffer.from(name)), blob.subarray(4 + blob.readUInt32BE(0))]).toString("base64");
 }
 
-/** The same RSA key with two zero bytes more in front of its modulus, which is the last field. */
+/** The same RSA key with two more zero bytes in front of its modulus, which is the last field. */
 function padded(key: HostKey): string {
   const blob = Buffer.from(key.base64, "base64");
   const modulus = blob.subarray(blob.length - 257);

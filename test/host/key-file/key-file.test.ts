@@ -65,7 +65,7 @@ function expectHeld(path: string, text: string): void {
 }
 
 describe("writing", () => {
-  test("writeKeyFile() makes directory and file with owner and modes", () => {
+  test("writeKeyFile() creates directory and file with owner and modes", () => {
     expect(writeAndCheck()).toEqual([]);
     expect(readdirSync(lab.ssh)).toEqual(["authorized_keys"]);
   });
@@ -106,7 +106,7 @@ describe("writing", () => {
     writeAndCheck();
   });
 
-  test("writeKeyFile() sweeps what a crash left, and leaves other names alone", () => {
+  test("writeKeyFile() removes what a crash left, and leaves other names alone", () => {
     writeAndCheck();
     const left = `.uam.${"0123456789abcdef".repeat(2)}`;
     ownFile(join(lab.ssh, left), "half a li");
@@ -116,7 +116,7 @@ describe("writing", () => {
     expect(readdirSync(lab.ssh).sort()).toEqual(["authorized_keys", "config"]);
   });
 
-  test.if(isRoot)("writeKeyFile() makes root the owner where the file is outside the home", () => {
+  test.if(isRoot)("writeKeyFile() makes root the owner if the file is outside the home", () => {
     const target = targetIn(lab.home, join(lab.base, "keys/%u/authorized_keys"));
     mkdirSync(join(lab.base, "keys"), { mode: 0o755 });
     const path = join(lab.base, "keys/ext_tlab/authorized_keys");
@@ -147,7 +147,7 @@ describe("writing", () => {
     expectRoots();
   });
 
-  test.if(isRoot)("writeKeyFile() holds where all accounts' files are in one directory of root's", () => {
+  test.if(isRoot)("writeKeyFile() works with all accounts' files in one directory of root's", () => {
     mkdirSync(join(lab.base, "keys"), { mode: 0o755 });
     writeKeyFile(targetIn(lab.home, join(lab.base, "keys/%u")), TEXT, []);
     expect(readFileSync(join(lab.base, "keys/ext_tlab"), "utf8")).toBe(TEXT);
@@ -166,7 +166,7 @@ describe("a second key file", () => {
     return note;
   }
 
-  test("retireKeyFile() does nothing where there is none", () => {
+  test("retireKeyFile() does nothing if there is none", () => {
     expect(retireAndCheck()).toBeUndefined();
     writeKeyFile(lab.target, TEXT, []);
     const changed = statSync(lab.ssh).ctimeMs;
@@ -196,7 +196,7 @@ describe("a second key file", () => {
     expect(retireAndCheck()).toBeDefined();
   });
 
-  test("retireKeyFile() moves a linked directory on the way away, which sshd would follow", () => {
+  test("retireKeyFile() moves away a linked directory on the path, which sshd would follow", () => {
     symlinkSync(lab.victim, join(lab.home, "more"));
     const target = targetIn(lab.home, "%h/more/authorized_keys");
     expect(retireAndCheck(target)).toContain("more");
@@ -210,7 +210,7 @@ describe("a second key file", () => {
     expect(readFileSync(target.path, "utf8")).toBe(OLD);
   });
 
-  test("retireKeyFile() refuses a mount on the way", () => {
+  test("retireKeyFile() refuses a mount on the path", () => {
     expect(() => retireKeyFile(second(), [mountAt(lab.ssh)])).toThrow("is a mount point");
   });
 });
@@ -221,7 +221,7 @@ describe("hostile layouts", () => {
     expect(writeAndCheck()).toHaveLength(1);
   });
 
-  test("writeKeyFile() sets a dangling .ssh aside and does not make its target", () => {
+  test("writeKeyFile() sets a dangling .ssh aside and does not create its target", () => {
     symlinkSync(join(lab.base, "nowhere"), lab.ssh);
     writeAndCheck();
     expect(existsSync(join(lab.base, "nowhere"))).toBe(false);
@@ -250,7 +250,7 @@ describe("hostile layouts", () => {
     writeAndCheck();
   });
 
-  test("writeKeyFile() replaces a link whose target holds the very same text", () => {
+  test("writeKeyFile() replaces a link whose target contains the same text", () => {
     ownDirectory(lab.ssh);
     writeFileSync(join(lab.victim, "same"), TEXT, { mode: 0o600 });
     own(join(lab.victim, "same"));
@@ -258,7 +258,7 @@ describe("hostile layouts", () => {
     writeAndCheck();
   });
 
-  test("writeKeyFile() replaces a dangling link and does not make its target", () => {
+  test("writeKeyFile() replaces a dangling link and does not create its target", () => {
     ownDirectory(lab.ssh);
     symlinkSync(join(lab.base, "nowhere"), lab.keys);
     writeAndCheck();
@@ -308,7 +308,7 @@ describe("hostile layouts", () => {
     expect(lab.outside()).toBe(before);
   });
 
-  test("writeKeyFile() refuses a home that is missing, and does not make it", () => {
+  test("writeKeyFile() refuses a home that is missing, and does not create it", () => {
     rmSync(lab.home, { recursive: true });
     expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("is missing or is not a directory");
     expect(existsSync(lab.home)).toBe(false);
@@ -316,12 +316,12 @@ describe("hostile layouts", () => {
 
   test("writeKeyFile() refuses to work below a directory that others can write", () => {
     chmodSync(lab.base, 0o777);
-    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("can be written by others");
+    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("is writable by users other than its owner");
     chmodSync(lab.base, 0o755);
     expect(existsSync(lab.ssh)).toBe(false);
   });
 
-  test("writeKeyFile() refuses a mount on the way", () => {
+  test("writeKeyFile() refuses a mount on the path", () => {
     expect(() => writeKeyFile(lab.target, TEXT, [mountAt(lab.ssh)])).toThrow("is a mount point");
     expect(() => writeKeyFile(lab.target, TEXT, [mountAt(lab.home, "fuse.sshfs")])).toThrow("is a mount point");
     writeKeyFile(lab.target, TEXT, [mountAt(lab.home), mountAt(join(lab.home, "data"))]);
@@ -330,7 +330,7 @@ describe("hostile layouts", () => {
 });
 
 describe.if(isRoot)("hostile layouts that only root meets", () => {
-  test("writeKeyFile() gets through modes 000 and gives the owner his rights back", () => {
+  test("writeKeyFile() copes with modes 000 and gives the owner their rights back", () => {
     ownDirectory(lab.ssh);
     ownFile(lab.keys, OLD, 0);
     chmodSync(lab.keys, 0);
@@ -340,7 +340,7 @@ describe.if(isRoot)("hostile layouts that only root meets", () => {
     expect(lstatSync(lab.home).mode & 0o7777).toBe(0o700);
   });
 
-  test("writeKeyFile() refuses a home that belongs to another", () => {
+  test("writeKeyFile() refuses a home that belongs to another user", () => {
     rmSync(lab.home, { recursive: true });
     mkdirSync(lab.home, { mode: 0o700 });
     expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("belongs to uid 0");
@@ -359,16 +359,16 @@ describe.if(isRoot)("hostile layouts that only root meets", () => {
     ]);
   });
 
-  test("writeKeyFile() replaces a file of a foreign owner that holds the right text", () => {
+  test("writeKeyFile() replaces a file of a foreign owner that contains the right text", () => {
     ownDirectory(lab.ssh);
     writeFileSync(lab.keys, TEXT, { mode: 0o600 });
     writeAndCheck();
   });
 
-  test("writeKeyFile() keeps the old file where it is immutable, and says so", () => {
+  test("writeKeyFile() keeps the old file if it is immutable, and says so", () => {
     ownDirectory(lab.ssh);
     ownFile(lab.keys, OLD);
-    // tmpfs has no such attribute; then there is nothing to survive.
+    // tmpfs has no such attribute, and nothing to test then.
     if (spawnSync("chattr", ["+i", lab.keys]).status !== 0) return;
     try {
       expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("EPERM");
@@ -380,7 +380,7 @@ describe.if(isRoot)("hostile layouts that only root meets", () => {
   });
 });
 
-/** A tmpfs of one account's own; undefined where mounting is not allowed (an unprivileged container). */
+/** A tmpfs of the account's own; undefined if mounting is not allowed (an unprivileged container). */
 function mountTmpfs(path: string, options: string): boolean {
   return spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]).status === 0;
 }
@@ -405,7 +405,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     }
   }
 
-  test("writeKeyFile() keeps the old file when a grant meets a full disk", async () => {
+  test("writeKeyFile() keeps the old file when a key is added on a full disk", async () => {
     await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, TEXT, []);
       fill(small.base);
@@ -415,7 +415,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() gets a revocation through on a full disk", async () => {
+  test("writeKeyFile() revokes a key on a full disk", async () => {
     await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       fill(small.base);
@@ -426,7 +426,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() gets a revocation through when no inode is left", async () => {
+  test("writeKeyFile() revokes a key when no inode is left", async () => {
     await onTmpfs("size=1m,nr_inodes=24", (small) => {
       writeKeyFile(small.target, OLD, []);
       fill(small.base);
@@ -435,19 +435,19 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("writeKeyFile() gets a revocation through on a full disk although the file has a second name", async () => {
+  test("writeKeyFile() revokes a key on a full disk although the file has a second name", async () => {
     await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       linkSync(small.keys, join(small.home, "other"));
       fill(small.base);
       writeKeyFile(small.target, TEXT, []);
       expectHeld(small.keys, TEXT);
-      // What the owner keeps under another name is theirs, and loses the key as well.
+      // The file that the owner keeps under another name is theirs, and loses the key as well.
       expect(readFileSync(join(small.home, "other"), "utf8")).toBe(TEXT);
     });
   });
 
-  test("writeKeyFile() writes through no file of another's on a full disk", async () => {
+  test("writeKeyFile() does not write into another user's file on a full disk", async () => {
     await onTmpfs("size=256k", (small) => {
       writeKeyFile(small.target, OLD, []);
       rmSync(small.keys);
@@ -459,7 +459,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("takeFromKeyFile() empties a file whose new text has no room, and says that keys are missing", async () => {
+  test("takeFromKeyFile() empties a file that has no room for the new text, and says that keys are missing", async () => {
     await onTmpfs("size=1m,nr_inodes=24", async (small) => {
       writeKeyFile(small.target, TEXT, []);
       linkSync(small.keys, join(small.home, "other"));
@@ -470,7 +470,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     });
   });
 
-  test("takeFromKeyFile() is content where no file is and none can be made", async () => {
+  test("takeFromKeyFile() succeeds if there is no file and none can be created", async () => {
     await onTmpfs("size=1m,nr_inodes=24", async (small) => {
       fill(small.base);
       expect(await takeFromKeyFile(small.target, "", [])).toMatchObject({ notes: [] });
@@ -490,7 +490,7 @@ describe.if(isRoot)("full disks and mounts", () => {
     expect(readFileSync(join(lab.victim, "authorized_keys"), "utf8")).toBe(before);
   });
 
-  test("takeFromKeyFile() and takeOtherKeyFile() get past attributes that only root can have set", async () => {
+  test("takeFromKeyFile() and takeOtherKeyFile() remove attributes that only root can have set", async () => {
     ownDirectory(lab.ssh);
     ownFile(lab.keys, OLD);
     const second = targetIn(lab.home, "%h/.ssh/authorized_keys2");

@@ -65,7 +65,7 @@ describe("plans", () => {
     const changes = [...refuse, ...end, ...clear, ...end];
     expect(changes[0]).toMatchObject({ argv: ["/usr/sbin/usermod", "-e", "1", "--", "ext_tplan"] });
     const order = kinds(changes).filter((kind) => /^(?:end-processes|remove-owned-files|write-keys)$/.test(kind));
-    // What still ran would schedule itself again.
+    // What is still running would schedule itself again.
     const each = order.filter((kind, index) => kind !== order[index - 1]);
     expect(each).toEqual(["end-processes", "remove-owned-files", "write-keys", "end-processes"]);
     expect(changes.find((change) => change.kind === "write-keys")).toMatchObject({ text: "", purpose: "take" });
@@ -79,7 +79,7 @@ describe("plans", () => {
     ]);
   });
 
-  test("planBeforeRemoval() takes key files outside the home along", () => {
+  test("planBeforeRemoval() also moves key files outside the home", () => {
     const outside = testSettings({ authorizedKeysFile: "/var/lib/keys/%u/authorized_keys" });
     const changes = planBeforeRemoval(outside, owner);
     expect(changes).toContainEqual({ kind: "set-aside", base: "/var/lib/keys", path: ["ext_tplan"], uid: 58_801 });
@@ -113,7 +113,7 @@ describe("key paths", () => {
     expect(expandKeyPath("%h/%%u", owner)).toBe("/home/ext_tplan/%u");
   });
 
-  test("keyFileOf() begins the account's own part at the home, or at the first directory named after it", () => {
+  test("keyFileOf() begins the account's own part at the home, or at the first directory named after the account", () => {
     expect(keyFileOf("%h/.ssh/authorized_keys", owner)).toMatchObject({
       trusted: "/home",
       owned: ["ext_tplan", ".ssh"],
@@ -136,7 +136,7 @@ describe("key paths", () => {
     },
   );
 
-  test("requireLayout() refuses paths and groups that are none", () => {
+  test("requireLayout() refuses invalid paths and groups", () => {
     expect(() => requireLayout(testSettings({ homeBase: "home" }))).toThrow("UAM_HOME_BASE");
     expect(() => requireLayout(testSettings({ homeBase: "/home/../etc" }))).toThrow("UAM_HOME_BASE");
     expect(() => requireLayout(testSettings({ shell: "bash" }))).toThrow("UAM_SHELL");
@@ -161,7 +161,7 @@ describe("whose account it is", () => {
     };
   }
 
-  test("presenceIn() wants uid, group and an uid of its own", () => {
+  test("presenceIn() requires the uid, the group, and that no other name has the uid", () => {
     const others = new Map([["uam-ext", { gid: 990, members: new Set(["ext_other"]) }]]);
     expect(presenceIn(table(), account, "uam-ext")).toBe("present");
     expect(presenceIn(table(), { ...account, uid: 58_802 }, "uam-ext")).toBe("foreign");
@@ -230,7 +230,7 @@ describe("evidence for a session", () => {
     expect(proven(accepted(kept, { monotonic: 9_999_999 }))).toEqual([]);
   });
 
-  test("provenConnections() wants the whole line, for this very account", () => {
+  test("provenConnections() requires the whole line, for this very account", () => {
     const text = accepted(kept).message;
     for (const message of [
       `${text} [preauth]`,
@@ -242,7 +242,7 @@ describe("evidence for a session", () => {
     }
   });
 
-  test("descendantsOf() follows the tree and ends at what left it", () => {
+  test("descendantsOf() follows the tree and stops at what left it", () => {
     const process = (pid: number, parent: number) => ({ pid, parent, uids: [1], started: 1 });
     const tree = [process(1, 0), process(500, 1), process(501, 500), process(502, 501), process(600, 1)];
     expect([...descendantsOf(tree, new Set([500]))].sort()).toEqual([500, 501, 502]);
@@ -270,7 +270,7 @@ describe("what the host says", () => {
     expect(own.map(({ path }) => path)).toEqual(["/home/ext_a/own", "/home/ext_a/own/inner"]);
   });
 
-  test("parseMounts() reads escaped blanks, and names that are no text", () => {
+  test("parseMounts() reads escaped blanks, and names that are not text", () => {
     const line = "36 35 98:0 / /home/a\\040b/m\xff rw,noatime master:1 - fuse.sshfs host: rw,user_id=1000";
     const bytes = Buffer.from("/home/a b/m\xff", "latin1");
     const [mount, ...others] = parseMounts(Buffer.from(`${line}\n`, "latin1"));

@@ -7,13 +7,13 @@ const account = { name: "ext_nobody", uid: 3_999_999_998 };
 const noConnections = async () => {};
 
 describe("endProcesses", () => {
-  test("endProcesses() does not take it for done that no process is seen: a sweep must have ended well", async () => {
+  test("endProcesses() is not done when no process is seen: a sweep must have succeeded", async () => {
     let sweeps = 0;
     await endProcesses(account, { sweep: async () => ++sweeps === 3, endConnections: noConnections });
     expect(sweeps).toBe(3);
   });
 
-  test("endProcesses() tries again what the machine had no room for, and what else there is to do", async () => {
+  test("endProcesses() retries a command that could not be started, and does the rest meanwhile", async () => {
     const noRoom = () => {
       const cause = Object.assign(new Error("spawn EAGAIN"), { code: "EAGAIN" });
       throw new UamError("internal", "Cannot run /usr/bin/sudo", { cause });
@@ -26,7 +26,7 @@ describe("endProcesses", () => {
     expect(sweeps).toBe(3);
   });
 
-  test("endProcesses() does not go on where a command may not be run at all", async () => {
+  test("endProcesses() stops if a command may not be run at all", async () => {
     const refused = new UamError("internal", "sudo refuses to run it");
     const ending = endProcesses(account, { sweep: () => Promise.reject(refused), endConnections: noConnections });
     await expect(ending).rejects.toBe(refused);

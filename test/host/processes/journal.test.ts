@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe("entriesOf", () => {
-  test("entriesOf() takes no line of an earlier boot for one of this, whatever the number and the time in it", async () => {
+  test("entriesOf() does not take a line of an earlier boot for one of this boot, whatever its pid and time", async () => {
     fake = startFakeJournal(directory);
     for (const entry of [
       said("in an earlier boot", { _BOOT_ID: EARLIER }),
@@ -39,17 +39,17 @@ describe("entriesOf", () => {
     const entries = [{ pid: 500, uid: 0, monotonic: 99_000_000, message: "in this one" }];
     expect(await journal.entriesOf([connection])).toEqual(entries);
     expect(await journal.entriesOf([connection])).toEqual(entries);
-    // Asked for once: the process lives in one boot.
+    // Asked for once: the boot does not change while the process runs.
     expect(fake.written).toEqual([expect.stringMatching(/^uam asks which boot this is: [0-9a-f]{32}$/)]);
   });
 
-  test("entriesOf() says nothing where the line that tells the boot is not root's", async () => {
+  test("entriesOf() returns nothing if the line that tells the boot is not root's", async () => {
     fake = startFakeJournal(directory, "1000");
     fake.add(said("in this boot"));
     expect(await openJournal(fake.tools, 300).entriesOf([connection])).toEqual([]);
   });
 
-  test("entriesOf() says nothing where no journal takes a line, or none can be read", async () => {
+  test("entriesOf() returns nothing if no journal accepts a line, or none can be read", async () => {
     fake = startFakeJournal(directory);
     fake.add(said("in this boot"));
     const { tools } = fake;
@@ -64,7 +64,7 @@ describe("entriesOf", () => {
 });
 
 describe("parseJournal", () => {
-  test("parseJournal() reads the fields that journald vouches for", () => {
+  test("parseJournal() reads the fields that journald attests", () => {
     const fields = { _PID: "500", _UID: "0", __MONOTONIC_TIMESTAMP: "10000500", MESSAGE: "hello" };
     const lines = [
       JSON.stringify(fields),

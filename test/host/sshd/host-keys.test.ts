@@ -26,11 +26,11 @@ const refuses = async () => ({ exitCode: 255, stdout: "", stderr: "sshd: no host
 const keys = (...types: readonly string[]) => types.map((type) => shown.get(type) ?? "");
 
 describe("createHostKeys()", () => {
-  test("reads the default files where sshd does not tell, as ssh-keygen shows them, what clients prefer first", async () => {
+  test("reads the default files if sshd does not answer, as ssh-keygen shows them, in clients' order of preference", async () => {
     expect(await createHostKeys(undefined, refuses, directory)()).toEqual(keys("ed25519", "ecdsa", "rsa"));
   });
 
-  test("reads what the real sshd names, by private or public key, and nothing else", async () => {
+  test("reads the keys that the real sshd names, by private or public key, and nothing else", async () => {
     const elsewhere = join(directory, "elsewhere");
     mkdirSync(elsewhere, { recursive: true });
     const sshdConfig = join(elsewhere, "sshd_config");
@@ -56,7 +56,7 @@ describe("createHostKeys()", () => {
     expect(asked).toBe(1);
   });
 
-  test("names no key where there is none, or where the file holds something else", async () => {
+  test("returns no key if there is none, or if the file contains something else", async () => {
     expect(await createHostKeys(undefined, refuses, join(directory, "missing"))()).toEqual([]);
     const odd = join(directory, "odd");
     mkdirSync(odd);
