@@ -66,7 +66,8 @@ export async function endings(container: Container, uam: string): Promise<void> 
     async () => {
       const begin = performance.now();
       const seconds = () => (performance.now() - begin) / 1000;
-      const expired = `${uam} user list --status expired | grep -q eve`;
+      // She reads as expired from that second on; this is about what the job does, a minute later at most.
+      const expired = `${uam} audit list --action lifecycle.expire --user eve --json | grep -q '"result": "success"'`;
       while (seconds() < A_MINUTE_OF_CRON || (await container.attempt(expired)).status !== 0) {
         if (seconds() > TIME_TO_LIVE + 70) throw new Error("eve did not expire");
         await staysQuiet(container, ["dora"], 2);
