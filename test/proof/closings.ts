@@ -26,7 +26,8 @@ export interface Closing {
   readonly keys: 1 | 2;
   /** Whether the account itself is closed, or gone, once it is done. */
   readonly leaves: "open" | "shut" | "nothing";
-  readonly ask: (lane: Lane, subject: Subject, random: Random) => Promise<Answer>;
+  /** Without `random` nothing that the asking itself decides goes wrong. */
+  readonly ask: (lane: Lane, subject: Subject, random?: Random) => Promise<Answer>;
 }
 
 const HONEST = /may still (let them in|be able to log in|log in)/;
@@ -66,7 +67,7 @@ const overdue =
   };
 
 const lock: Closing["ask"] = async (lane, { username }, random) => {
-  const { status, output } = await lane.command(["lock", username], random.onceIn(4) ? random.below(1200) : undefined);
+  const { status, output } = await lane.command(["lock", username], random?.onceIn(4) ? random.below(1200) : undefined);
   const text = `exit ${status} ${output.trim()}`;
   if (status === null) return { kind: "none", text };
   if (HONEST.test(output) || /could not be shut/.test(output)) return { kind: "open", text };

@@ -1,7 +1,7 @@
 /** What may go wrong with a host, a database or the service while access is taken away. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lane } from "./lane.ts";
 import type { Random } from "./random.ts";
@@ -65,8 +65,12 @@ async function inject(lane: Lane, expression: string): Promise<Armed> {
     "-e",
     `inject=${expression}`,
   ];
-  const strace = spawn("/usr/bin/strace", argv, { stdio: "ignore" });
-  await traced(lane.pid(), strace);
+  const strace = spawn("/usr/bin/strace", argv, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  strace.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  await traced(lane.pid(), strace, () => `${expression}: ${said}`);
   return {
     name: expression,
     reachesDatabase: true,
@@ -77,12 +81,13 @@ async function inject(lane: Lane, expression: string): Promise<Armed> {
   };
 }
 
-async function traced(pid: number, strace: ChildProcess): Promise<void> {
+async function traced(pid: number, strace: ChildProcess, why: () => string): Promise<void> {
   for (let attempt = 0; attempt < 200 && strace.exitCode === null; attempt++) {
     if (!/^TracerPid:\t0$/m.test(statusOf(pid))) return;
     await Bun.sleep(10);
   }
-  throw new Error("strace did not begin");
+  // The service is gone: it ends at what failed before, such as no room for a thread.
+  if (statusOf(pid) !== "") throw new Error(`strace did not begin: ${why()}`);
 }
 
 function statusOf(pid: number): string {
@@ -100,20 +105,18 @@ async function withoutProcesses(lane: Lane): Promise<Armed> {
   if (!existsSync(`${PIDS}/cgroup.procs`)) return await inject(lane, "fork,vfork,clone,clone3:error=EAGAIN");
   const group = join(PIDS, `uam-proof-${lane.pid()}`);
   mkdirSync(group);
-  writeFileSync(join(group, "cgroup.procs"), String(lane.pid()));
-  writeFileSync(join(group, "pids.max"), readFileSync(join(group, "pids.current"), "utf8").trim());
+  const write = (file: string, text: string) => spawnSync("/bin/sh", ["-c", `echo ${text} > ${file}`]);
+  write(join(group, "cgroup.procs"), String(lane.pid()));
+  write(join(group, "pids.max"), readFileSync(join(group, "pids.current"), "utf8").trim());
   return {
     name: "no process more",
     reachesDatabase: true,
     end: async () => {
-      writeFileSync(join(group, "pids.max"), "max");
-      for (const pid of readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean))
-        spawnSync("sh", ["-c", `echo ${pid} > ${PIDS}/cgroup.procs`]);
-      try {
-        rmdirSync(group);
-      } catch {
-        // Something of it is still ending.
-      }
+      write(join(group, "pids.max"), "max");
+      const members = existsSync(group) ? readFileSync(join(group, "cgroup.procs"), "utf8") : "";
+      for (const pid of members.split("\n").filter(Boolean)) write(join(PIDS, "cgroup.procs"), pid);
+      // It goes when what is in it has ended.
+      spawnSync("rmdir", [group], { stdio: "ignore" });
     },
   };
 }
@@ -132,18 +135,25 @@ const readOnly =
     return { name, reachesDatabase: false, end: async () => inService(lane, `umount -l ${path}`) };
   };
 
-/** A trigger that raises; deferred ones do so at the commit. */
+/** A trigger that raises as long as a file is there, so that it ends though the database is down; deferred ones do so at the commit. */
 const refused =
   (table: string, when: "at once" | "at the commit"): Failure =>
   async (lane) => {
+    const flag = join(lane.ground.directory, `lane${lane.index}/refuse-${table}`);
     const kind = when === "at once" ? "" : "constraint";
     const deferred = when === "at once" ? "" : "deferrable initially deferred";
-    await lane.sql(`create or replace function proof_refuse() returns trigger language plpgsql as
-      $$ begin raise exception 'made to fail'; end $$;
-      create ${kind} trigger proof_refuse after insert or update or delete on ${table} ${deferred}
-      for each row execute function proof_refuse()`);
-    const end = async () => void (await lane.sql(`drop trigger if exists proof_refuse on ${table}`));
-    return { name: `${table} refused ${when}`, reachesDatabase: true, end };
+    const name = `proof_${table}`;
+    await lane.sql(`create or replace function ${name}() returns trigger language plpgsql security definer as $$ begin
+      if (pg_stat_file('${flag}', true)).size is not null then raise exception 'made to fail'; end if;
+      return null; end $$; drop trigger if exists ${name} on ${table};
+      create ${kind} trigger ${name} after insert or update or delete on ${table} ${deferred}
+      for each row execute function ${name}()`);
+    writeFileSync(flag, "");
+    return {
+      name: `${table} refused ${when}`,
+      reachesDatabase: true,
+      end: async () => rmSync(flag, { force: true }),
+    };
   };
 
 const cut: Failure = async (lane, random) => {

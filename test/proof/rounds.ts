@@ -31,6 +31,8 @@ const LANES: readonly LaneKind[] = [
   { mode: "direct", homes: "ext4" },
   { mode: "sudo", homes: "tmpfs" },
   { mode: "direct", homes: "tmpfs" },
+  { mode: "sudo", homes: "ext4" },
+  { mode: "direct", homes: "ext4" },
 ];
 
 export async function runRounds(run: Run): Promise<Outcome> {
@@ -51,12 +53,13 @@ export async function runRounds(run: Run): Promise<Outcome> {
     const works = LANES.map(async (kind, index) => {
       const mine = seeds.filter((seed) => seed % LANES.length === index);
       if (mine.length === 0) return;
+      forgetAccounts(index);
       const lane = await makeLane(index, kind, ground);
       try {
         rounds += await runLane(lane, mine, { ...run, begin, failures });
       } finally {
         await lane.end();
-        forgetAccounts(lane);
+        forgetAccounts(index);
       }
     });
     for (const result of await Promise.allSettled(works)) {
@@ -108,7 +111,8 @@ async function runLane(lane: Lane, seeds: readonly number[], run: LaneRun): Prom
   return done;
 }
 
-function forgetAccounts({ index }: Lane): void {
+/** Also what a run that was killed has left. */
+function forgetAccounts(index: number): void {
   for (const [name, { uid }] of readAccounts().passwd) {
     if (!name.startsWith(`ext_tp${index}x`)) continue;
     spawnSync("pkill", ["-KILL", "-U", String(uid)]);

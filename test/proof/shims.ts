@@ -60,9 +60,9 @@ export function makeShims(directory: string): Shims {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** Nothing but the shell's own words: each command it could use may be one that fails. */
+/** Nothing but the shell's own words: each command it could use may be one that fails. `-p`: some run with two uids. */
 function shim(real: string, control: string): string {
-  return `#!/bin/sh
+  return `#!/bin/sh -p
 name=\${0##*/}
 mode=
 [ -r "${control}/$name" ] && read -r mode < "${control}/$name"
