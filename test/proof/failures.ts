@@ -41,12 +41,12 @@ const INJECTIONS = [
   "ftruncate,fallocate:error=ENOSPC",
   "write,pwrite64:error=ENOSPC:when=1+2",
   "getdents64:error=EIO",
-  "openat,open:error=EIO:when=N+5",
-  "openat,open:error=EROFS:when=N+3",
-  "openat,open:error=EMFILE:when=N+2",
-  "read,pread64:error=EIO:when=N+9",
+  "openat,open:error=EIO:when=NTH+5",
+  "openat,open:error=EROFS:when=NTH+3",
+  "openat,open:error=EMFILE:when=NTH+2",
+  "read,pread64:error=EIO:when=NTH+9",
   "fork,vfork,clone,clone3:error=EAGAIN",
-  "fork,vfork,clone,clone3:error=ENOMEM:when=N+2",
+  "fork,vfork,clone,clone3:error=ENOMEM:when=NTH+2",
   "kill:error=EPERM",
 ] as const;
 /** At any step of the work. */
@@ -220,7 +220,7 @@ export function armFailure(lane: Lane, random: Random, thorough: boolean): Promi
     ...Array.from(
       { length: 5 },
       (): Failure => async () => {
-        const expression = random.pick(INJECTIONS).replace("N", String(1 + random.below(30)));
+        const expression = random.pick(INJECTIONS).replace("NTH", String(1 + random.below(30)));
         return await inject(lane, expression);
       },
     ),
