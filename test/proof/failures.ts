@@ -52,7 +52,8 @@ const INJECTIONS = [
 /** At any step of the work. */
 const STEPS = "openat,open,rename,unlink,fchmod,fchown,ftruncate,fsync,mkdir,vfork,clone3,kill,getdents64,newfstatat";
 
-async function inject(lane: Lane, expression: string): Promise<Armed> {
+/** Makes system calls of the service fail, as strace(1) says it. */
+export async function inject(lane: Lane, expression: string): Promise<Armed> {
   const calls = expression.slice(0, expression.indexOf(":"));
   const argv = [
     "-q",
@@ -101,7 +102,7 @@ function statusOf(pid: number): string {
 const PIDS = "/sys/fs/cgroup/pids";
 
 /** What is used now is all there is: no process more. */
-async function withoutProcesses(lane: Lane): Promise<Armed> {
+export async function withoutProcesses(lane: Lane): Promise<Armed> {
   if (!existsSync(`${PIDS}/cgroup.procs`)) return await inject(lane, "fork,vfork,clone,clone3:error=EAGAIN");
   const group = join(PIDS, `uam-proof-${lane.pid()}`);
   mkdirSync(group);

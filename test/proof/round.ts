@@ -99,7 +99,8 @@ async function restart(lane: Lane, armed: Armed): Promise<void> {
   }
 }
 
-async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Promise<Subject> {
+/** A user with an account and keys that log in. */
+export async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Promise<Subject> {
   const sshd = random.pick(lane.ground.sshds);
   const username = `tp${lane.index}x${++keys}`;
   const made = await lane.call("POST", "/users", lane.admin(), { username, email: "x@example.org" });
@@ -152,7 +153,7 @@ async function settled(lane: Lane, subject: Subject, { leaves }: Closing, faults
 }
 
 /** What root's own attributes, mounts and files keep from being set right. */
-async function cleanHome(lane: Lane, subject: Subject): Promise<void> {
+export async function cleanHome(lane: Lane, subject: Subject): Promise<void> {
   for (const mount of mountsWithin(readMounts(), subject.home)) spawnSync("umount", ["-l", mount.path]);
   // What fills the file system would keep the next round from making its account.
   const filler = ["-xdev", "(", "-name", "f[0-9]*", "-o", "-name", "big", "-o", "-name", "rest", ")", "-delete"];
