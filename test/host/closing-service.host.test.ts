@@ -10,7 +10,7 @@ import { type Lane, makeLane } from "../proof/lane.ts";
 import { PREPARATIONS } from "../proof/preparations.ts";
 import { createRandom } from "../proof/random.ts";
 import { cleanHome, makeSubject } from "../proof/round.ts";
-import { hasFuse } from "../support/holding-fuse.ts";
+import { hasFuse, mountFuseControl } from "../support/holding-fuse.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { ServiceAnswer } from "../support/service.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
@@ -20,15 +20,18 @@ setDefaultTimeout(120_000);
 describeOnHost("closings through the service", () => {
   let directory: string;
   let sshd: TestSshd;
+  let unmountControl: () => void;
   beforeAll(async () => {
     // Not below /tmp: the way to a home must be root's alone.
     directory = mkdtempSync("/var/lib/uam-test-closings-");
     chmodSync(directory, 0o755);
+    unmountControl = mountFuseControl();
     mkdirSync(join(directory, "sshd"));
     sshd = await startSshd(join(directory, "sshd"), ["UsePAM yes"]);
   });
   afterAll(() => {
     sshd?.stop();
+    unmountControl?.();
     rmSync(directory, { recursive: true, force: true });
   });
 

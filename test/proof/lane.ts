@@ -58,6 +58,8 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
   const own = join(directory, "service");
   for (const path of [directory, base, own]) mkdirSync(path, { mode: 0o755 });
   mountHomes(directory, base, kind);
+  // What is mounted in a home later is to be seen by the service too, which is in a namespace of its own.
+  must("mount", "--make-shared", base);
   const shims = makeShims(join(directory, "shims"));
   const user = `uam-tproof${index}`;
   const first = 53_000 + index * 500;

@@ -55,7 +55,7 @@ const perl =
 
 const PUT_BACK = `printf '%s\\n' "$KEYS"`;
 const FULL = "i=0; while [ $i -lt 3000 ]; do : > f$i || exit 0; i=$((i+1)); done 2>/dev/null";
-const NAP = "select(undef, undef, undef, 0.003)";
+const NAP = "select(undef, undef, undef, 0.01)";
 
 export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   nothing: async () => undefined,

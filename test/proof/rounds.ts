@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
+import { mountFuseControl } from "../support/holding-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { type Ground, type Lane, type LaneKind, makeLane } from "./lane.ts";
 import { type RoundReport, runRound } from "./round.ts";
@@ -40,6 +41,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
   // Not below /tmp: the way to a home must be root's alone.
   const directory = mkdtempSync("/var/lib/uam-proof-");
   chmodSync(directory, 0o755);
+  const unmountControl = mountFuseControl();
   const sshds = [];
   for (const pam of ["yes", "no"]) {
     mkdirSync(join(directory, pam));
@@ -67,6 +69,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
     }
   } finally {
     for (const sshd of sshds) sshd.stop();
+    unmountControl();
     rmSync(directory, { recursive: true, force: true });
   }
   return { rounds, failures, seconds: (performance.now() - begin) / 1000 };
