@@ -167,7 +167,7 @@ describeOnHost("closings through the service", () => {
     });
 
     test("7: the only key comes back after it was revoked", async () => {
-      const subject = await prepared("a loop that puts keys back", 1);
+      const subject = await prepared("a crontab that puts keys back", 1);
       expect(await revoke(subject)).toEqual([200, ""]);
       expect(await admitted(subject)).toEqual([false]);
       for (const wanted of ["active", "active", "disabled"]) {

@@ -122,8 +122,8 @@ export async function withoutProcesses(lane: Lane): Promise<Armed> {
   };
 }
 
-function inService(lane: Lane, script: string): void {
-  spawnSync("/usr/bin/nsenter", ["--mount", "--target", String(lane.pid()), "/bin/sh", "-c", script]);
+function inService(pid: number, script: string): void {
+  spawnSync("/usr/bin/nsenter", ["--mount", "--target", String(pid), "/bin/sh", "-c", script]);
 }
 
 /** Read-only to the service and what it runs; the account's owner can write. */
@@ -131,9 +131,11 @@ const readOnly =
   (place: (lane: Lane) => string): Failure =>
   async (lane) => {
     const path = place(lane);
-    inService(lane, `mount --bind ${path} ${path} && mount -o remount,bind,ro ${path}`);
+    // With a service that is started again the namespace is another, in which nothing is read-only.
+    const pid = lane.pid();
+    inService(pid, `mount --bind ${path} ${path} && mount -o remount,bind,ro ${path}`);
     const name = `${path.startsWith("/etc") ? path : "homes"} read-only`;
-    return { name, reachesDatabase: false, end: async () => inService(lane, `umount -l ${path}`) };
+    return { name, reachesDatabase: false, end: async () => inService(pid, `umount -l ${path}`) };
   };
 
 /** A trigger that raises as long as a file is there, so that it ends though the database is down; deferred ones do so at the commit. */

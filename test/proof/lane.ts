@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
+import { readAccounts } from "../../src/host/account.ts";
 import { BINARY, type Service, type ServiceAnswer, startService } from "../support/service.ts";
 import type { TestSshd } from "../support/sshd.ts";
 import { makeShims, type Shims } from "./shims.ts";
@@ -36,6 +37,8 @@ export interface Lane {
   /** Undefined where the service did not answer. */
   readonly call: (method: string, path: string, cookie: string, body?: unknown) => Promise<ServiceAnswer | undefined>;
   readonly admin: () => string;
+  /** The uid of an account that no round takes anything from. */
+  readonly neighbour: () => number;
   /** Another command of the program, with the service's configuration; null if it was killed. */
   readonly command: (args: readonly string[], killAfter?: number) => Promise<{ status: number | null; output: string }>;
   /** As the database's superuser. */
@@ -53,6 +56,7 @@ export function must(...[command = "", ...args]: readonly string[]): void {
 }
 
 export async function makeLane(index: number, kind: LaneKind, ground: Ground): Promise<Lane> {
+  forgetAccounts(index);
   const directory = join(ground.directory, `lane${index}`);
   const base = join(directory, "home");
   const own = join(directory, "service");
@@ -87,12 +91,14 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
   let service: Service | undefined;
   let log = "";
   let cookie = "";
+  const neighbour = `tp${index}x0`;
   const lane: Lane = {
     ...{ index, kind, ground, base, dataDir, shims, command },
     pid: () => service?.pid ?? 0,
     alive: () => service !== undefined && spawnSync("kill", ["-0", String(service.pid)]).status === 0,
     call: (method, path, session, body) => service?.call(method, path, session, body).catch(() => undefined) ?? gone(),
     admin: () => cookie,
+    neighbour: () => readAccounts().passwd.get(`ext_${neighbour}`)?.uid ?? 0,
     sql: async (text) => {
       const host = join(dataDir, "postgres/run");
       const client = postgres({ host, port: 5432, username: "postgres", database: "uam", max: 1, onnotice: () => {} });
@@ -115,6 +121,7 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
     end: async () => {
       await service?.stop();
       for (let round = 0; round < 5; round++) spawnSync("umount", ["-l", base]);
+      forgetAccounts(index);
       if (rules !== undefined) forbid(user, rules);
     },
   };
@@ -126,6 +133,7 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
   if ((await add.exited) !== 0) throw new Error("no administrator could be added");
   cookie = (await lane.call("POST", "/auth/admin/login", "", { username: ADMIN, password: PASSWORD }))?.cookie ?? "";
   if (cookie === "") throw new Error(`the administrator could not log in:\n${lane.log()}`);
+  await lane.call("POST", "/users", cookie, { username: neighbour, email: "n@example.org" });
   return lane;
 }
 
@@ -165,4 +173,14 @@ function forbid(user: string, rules: string): void {
   rmSync(rules, { force: true });
   spawnSync("pkill", ["-KILL", "-u", user]);
   for (let attempt = 0; attempt < 20 && spawnSync("userdel", [user]).status === 8; attempt++) Bun.sleepSync(50);
+}
+
+/** Also those that a run which was killed has left. */
+function forgetAccounts(index: number): void {
+  for (const [name, { uid }] of readAccounts().passwd) {
+    if (!name.startsWith(`ext_tp${index}x`)) continue;
+    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
+    spawnSync("userdel", ["--", name]);
+    if (readAccounts().groups.has(name)) spawnSync("groupdel", [name]);
+  }
 }

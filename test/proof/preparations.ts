@@ -12,6 +12,8 @@ export interface Target {
   readonly uid: number;
   readonly home: string;
   readonly sshd: TestSshd;
+  /** The uid of another account of the service's. */
+  readonly neighbour: number;
   /** The private keys. */
   readonly keyPaths: readonly string[];
   /** The keys as lines without an end of validity, as only the owner would write them. */
@@ -105,7 +107,7 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   ...(hasFuse
     ? {
         "a mount whose name is no text": (target) => held(target, Buffer.from([0x6d, 0xff]), target.uid, false),
-        "a wait for another account's mount": (target) => held(target, Buffer.from("m"), target.uid + 5000, true),
+        "a wait for another account's mount": (target) => held(target, Buffer.from("m"), target.neighbour, true),
       }
     : {}),
 };

@@ -126,7 +126,16 @@ export async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Pro
   if ((await Promise.all(admitted)).includes(false))
     throw new Error(`a key of ${account} that was just uploaded does not log in`);
   return {
-    ...{ username, userId: made.body.data.id, account, uid, home: join(lane.base, account), session, sshd },
+    ...{
+      username,
+      userId: made.body.data.id,
+      account,
+      uid,
+      home: join(lane.base, account),
+      session,
+      sshd,
+      neighbour: lane.neighbour(),
+    },
     ...{ keyPaths, keyIds, fingerprints: pairs.map(({ key }) => key.fingerprint) },
     lines: pairs.map(({ key }) => `${key.type} ${key.base64}`),
   };

@@ -1,9 +1,7 @@
 /** Many rounds, in several places at a time: once a closing was answered, no key that it took away logs in. */
 
-import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readAccounts } from "../../src/host/account.ts";
 import { mountFuseControl } from "../support/holding-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { type Ground, type Lane, type LaneKind, makeLane } from "./lane.ts";
@@ -55,13 +53,11 @@ export async function runRounds(run: Run): Promise<Outcome> {
     const works = LANES.map(async (kind, index) => {
       const mine = seeds.filter((seed) => seed % LANES.length === index);
       if (mine.length === 0) return;
-      forgetAccounts(index);
       const lane = await makeLane(index, kind, ground);
       try {
         rounds += await runLane(lane, mine, { ...run, begin, failures });
       } finally {
         await lane.end();
-        forgetAccounts(index);
       }
     });
     for (const result of await Promise.allSettled(works)) {
@@ -112,14 +108,4 @@ async function runLane(lane: Lane, seeds: readonly number[], run: LaneRun): Prom
     }
   }
   return done;
-}
-
-/** Also what a run that was killed has left. */
-function forgetAccounts(index: number): void {
-  for (const [name, { uid }] of readAccounts().passwd) {
-    if (!name.startsWith(`ext_tp${index}x`)) continue;
-    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
-    spawnSync("userdel", ["--", name]);
-    if (readAccounts().groups.has(name)) spawnSync("groupdel", [name]);
-  }
 }
