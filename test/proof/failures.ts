@@ -215,7 +215,7 @@ const commands =
   };
 
 /** Commands most often, as most steps are commands. */
-export function armFailure(lane: Lane, random: Random, thorough: boolean): Promise<Armed> {
+export async function armFailure(lane: Lane, random: Random, thorough: boolean): Promise<Armed> {
   const none: Failure = async () => ({ name: "nothing", reachesDatabase: false, end: async () => {} });
   const failures: readonly Failure[] = [
     ...[none, commands(thorough), commands(thorough), commands(thorough), withoutProcesses, noSpace],
@@ -239,5 +239,13 @@ export function armFailure(lane: Lane, random: Random, thorough: boolean): Promi
       killedAtMoment,
     ],
   ];
-  return random.pick(failures)(lane, random);
+  const armed = await random.pick(failures)(lane, random);
+  let ended: Promise<void> | undefined;
+  return {
+    ...armed,
+    end: () => {
+      ended ??= armed.end();
+      return ended;
+    },
+  };
 }
