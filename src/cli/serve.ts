@@ -1,10 +1,12 @@
 /** uam serve: the service. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, ConfigError } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import { hasAdmins } from "../domain/auth/admin.ts";
 import { loadArgon2 } from "../domain/auth/passwords.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
+import type { Drift } from "../protocol/host.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
 import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { serveWhole } from "../runtime/under-way.ts";
@@ -25,6 +27,11 @@ import { welcome } from "./welcome.ts";
 
 /** How long requests under way may take once the service is told to stop. */
 const DRAIN = 60 * SECOND;
+/**
+ * How long the start waits until the host is reconciled. What an account's owner keeps from ending takes many seconds for
+ * each account, and must not keep the service from closing others, nor a service manager waiting until it gives up.
+ */
+const START_PATIENCE = 10 * SECOND;
 
 /** Migrates, reconciles and serves until the process is told to stop. */
 export async function serve(environment: CliEnvironment): Promise<number> {
@@ -36,8 +43,9 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   const handle = await openServices(config, log, { lifetime: "service", machine: environment.runtime });
   try {
     const { services } = handle;
-    const drifts = await reconcileHost(services, config.dataDir, "repair");
-    for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
+    const reconcile = () => reconcileHost(services, config.dataDir, "repair");
+    const reconciled = reconcileAtStart(reconcile, log);
+    await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
     const app = createApp(services, webOptionsOf(config, { ...about, observe: metrics?.observe }));
@@ -51,8 +59,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     log.info("serving", { address: server.address, version: VERSION, hostMode: config.hostMode });
     const known = await hasAdmins(services.db);
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
-    const reconcile = () => reconcileHost(services, config.dataDir, "repair");
-    const jobs = startJobs(services, { transport, reconcile });
+    const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
     app.enter("serving");
     manager.ready(`answers at ${server.address}`);
     // The binary unpacks native libraries to disk to load them: done now, because that disk may be full later.
@@ -64,7 +71,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     app.enter("stopping");
     manager.stopping();
     log.info("stopping: letting the requests and jobs under way finish");
-    await Promise.all([server.stop(DRAIN), jobs.stop()]);
+    await Promise.all([server.stop(DRAIN), jobs.stop(), reconciled]);
     await monitored?.stop(0);
   } finally {
     await handle.close();
@@ -72,6 +79,15 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   }
   log.info("stopped");
   return EXIT.done;
+}
+
+/** Never throws: what fails now is tried again by the job, and the service is there to close accounts meanwhile. */
+async function reconcileAtStart(reconcile: () => Promise<readonly Drift[]>, log: Log): Promise<void> {
+  try {
+    for (const drift of await reconcile()) log.warn("the host differed from what is stored", { ...drift });
+  } catch (error) {
+    log.error("the host could not be reconciled at the start; it is tried again each minute", { error });
+  }
 }
 
 /** On its own address: those who may read the metrics are not those who may call the API. */

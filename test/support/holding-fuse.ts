@@ -77,3 +77,11 @@ export async function withFuseControl(writable: boolean, work: () => Promise<voi
     spawnSync("umount", ["-l", place]);
   }
 }
+
+/** The control file system of FUSE as on a booted host; returns what takes it away again. */
+export function mountFuseControl(): () => void {
+  const place = "/sys/fs/fuse/connections";
+  const { status } = spawnSync("mount", ["-t", "fusectl", "fusectl", place], { stdio: "ignore" });
+  // Where it is mounted already there is nothing to take away.
+  return () => void (status === 0 && spawnSync("umount", ["-l", place]));
+}

@@ -12,6 +12,8 @@ export interface TestSshd {
   readonly makeKey: (id: number) => { readonly path: string; readonly key: HostKey };
   /** Runs a command on a new connection; true if it was let in. */
   readonly login: (user: string, keyPath: string) => boolean;
+  /** The same without keeping anything else from going on; true as soon as sshd let it in, whatever becomes of the command. */
+  readonly admits: (user: string, keyPath: string) => Promise<boolean>;
   /** What a command prints on a new connection. */
   readonly run: (user: string, keyPath: string, command: string) => string;
   /** Opens a connection that stays: a session running `command`. */
@@ -44,12 +46,28 @@ export async function startSshd(directory: string, extra: readonly string[] = []
     makeKey: (id) => makeKey(directory, id),
     login: (user, keyPath) =>
       spawnSync("/usr/bin/ssh", [...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,
+    admits: (user, keyPath) => admits(["/usr/bin/ssh", "-v", ...verbose(options(user, keyPath)), "true"]),
     run: (user, keyPath, command) => run("/usr/bin/ssh", [...options(user, keyPath), command]),
     open: (user, keyPath, command) => spawn("/usr/bin/ssh", [...options(user, keyPath), command], { stdio: "ignore" }),
     stop: () => {
       server.kill("SIGTERM");
     },
   };
+}
+
+function verbose(options: readonly string[]): readonly string[] {
+  return options.map((option) => (option === "LogLevel=ERROR" ? "LogLevel=DEBUG" : option));
+}
+
+/** By the client's own word that sshd took the key; the command may be kept from running by the account's owner. */
+async function admits(argv: readonly string[]): Promise<boolean> {
+  const client = Bun.spawn([...argv], { stdio: ["ignore", "ignore", "pipe"] });
+  const timer = setTimeout(() => client.kill("SIGKILL"), 30_000);
+  try {
+    return (await new Response(client.stderr).text()).includes("Authenticated to ");
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function makeKey(directory: string, id: number): { readonly path: string; readonly key: HostKey } {

@@ -1,0 +1,38 @@
+/**
+ * What is sold: once a closing was answered in any way, no key that it took away logs in, ever again, until somebody opens the
+ * account. Random hostile preparation × closing × failure, through the whole service; `bun run test:long` does many more.
+ */
+
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { runRounds } from "../proof/rounds.ts";
+import { describeOnHost } from "../support/host-account.ts";
+
+const ROUNDS = 40;
+const WITHIN = 170_000;
+
+describeOnHost("taking access away", () => {
+  test(
+    "no key logs in again, whatever its owner prepared and whatever fails",
+    async () => {
+      expect(existsSync("/usr/bin/strace")).toBe(true);
+      const seed = Date.now() % 1_000_000_000;
+      const lines: string[] = [];
+      const tell = (line: string): void => void lines.push(line);
+      const { rounds, failures, seconds } = await runRounds({
+        seed,
+        rounds: ROUNDS,
+        within: WITHIN,
+        thorough: false,
+        tell,
+      });
+      const repeat = `bun run test:long --seed ${seed} --rounds ${ROUNDS}`;
+      console.log(`${rounds} of ${ROUNDS} rounds in ${Math.round(seconds)} s; the same again: ${repeat}`);
+      if (failures.length > 0) console.log(lines.join("\n"));
+      expect(failures).toEqual([]);
+      // A machine that is busy with other tests manages fewer in the time.
+      expect(rounds).toBeGreaterThan(ROUNDS / 4);
+    },
+    WITHIN + 130_000,
+  );
+});
