@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 import { mountFuseControl } from "../support/holding-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { type Ground, type Lane, type LaneKind, makeLane } from "./lane.ts";
@@ -66,6 +67,8 @@ export async function runRounds(run: Run): Promise<Outcome> {
   } finally {
     for (const sshd of sshds) sshd.stop();
     unmountControl();
+    // Of a lane that could not be made, too.
+    for (const { path } of mountsWithin(readMounts(), directory)) Bun.spawnSync(["umount", "-l", path]);
     rmSync(directory, { recursive: true, force: true });
   }
   return { rounds, failures, seconds: (performance.now() - begin) / 1000 };

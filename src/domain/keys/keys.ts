@@ -111,8 +111,9 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const taken = await takeFromHost(op, accountAt(clock.now(), user, { keys: left, owed }), key);
   await settleClosing(op.tx, note);
   if (!taken.rewritten) {
-    await shutInstead(op, user, `the key ${key.fingerprint} could not be taken out of the authorized-keys file`);
-    op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, so it gives no access`);
+    const reason = `the key ${key.fingerprint} could not be taken out of the authorized-keys file`;
+    const use = (await shutInstead(op, user, reason)) ? "so it gives no access" : OPEN;
+    op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, ${use}`);
     return key;
   }
   const revoked = { status: "revoked", revokedAt: clock.now() } as const;
@@ -139,9 +140,12 @@ async function takeFromHost({ context }: ClosingOperation, account: Account, key
   }
 }
 
-/** Disables the user, recorded as done by the service, until an administrator has repaired the host. */
-async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<void> {
-  const { user: disabled, owed } = await disableAccess(op, user);
+/**
+ * Disables the user, recorded as done by the service, until an administrator has repaired the host; false if sshd may still
+ * let them in.
+ */
+async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<boolean> {
+  const { user: disabled, owed, refused } = await disableAccess(op, user);
   const detail = { username: user.username, status: disabled.status, reason };
   op.alsoRecord({
     actor: SYSTEM,
@@ -153,7 +157,11 @@ async function shutInstead(op: ClosingOperation, user: User, reason: string): Pr
     },
     result: owed.length === 0 ? "success" : "failed",
   });
+  return refused;
 }
+
+/** Said where the host did neither. */
+const OPEN = "though the host may still let them in until it can be shut, which is tried again";
 
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {

@@ -36,7 +36,10 @@ export async function reconcileHost(
   const { db, host, clock } = services;
   if (mode !== "check") {
     await removeUnfinishedAccounts(services);
-    await importLocks(services, dataDir);
+    await importLocks(services, dataDir).catch((error: unknown) => {
+      // They stay in the journal, and what it names is not opened below. The rest is not to wait for them.
+      services.log.error("locks could not be recorded and will be tried again", { error });
+    });
     await finishClosings(services, mode === "repair" ? "due" : "all");
   }
   const locked = lockedAccounts(services, dataDir);
