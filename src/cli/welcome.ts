@@ -21,6 +21,11 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
   const lines = [`uam ${VERSION} answers at ${base}${API_ROOT}/healthz (listening on ${address}).`];
   if (config.hostMode === "dry-run")
     lines.push("UAM_HOST_MODE is dry-run: the host is not changed, planned changes are logged.");
+  // Another shell's commands would otherwise store users without making their accounts.
+  else if (config.hostMode !== environment.installed?.UAM_HOST_MODE)
+    lines.push(
+      `UAM_HOST_MODE is ${config.hostMode} here only. Give each command the same UAM_ variables, or it does not change the host.`,
+    );
   if (!config.captcha) lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
   if (!hasAdmins) {
     lines.push(

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { formatDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
+import { nearMiss } from "../shared/near-miss.ts";
 import { formatListen } from "./listen.ts";
 import { formatSshHost } from "./ssh-host.ts";
 import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";
@@ -149,7 +150,11 @@ function unknownNames(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith("UAM_") && !name.startsWith("UAM_TEST_") && !known.has(name))
     .filter((name) => givenValue(environment, name) !== undefined)
-    .map((name) => `${name} is not a variable that uam knows; see uam serve --help`);
+    .map((name) => {
+      const meant = nearMiss(name, [...known]);
+      const advice = meant === undefined ? "see uam serve --help" : `did you mean ${meant}?`;
+      return `${name} is not a variable that uam knows; ${advice}`;
+    });
 }
 
 /** Judges every variable that is set, even one with an invalid value: fixing one fault must not uncover the next. */

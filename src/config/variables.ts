@@ -149,7 +149,7 @@ export const VARIABLES = {
     "UAM_COOKIE_SAMESITE",
     "Strict",
     v.picklist(["Strict", "Lax", "None"], "must be Strict, Lax or None"),
-    "SameSite of the session cookie",
+    "SameSite of the session cookie: Strict, Lax or None",
   ),
   corsOrigins: variable(
     "UAM_CORS_ORIGINS",
@@ -192,7 +192,7 @@ export const VARIABLES = {
     "UAM_REVOKE_ENDS",
     "key",
     v.picklist(["key", "account", "none"], "must be key, account or none"),
-    "which sessions end when a key is revoked",
+    "which sessions end when a key is revoked: key (those it opened), account (all) or none",
   ),
   uidRange: variable("UAM_UID_RANGE", "20000-59999", uidRange, "uids for accounts; each is used once"),
   homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory that holds the home directories"),

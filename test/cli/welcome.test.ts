@@ -27,6 +27,16 @@ describe("welcome", () => {
     expect(add({ UAM_DATA_DIR: "/other" }, { installed })).toBe(`UAM_DATA_DIR=/other ${command}`);
   });
 
+  test("welcome() warns that commands of another shell would not change the host", () => {
+    const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "UAM_HOST_MODE is");
+    const warning = "Give each command the same UAM_ variables, or it does not change the host.";
+    const direct = { UAM_HOST_MODE: "direct" };
+    expect(told(direct, { isRoot: true })).toBe(`UAM_HOST_MODE is direct here only. ${warning}`);
+    expect(told(direct, { installed: { UAM_HOST_MODE: "sudo" } })).toContain("is direct here only");
+    expect(told({}, { installed: direct })).toBeUndefined();
+    expect(told({})).toContain("the host is not changed");
+  });
+
   test("welcome() says which user has to run it and which secrets are needed, but prints none", () => {
     const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "no administrator");
     expect(told({})).toBe("There is no administrator yet. In another terminal:");

@@ -163,4 +163,16 @@ describe("describeConfig()", () => {
     expect(shown.UAM_DATABASE_URL).toBe("(set)");
     expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
+
+  test("a misspelt variable is answered with the one that was probably meant", () => {
+    const read = (variables: Record<string, string>) => () =>
+      readConfig(variables, { isRoot: false, currentDirectory: "/" });
+    expect(read({ UAM_LOG_LEVL: "info" })).toThrow(
+      "UAM_LOG_LEVL is not a variable that uam knows; did you mean UAM_LOG_LEVEL?",
+    );
+    expect(read({ UAM_SMTP_URL_FIL: "/x" })).toThrow("did you mean UAM_SMTP_URL_FILE?");
+    expect(read({ UAM_NOTHING_LIKE_IT: "1" })).toThrow(
+      "UAM_NOTHING_LIKE_IT is not a variable that uam knows; see uam serve --help",
+    );
+  });
 });
