@@ -7,7 +7,7 @@ import { errorCode } from "../walk.ts";
 import { type ListedProcess, listedOf, readProcesses } from "./processes.ts";
 
 /** Milliseconds until we give up on processes that keep coming; reconciliation then continues. */
-const PATIENCE = 15_000;
+const PATIENCE = 5_000;
 /** Milliseconds after which a killed process that is still there must be waiting for something that never comes. */
 const STUCK = 1_000;
 const PAUSE = 50;
