@@ -56,7 +56,7 @@ describeOnHost("uam lock on a real host", () => {
     const foreign = await cli.run(["lock", "tforeign"], withoutDatabase());
     expect([foreign.code, foreign.stderr]).toEqual([
       1,
-      `uam: The account ${FOREIGN} is not one that uam made (group uam-ext): it is left alone\n`,
+      `uam: The account ${FOREIGN} was not created by uam (group uam-ext): it is left alone\n`,
     ]);
     expect(shadowOf(FOREIGN)[7]).toBe("");
     expect((await cli.run(["lock", "tnobody"], withoutDatabase())).stderr).toBe(

@@ -68,7 +68,10 @@ describeOnHost("uam user rebuild on a real host", () => {
 
   test("refuses an account that exists", async () => {
     const { code, stderr } = await cli.run(["user", "rebuild", NAME, "--yes"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`The host account ${ACCOUNT} is there`)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`The host account ${ACCOUNT} exists; uam reconcile repairs what is wrong with it`),
+    ]);
   });
 
   test("refuses if another account has the uid by now", async () => {

@@ -56,7 +56,8 @@ export async function runRounds(run: Run): Promise<Outcome> {
       if (mine.length === 0) return;
       const lane = await makeLane(index, kind, ground);
       try {
-        rounds += await runLane(lane, mine, { ...run, begin, failures });
+        const done = await runLane(lane, mine, { ...run, begin, failures });
+        rounds += done;
       } finally {
         await lane.end();
       }

@@ -69,12 +69,13 @@ export async function withFuseControl(writable: boolean, work: () => Promise<voi
     const { status, stderr } = spawnSync("mount", args, { encoding: "utf8" });
     if (status !== 0) throw new Error(`mount ${args.join(" ")}: ${stderr}`);
   };
-  mount("-t", "fusectl", "fusectl", place);
+  const unmount = mountFuseControl();
   try {
     if (!writable) mount("-o", "remount,bind,ro", place);
     await work();
   } finally {
-    spawnSync("umount", ["-l", place]);
+    if (!writable) mount("-o", "remount,bind,rw", place);
+    unmount();
   }
 }
 
