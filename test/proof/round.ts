@@ -100,7 +100,7 @@ async function restart(lane: Lane, armed: Armed): Promise<void> {
 }
 
 /** A user with an account and keys that log in. On a machine this busy a command or a login may take too long once. */
-async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Promise<Subject> {
+export async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Promise<Subject> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await tryToMakeSubject(lane, random, count);
