@@ -4,7 +4,16 @@
  */
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isOurs, readAccounts } from "../../src/host/account.ts";
 import { createDirectExecutor } from "../../src/host/execute/direct.ts";
@@ -205,6 +214,17 @@ describeOnHost("closings in direct mode", () => {
       expect(await host.removeAccount(open)).toEqual(CLOSED);
     },
   );
+
+  test.if(hasFuse)("removeAccount() detaches what was mounted while the home was moved away", async () => {
+    const host = await directHost();
+    const { open } = await prepared(host);
+    const path = Buffer.concat([Buffer.from(join(base, NAME, "m")), Buffer.from([0xff])]);
+    await withHeldMount({ path, mounter: UID, server: UID }, async () => {
+      renameSync(join(base, NAME), join(base, ".uam-trash", `${NAME}.0123456789abcdef`));
+      expect(await host.removeAccount(open)).toEqual(CLOSED);
+      expect(readdirSync(join(base, ".uam-trash"))).toEqual([]);
+    });
+  });
 
   describe("a host that fails", () => {
     test("removeAccount() leaves the account shut while the account tools refuse, and finishes later", async () => {

@@ -13,7 +13,7 @@ import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
 import { connectionsOf, killProcesses, processesOf } from "../processes/processes.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
-import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow } from "../remove-home.ts";
+import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
@@ -88,7 +88,10 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
     case "make-trash":
       return makeTrash(change.base);
     case "empty-trash":
-      return requireEmpty(await emptyTrash(change.base, change.account), log);
+      if (change.account !== undefined) {
+        for (const problem of detachFuse(`${change.base}/${TRASH}`, change.account.uid, kernel)) log.warn(problem);
+      }
+      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
   }
 }
 

@@ -134,7 +134,8 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "create the directory for what is deleted", fields: { base: change.base } };
     case "empty-trash": {
       const { base, account } = change;
-      return { message: "delete what was moved away", fields: { base, ...(account === undefined ? {} : { account }) } };
+      const fields = { base, ...(account === undefined ? {} : { account: account.name }) };
+      return { message: "delete what was moved away", fields };
     }
   }
 }

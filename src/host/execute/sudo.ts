@@ -97,7 +97,7 @@ async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<v
     case "make-trash":
       return requireTrash(change.base);
     case "empty-trash":
-      return requireEmpty(await emptyTrash(change.base, change.account), log);
+      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
   }
 }
 

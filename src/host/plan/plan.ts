@@ -34,10 +34,11 @@ export type Change =
   /** Creates the trash of `base`, so that deleting something later needs no space for it. */
   | { readonly kind: "make-trash"; readonly base: string }
   /**
-   * Deletes what is in the trash of `base`: what that account left, or all of it. Fails if something is left that cannot be
+   * Deletes what is in the trash of `base`: what that account left, or all of it, and first detaches what that account mounted
+   * there, which moved with its home if it was mounted at the last moment. Fails if something is left that cannot be
    * deleted without help; what merely takes long is left for the next time.
    */
-  | { readonly kind: "empty-trash"; readonly base: string; readonly account?: string };
+  | { readonly kind: "empty-trash"; readonly base: string; readonly account?: AccountRef };
 
 /** Whether a change gives access or takes it away. */
 export type Purpose = "give" | "take";
@@ -201,7 +202,9 @@ export function planRemoveEntry(account: AccountRef): readonly Change[] {
 
 /** Deletes what was set aside of the account's. */
 export function planEmptyTrash(layout: Layout, owner: Owner): readonly Change[] {
-  return trashBases(layout, owner).map((base): Change => ({ kind: "empty-trash", base, account: owner.name }));
+  return trashBases(layout, owner).map(
+    (base): Change => ({ kind: "empty-trash", base, account: { name: owner.name, uid: owner.uid } }),
+  );
 }
 
 /** The directories whose trash holds what is deleted, in this layout. */
