@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { systemClock } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { CommandResult } from "../execute/command.ts";
 import {
   closeDirectoryCommand,
   directoriesOf,
@@ -114,9 +115,7 @@ export async function keyFileText(file: KeyFile, mounts: readonly Mount[]): Prom
   try {
     requireNoMount(file, mounts);
     const options = { user: file.owner.name, timeout: COMMAND_TIMEOUT };
-    const result = await runSudo(viewCommand(file), options);
-    if (result.exitCode !== 0 && result.exitCode !== 1) throw unanswered(file);
-    const view = parseViews(result.stdout).get(file.path);
+    const view = viewsOf(file, await runSudo(viewCommand(file), options)).get(file.path);
     if (!canHoldKeys(view) || view === undefined) return { text: "" };
     if ((view.mode & TYPE) === LINK) return { text: "", problem: "is a link" };
     if (view.size > MAX_KEY_FILE) return { text: "", problem: "is too long to be searched" };
@@ -126,6 +125,23 @@ export async function keyFileText(file: KeyFile, mounts: readonly Mount[]): Prom
     if (!(error instanceof UamError)) throw error;
     return { text: "", problem: `cannot be inspected: ${publicMessage(error)}` };
   }
+}
+
+/** Why stat(1) has nothing to print for a path that sshd, with the owner's rights, could not read either (LC_ALL=C). */
+const ABSENT = [
+  "No such file or directory",
+  "Not a directory",
+  "Permission denied",
+  "Too many levels of symbolic links",
+];
+
+/** What `viewCommand` saw. A path is absent only if stat(1) says so: a command that merely fails tells us nothing. */
+function viewsOf(file: KeyFile, { exitCode, stdout, stderr }: CommandResult): ReadonlyMap<string, View> {
+  const views = parseViews(stdout);
+  const isAbsent = (path: string) => ABSENT.some((reason) => stderr.includes(`'${path}': ${reason}`));
+  const isAnswered = [...directoriesOf(file), file.path].every((path) => views.has(path) || isAbsent(path));
+  if ((exitCode !== 0 && exitCode !== 1) || !isAnswered) throw unanswered(file);
+  return views;
 }
 
 /** Parses what `viewCommand` prints: path to view. A path that is missing or closed to its owner is not in it. Pure. */
@@ -148,10 +164,7 @@ async function look(
   requireNoMount(file, how.mounts);
   const home = requireHome(file);
   const options = () => ({ user: file.owner.name, timeout: timeLeft(how.deadline) });
-  const result = await runSudo(viewCommand(file), options());
-  // stat(1) exits with 1 if a path is missing; any other failure tells us nothing.
-  if (result.exitCode !== 0 && result.exitCode !== 1) throw unanswered(file);
-  const views = parseViews(result.stdout);
+  const views = viewsOf(file, await runSudo(viewCommand(file), options()));
   const paths = directoriesOf(file);
   const view = views.get(file.path);
   const directories = paths.map((path) => views.get(path));
