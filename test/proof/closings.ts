@@ -54,7 +54,8 @@ const overdue =
       await lane.sql(`update users set expire_at = ${expireAt} where id = ${userId} and status = 'active'`);
       await lane.kill();
       await lane.start();
-      for (let attempt = 0; attempt < 100; attempt++) {
+      // What cannot be killed is waited for, several times in a row, before anything is stored.
+      for (let attempt = 0; attempt < 450; attempt++) {
         const [row] = await lane.sql(`select status from users where id = ${userId}`);
         if (row === undefined) return { kind: "done", text: "recycled" };
         if (row.status === "expired") return { kind: "owed", text: "expired" };

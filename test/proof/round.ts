@@ -106,6 +106,8 @@ export async function makeSubject(lane: Lane, random: Random, count: 1 | 2): Pro
       return await tryToMakeSubject(lane, random, count);
     } catch (error) {
       if (attempt === 3) throw error;
+      // What failed in the round before may still be on the mend.
+      await Bun.sleep(2000);
     }
   }
 }
