@@ -16,7 +16,8 @@ describeOnHost("taking access away", () => {
     "no key logs in again, whatever its owner prepared and whatever fails",
     async () => {
       expect(existsSync("/usr/bin/strace")).toBe(true);
-      const seed = Date.now() % 1_000_000_000;
+      // Always the same rounds here, so that a failure is about the change; `bun run test:long` draws new ones.
+      const seed = 20_261_122;
       const lines: string[] = [];
       const tell = (line: string): void => void lines.push(line);
       const { rounds, failures, seconds } = await runRounds({
@@ -33,6 +34,6 @@ describeOnHost("taking access away", () => {
       // A machine that is busy with other tests manages fewer in the time.
       expect(rounds).toBeGreaterThan(ROUNDS / 4);
     },
-    WITHIN + 130_000,
+    WITHIN + 300_000,
   );
 });
