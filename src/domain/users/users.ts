@@ -8,7 +8,7 @@ import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
-import { closingsOf } from "../accounts/closings.ts";
+import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
 import { allocateUid } from "../accounts/uid.ts";
@@ -121,7 +121,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireChangeable(context, user);
-    await requireStaying(op, user, "conflict");
+    requireStaying(user, await closingsOf(op.tx, userId), "conflict");
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);
@@ -143,8 +143,9 @@ export function extendUser(context: Context, userId: number, days: number): Prom
     const length = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
     const expired = isExpired(user, now);
     await requireWithinRecyclePeriod(op, user, now);
-    await requireStaying(op, user, "internal");
-    await requireNotBeingDisabled(op, user);
+    const owed = await closingsOf(op.tx, userId);
+    requireStaying(user, owed, "internal");
+    requireNotBeingDisabled(user, owed);
     await requireAccount(context, user, "internal");
     const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
     if (expireAt.getUTCFullYear() > 9999)
@@ -218,15 +219,13 @@ async function requireAccount(context: Context, user: User, code: "conflict" | "
 }
 
 /** A deletion that is owed only goes forward. */
-async function requireStaying(op: Operation, user: User, code: "conflict" | "internal"): Promise<void> {
-  const owed = await closingsOf(op.tx, user.id);
+function requireStaying(user: User, owed: readonly Closing[], code: "conflict" | "internal"): void {
   if (owed.some(({ kind }) => kind === "remove"))
     throw new UamError(code, `${user.username} is being deleted; create the user again once that is done`);
 }
 
 /** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
-async function requireNotBeingDisabled(op: Operation, user: User): Promise<void> {
-  const owed = await closingsOf(op.tx, user.id);
+function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
   if (user.status === "active" && owed.some(({ kind, action }) => kind === "shut" && action !== ""))
     throw new UamError("internal", `${user.username} is being disabled; try again in a minute`);
 }
