@@ -2,11 +2,11 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
-import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
 import type { Operation, Services } from "../operation/context.ts";
+import { requireClosed } from "./access.ts";
 
 /** Notes, committed at once, that the account is about to be created; until the operation ends nobody takes it for a leftover. */
 export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
@@ -37,8 +37,7 @@ export async function removeUnfinishedAccounts({ db, host, log }: Services): Pro
           .select({ id: accounts.userId })
           .from(accounts)
           .where(and(eq(accounts.uid, uid), eq(accounts.hostId, LOCAL_HOST)));
-        const [left] = user === undefined ? (await host.removeAccount({ name, uid })).owed : [];
-        if (left !== undefined) throw new UamError("internal", left);
+        if (user === undefined) requireClosed(await host.removeAccount({ name, uid }));
         await forgetIntent(tx, uid);
         log.warn("an account that a crash had left half created was removed", { account: name, uid });
       });
