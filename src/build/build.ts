@@ -3,8 +3,10 @@
 import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import type { ConsoleBundle } from "../server/console/carried.ts";
 import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, type ReleaseArguments, readRelease, runWithArguments } from "./arguments.ts";
+import { bundleConsole } from "./console.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 
@@ -38,7 +40,7 @@ export async function build(options: BuildOptions): Promise<number> {
       UAM_BUILD_COMMIT: JSON.stringify(commit()),
       UAM_BUILD_VERSION: JSON.stringify(options.version),
     },
-    plugins: [carryPostgres(archive), bindAddons(addons(architecture, modules))],
+    plugins: [carryPostgres(archive), carryConsole(await bundleConsole()), bindAddons(addons(architecture, modules))],
     compile: {
       target: `bun-linux-${architecture}`,
       outfile: partial,
@@ -65,6 +67,18 @@ function carryPostgres(archive: PostgresArchive): BunPlugin {
         loader: "ts",
         contents: `import path from ${JSON.stringify(resolve(archive.path))} with { type: "file" };
 export const carriedPostgres = { path, id: ${JSON.stringify(archive.id)} };`,
+      }));
+    },
+  };
+}
+
+function carryConsole(bundle: ConsoleBundle): BunPlugin {
+  return {
+    name: "carry-console",
+    setup(builder) {
+      builder.onLoad({ filter: /\/src\/server\/console\/carried\.ts$/ }, () => ({
+        loader: "ts",
+        contents: `export const carriedConsole = ${JSON.stringify(bundle)};`,
       }));
     },
   };

@@ -12,6 +12,8 @@ import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { serveWhole } from "../runtime/under-way.ts";
 import { createApp } from "../server/api/app.ts";
 import { openServices } from "../server/compose.ts";
+import { loadConsole } from "../server/console/bundle.ts";
+import { type ConsoleHandler, createConsole } from "../server/console/console.ts";
 import { startJobs } from "../server/jobs/jobs.ts";
 import type { MailTransport } from "../server/mail/mail.ts";
 import { createTransport } from "../server/mail/transport.ts";
@@ -48,7 +50,10 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
-    const app = createApp(services, webOptionsOf(config, { ...about, observe: metrics?.observe }));
+    const app = createApp(
+      services,
+      webOptionsOf(config, { ...about, observe: metrics?.observe, pages: openConsole(log) }),
+    );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
     const server = await startServer(environment.runtime, {
       listen: config.listen,
@@ -79,6 +84,14 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   }
   log.info("stopped");
   return EXIT.done;
+}
+
+/** The pages, or undefined without them: from source they have to be bundled first. */
+function openConsole(log: Log): ConsoleHandler | undefined {
+  const bundle = loadConsole();
+  if (bundle !== undefined) return createConsole(bundle);
+  log.warn('the console is not there: it is made by "bun run console"');
+  return undefined;
 }
 
 /** Never throws: what fails now is tried again by the job, and the service is there to close accounts meanwhile. */

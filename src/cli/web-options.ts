@@ -4,7 +4,10 @@ import type { Config } from "../config/config.ts";
 import type { WebOptions } from "../server/api/web.ts";
 
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
-export function webOptionsOf(config: Config, about: Pick<WebOptions, "version" | "runtime" | "observe">): WebOptions {
+export function webOptionsOf(
+  config: Config,
+  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages">,
+): WebOptions {
   return {
     baseUrl: config.baseUrl,
     corsOrigins: config.corsOrigins,
@@ -16,5 +19,6 @@ export function webOptionsOf(config: Config, about: Pick<WebOptions, "version" |
     version: about.version,
     runtime: about.runtime,
     observe: about.observe,
+    pages: about.pages,
   };
 }

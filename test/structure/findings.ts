@@ -53,7 +53,7 @@ function wrongPackage(one: Import): readonly string[] {
 }
 
 function wrongEnding(one: Import): readonly string[] {
-  if (!one.isOwn || /\.(?:ts|sql|json)$/.test(one.to)) return [];
+  if (!one.isOwn || /\.(?:tsx?|css|sql|json)$/.test(one.to)) return [];
   return [`${show(one)}: the name has no ending, so that not every runtime finds the file`];
 }
 

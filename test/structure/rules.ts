@@ -49,6 +49,11 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
     imports: ["server/records.ts", "domain"],
   },
+  "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
+  console: {
+    what: "the browser's pages: a client of the API, of which it knows the types",
+    imports: ["server/api/contract.ts"],
+  },
   "server/jobs": {
     what: "what is done on time: expiry, recycling, reconciling, retention",
     imports: ["server/mail", "domain", "store/job-lock.ts", "protocol"],
@@ -87,7 +92,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   build: {
     what: "makes binary, Debian package, manual page and generated documents; never runs in the service",
-    imports: ["config", "cli/commands.ts", "install", "store/postgres"],
+    imports: ["config", "cli/commands.ts", "install", "server/console", "store/postgres"],
   },
 };
 
@@ -110,6 +115,12 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   resend: ["server/mail"],
+  preact: ["console"],
+  "preact-iso": ["console"],
+  "@tanstack/preact-query": ["console"],
+  "@noble/hashes": ["console"],
+  "d3-scale": ["console"],
+  "d3-shape": ["console"],
   bun: ["build"],
 };
 
@@ -149,6 +160,7 @@ export const WORDS: readonly Word[] = [
     pattern: /\b(?:process|Bun|Deno|import\.meta)\.env\b|\.variables\.[A-Z]/,
     allowed: {
       "main.ts": "hands it to config/",
+      "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
       "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
     },
@@ -163,7 +175,7 @@ export const WORDS: readonly Word[] = [
     // performance.now() measures durations and tells nobody the time.
     name: "the clock",
     pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bTemporal\.Now\b/,
-    allowed: { "shared/clock.ts": "is the clock" },
+    allowed: { "shared/clock.ts": "is the clock", "console/ui/clock.ts": "is the browser's" },
   },
   {
     name: "whether systemd is there",

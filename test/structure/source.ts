@@ -19,7 +19,7 @@ export interface Import {
 /** All files of src, in the order of their paths. */
 export function readSource(): Source {
   const root = join(import.meta.dir, "../../src");
-  const paths = [...new Glob("**/*.ts").scanSync(root)].sort();
+  const paths = [...new Glob("**/*.{ts,tsx}").scanSync(root)].sort();
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 

@@ -11,7 +11,7 @@ import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
 import { documentRoutes } from "./document.ts";
 import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
-import { errorResponse, isFault } from "./errors.ts";
+import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
@@ -31,7 +31,7 @@ import {
 import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
 import { userRoutes } from "./users.ts";
-import type { Phase, Web, WebOptions } from "./web.ts";
+import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
 
@@ -88,7 +88,17 @@ export function createApp(services: Services, options: WebOptions): App {
 
 /** The OpenAPI document of the application that these options make; needs no services. */
 export function describeApi(options: WebOptions): OpenApiDocument {
-  const web: Web = {
+  const web = onlyDescribed(options);
+  return documentOf(web, buildRoutes(web));
+}
+
+/** The routes of that application, with their schemas; needs no services either. */
+export function describeRoutes(options: WebOptions): readonly RegisteredRoute[] {
+  return routesOf(buildRoutes(onlyDescribed(options)));
+}
+
+function onlyDescribed(options: WebOptions): Web {
+  return {
     options,
     startedAt: new Date(0),
     findSession: absent,
@@ -105,7 +115,6 @@ export function describeApi(options: WebOptions): OpenApiDocument {
       return absent();
     },
   };
-  return documentOf(web, buildRoutes(web));
 }
 
 function absent(): never {
@@ -172,12 +181,20 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
     checkOrigin(web.options, request);
     const preflighted = preflight(web.options.corsOrigins, web.routes(), request);
     if (preflighted !== undefined) return preflighted;
+    const page = answerPage(web, request);
+    if (page !== undefined) return page;
     const response = await router.handle(request);
     return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;
   } catch (error) {
     noteFault(web, request, error);
     return errorResponse(error);
   }
+}
+
+function answerPage({ options }: Web, request: Request): Response | undefined {
+  const page = options.pages?.(request, pathOf(request));
+  if (page === undefined || request.method === "GET" || request.method === "HEAD") return page;
+  throw new HttpRefusal(405, `${request.method} is not allowed here; allowed: GET, HEAD`, "GET, HEAD");
 }
 
 function noteFault({ services }: Web, request: Request, thrown: unknown): void {

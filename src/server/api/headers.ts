@@ -22,9 +22,10 @@ export function checkOrigin(options: WebOptions, request: Request): void {
 
 /** Gives the response the headers that every response carries. */
 export function completeHeaders(options: WebOptions, request: Request, { headers }: Response): void {
-  for (const [name, value] of HARDENING) headers.set(name, value);
+  // A page of the console comes with its own policy, and it and its files with how long they may be kept.
+  for (const [name, value] of HARDENING) if (!headers.has(name)) headers.set(name, value);
   headers.set("x-request-id", infoOf(request).id);
-  if (!isCacheable(request)) headers.set("cache-control", "no-store");
+  if (!isCacheable(request) && !headers.has("cache-control")) headers.set("cache-control", "no-store");
   if (options.baseUrl.startsWith("https:"))
     headers.set("strict-transport-security", "max-age=31536000; includeSubDomains");
   const origin = request.headers.get("origin");

@@ -23,6 +23,8 @@ export interface WebOptions {
   readonly trustedProxies: readonly string[];
   /** The contact for the service: an address or a sentence. */
   readonly contact?: string | undefined;
+  /** The console's answer for a path outside the API; undefined for any other path, or altogether without the console. */
+  readonly pages?: ((request: Request, path: string) => Response | undefined) | undefined;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

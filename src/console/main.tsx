@@ -1,0 +1,10 @@
+/** The console: starts in the one document that the service hands out for every page. */
+
+import { render } from "preact";
+import { App } from "./app.tsx";
+import "./styles/console.css";
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("The document has no place for the console");
+root.replaceChildren();
+render(<App />, root);

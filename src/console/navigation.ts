@@ -1,0 +1,31 @@
+/** Where one can go from every page, by whose session it is. */
+
+import { PAGES } from "../shared/pages.ts";
+import type { SessionState } from "./session.tsx";
+import { common } from "./texts/common.ts";
+
+export interface NavigationLink {
+  readonly href: string;
+  readonly text: string;
+}
+
+/** The links of the header, in order. */
+export function navigationFor(state: SessionState): readonly NavigationLink[] {
+  if (state.kind === "loading" || state.kind === "failed") return [];
+  if (state.kind === "none") return linksOf(["apply", "login"], common.nav.public);
+  return state.principal.user_type === "user"
+    ? linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user)
+    : linksOf(["dashboard", "applications", "users", "audit", "settings", "admins", "account"], common.nav.admin);
+}
+
+/** Where somebody belongs who has just logged in. */
+export function homeOf(kind: "admin" | "user"): string {
+  return kind === "admin" ? PAGES.dashboard : PAGES.me;
+}
+
+function linksOf<K extends keyof typeof PAGES>(
+  names: readonly K[],
+  texts: Readonly<Record<K, string>>,
+): NavigationLink[] {
+  return names.map((name) => ({ href: PAGES[name], text: texts[name] }));
+}

@@ -1,0 +1,7 @@
+/** STUB */
+
+import { Page } from "../../ui/page.tsx";
+
+export function Apply() {
+  return <Page title="Apply">…</Page>;
+}

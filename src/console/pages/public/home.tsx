@@ -1,0 +1,58 @@
+/** The first page: what this is, and where to go. */
+
+import { useEffect, useState } from "preact/hooks";
+import { PAGES } from "../../../shared/pages.ts";
+import { homeOf } from "../../navigation.ts";
+import { useSession } from "../../session.tsx";
+import { publicTexts } from "../../texts/public.ts";
+import { Copyable } from "../../ui/copy.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type ConsoleConfig, readConsoleConfig } from "./config.ts";
+
+export function Home() {
+  const { state } = useSession();
+  const { home } = publicTexts;
+  return (
+    <Page title={home.title}>
+      <p class="lead">{home.lead}</p>
+      <Setup />
+      {state.kind === "open" ? (
+        <p class="actions">
+          <a class="button primary" href={homeOf(state.principal.user_type)}>
+            {home.goOn(state.principal.username)}
+          </a>
+        </p>
+      ) : (
+        <div class="choices">
+          <a class="choice" href={PAGES.login}>
+            <strong>{home.login}</strong>
+            <span>{home.loginHint}</span>
+          </a>
+          <a class="choice" href={PAGES.apply}>
+            <strong>{home.apply}</strong>
+            <span>{home.applyHint}</span>
+          </a>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** Until there is an administrator: how to make one. Never here in the browser, where anybody could. */
+function Setup() {
+  const [config, setConfig] = useState<ConsoleConfig>();
+  useEffect(() => {
+    // Without it the page is only shorter.
+    readConsoleConfig().then(setConfig, () => {});
+  }, []);
+  const { setup } = publicTexts;
+  if (config?.setup === null || config === undefined) return null;
+  return (
+    <Notice kind="info" title={setup.title}>
+      <p>{setup.text}</p>
+      <Copyable text={config.setup.command} label={setup.label} />
+      <p>{setup.after}</p>
+    </Notice>
+  );
+}

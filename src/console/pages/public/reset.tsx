@@ -1,0 +1,7 @@
+/** STUB */
+
+import { Page } from "../../ui/page.tsx";
+
+export function Reset() {
+  return <Page title="Reset">…</Page>;
+}

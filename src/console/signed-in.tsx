@@ -1,0 +1,84 @@
+/** What the pages behind a login share: they ask for the right session first, and keep what the service answered for a while. */
+
+import { QueryClient, QueryClientProvider } from "@tanstack/preact-query";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useLocation } from "preact-iso";
+import { ApiFailure } from "./api.ts";
+import { homeOf } from "./navigation.ts";
+import { useSession } from "./session.tsx";
+import { common } from "./texts/common.ts";
+import { Loading } from "./ui/loading.tsx";
+import { Failure } from "./ui/notice.tsx";
+import { Page } from "./ui/page.tsx";
+
+/** Answers are shown again at once for this long, and asked for anew when they are older. */
+const FRESH = 15_000;
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH,
+      refetchOnWindowFocus: true,
+      // A refusal stays one; a service that restarts is back soon.
+      retry: (failures, error) => failures < 2 && error instanceof ApiFailure && error.status === 0,
+      retryDelay: 1000,
+    },
+  },
+});
+
+/** Forgets every answer: what was changed may be in any of them. */
+export async function forgetAnswers(): Promise<void> {
+  await queries.invalidateQueries();
+}
+
+/** Whose answers the cache holds; another session must not see them. */
+let owner = "";
+
+/** The page for a session of that kind; without one it says what is missing, and how to come back here. */
+export function signedIn<P extends object>(kind: "admin" | "user", Content: ComponentType<P>): ComponentType<P> {
+  return function SignedIn(props: P) {
+    const { state } = useSession();
+    if (state.kind !== "open" || state.principal.user_type !== kind) return <Missing kind={kind} />;
+    const now = `${kind} ${state.principal.id}`;
+    if (owner !== now) queries.clear();
+    owner = now;
+    return (
+      <QueryClientProvider client={queries}>
+        <Content {...props} />
+      </QueryClientProvider>
+    );
+  };
+}
+
+function Missing({ kind }: { readonly kind: "admin" | "user" }) {
+  const { state, refresh } = useSession();
+  const { url } = useLocation();
+  const { session } = common;
+  if (state.kind === "loading") return <Loading />;
+  if (state.kind === "failed") return <Failure failure={state.failure} onRetry={refresh} />;
+  if (state.kind === "none") {
+    queries.clear();
+    return (
+      <Page title={state.ended ? session.endedTitle : session.neededTitle}>
+        <p>{state.ended ? session.ended : session.needed}</p>
+        <LinkRow href={`/login?next=${encodeURIComponent(url)}`}>{common.logIn}</LinkRow>
+      </Page>
+    );
+  }
+  return (
+    <Page title={session.wrongKindTitle}>
+      <p>{session.wrongKind(kind)}</p>
+      <LinkRow href={homeOf(state.principal.user_type)}>{session.goBack}</LinkRow>
+    </Page>
+  );
+}
+
+function LinkRow({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
+  return (
+    <p>
+      <a class="button primary" href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}

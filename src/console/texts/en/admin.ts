@@ -1,0 +1,3 @@
+/** English: what the pages of an administrator say. */
+
+export const adminTexts = {};

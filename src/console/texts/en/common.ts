@@ -1,0 +1,94 @@
+/** English: what every page says. */
+
+export const common = {
+  product: "User access",
+  skip: "Skip to content",
+  menu: "Pages",
+  loading: "Loading …",
+  stillLoading: "This takes longer than usual. Still loading …",
+  retry: "Try again",
+  cancel: "Cancel",
+  close: "Close",
+  copy: "Copy",
+  copied: "Copied",
+  copyFailed: "Copying is not allowed here. Select the text and copy it yourself.",
+  required: "required",
+  optional: "optional",
+  logIn: "Log in",
+  logOut: "Log out",
+  loggingOut: "Logging out …",
+  loggedInAs: (name: string) => `Logged in as ${name}`,
+  none: "none",
+  dash: "–",
+  previous: "Previous page",
+  next: "Next page",
+  pages: "Pages of this list",
+  range: (first: number, last: number, total: number) =>
+    `${first.toLocaleString()} to ${last.toLocaleString()} of ${total.toLocaleString()}`,
+  pastEnd: (total: number) => `This page is past the end: there are ${total.toLocaleString()}.`,
+  showMore: "Show more",
+  failure: {
+    title: "That did not work",
+    requestId: (id: string) => `If you ask for help, say this: request ${id}`,
+    wait: (seconds: number) =>
+      seconds < 120 ? `Try again in ${seconds} seconds.` : `Try again in ${Math.ceil(seconds / 60)} minutes.`,
+  },
+  /** In our own words, by the name that the service gives a refusal; what is not here is shown in the service's words. */
+  reasons: {
+    network:
+      "The service does not answer. It may be restarting, or your connection is down. Nothing was lost here; try again.",
+    internal:
+      "The service met an error of its own. It has been recorded. Try again; if it stays, tell the administrators.",
+    "rate.limited": "Too many requests came from your address.",
+    "login.wrong": "The name or the password is wrong.",
+    "login.locked": "There were too many wrong attempts, so this login is locked for a while.",
+    "code.wrong":
+      "The code is wrong, was used already, or is too old. Ask for a new one if it is older than 10 minutes.",
+    "captcha.wrong": "The answer to the picture is wrong or too old.",
+    "key.duplicate": "This key is already in use on this host. Use another one.",
+  } as Readonly<Record<string, string>>,
+  session: {
+    endedTitle: "Your session has ended",
+    ended: "It ran out, or it was ended elsewhere. Log in again; you will come back to this page.",
+    neededTitle: "Please log in",
+    needed: "This page needs a session. Log in; you will come back to it.",
+    wrongKindTitle: "This page is not for you",
+    wrongKind: (kind: "admin" | "user") =>
+      kind === "admin"
+        ? "It is for administrators."
+        : "It is for external users; you are logged in as an administrator.",
+    goBack: "Go to your own pages",
+  },
+  notFound: {
+    title: "There is no such page",
+    text: "The address may be mistyped, or the page has moved.",
+    home: "Go to the first page",
+  },
+  insecure: {
+    title: "This page was not opened over HTTPS",
+    text: "Browsers keep a session only over HTTPS, or on the machine itself (localhost). Logging in would seem to work and then be forgotten. Open the address that begins with https://.",
+  },
+  newVersion: "The service was updated. Reload the page to go on.",
+  reload: "Reload",
+  nav: {
+    user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "Not me?" },
+    admin: {
+      dashboard: "Dashboard",
+      applications: "Applications",
+      users: "Users",
+      audit: "Audit log",
+      settings: "Settings",
+      admins: "Administrators",
+      account: "Your login",
+    },
+    public: { home: "Start", apply: "Apply for access", login: "Log in" },
+  },
+  status: {
+    active: "active",
+    disabled: "disabled",
+    expired: "expired",
+    pending: "pending",
+    approved: "approved",
+    rejected: "rejected",
+  },
+};

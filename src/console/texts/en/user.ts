@@ -1,0 +1,3 @@
+/** English: what the pages of an external user say. */
+
+export const userTexts = {};

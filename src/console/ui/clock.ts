@@ -1,0 +1,52 @@
+/** The browser's clock: how long it is until something, in the reader's language and time zone. */
+
+import { useEffect, useState } from "preact/hooks";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** Milliseconds since 1970 by the browser's clock. */
+export function now(): number {
+  return Date.now();
+}
+
+/** The present, again each `interval` milliseconds, so that "in 3 minutes" stays true. */
+export function useNow(interval = MINUTE): number {
+  const [time, setTime] = useState(now);
+  useEffect(() => {
+    const timer = setInterval(() => setTime(now()), interval);
+    return () => clearInterval(timer);
+  }, [interval]);
+  return time;
+}
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", DAY],
+  ["hour", HOUR],
+  ["minute", MINUTE],
+];
+
+/** "in 3 days", "2 hours ago": in the largest unit of which there are at least two, never more than is left. */
+export function relative(time: number, from: number): string {
+  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const distance = time - from;
+  const [unit, length] = UNITS.find(([, size]) => Math.abs(distance) >= 2 * size) ?? ["minute", MINUTE];
+  return format.format(Math.trunc(distance / length), unit);
+}
+
+/** A moment as a date with the time of day and the zone. */
+export function moment(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A moment as a date. */
+export function day(time: string): string {
+  return new Date(time).toLocaleDateString(undefined, { dateStyle: "long" });
+}
+
+/** The browser's time zone, such as "Europe/Berlin". */
+export function zone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

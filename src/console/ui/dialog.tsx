@@ -1,0 +1,43 @@
+/** A question that has to be answered before anything else. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * A modal dialog; it is open as long as it is rendered. Escape closes it, the focus stays inside, and goes back to where it was: the
+ * browser's own <dialog> does all of it.
+ */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    const before = document.activeElement;
+    element?.showModal();
+    return () => {
+      element?.close();
+      // What opened it may have gone with what was done; then the page's heading is the next best place.
+      const target = before instanceof HTMLElement && before.isConnected ? before : document.querySelector("h1");
+      if (target instanceof HTMLElement) target.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,42 @@
+/** What the service answers, kept as state of a page: asked for once, shown again, asked for anew. */
+
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/preact-query";
+import type { ComponentChildren } from "preact";
+import { type AnswerOf, type Ask, api, type RouteKey } from "./api.ts";
+import { Loading } from "./ui/loading.tsx";
+import { Failure } from "./ui/notice.tsx";
+
+type GetRoute = Extract<RouteKey, `GET ${string}`>;
+
+/** The answer to a GET. While another page of the same list is on its way, the one before stays. */
+export function useApi<R extends GetRoute>(route: R, ask: Omit<Ask<R>, "signal" | "body"> = {}) {
+  return useQuery<AnswerOf<R>, Error>({
+    queryKey: [route, ask.params ?? {}, ask.query ?? {}],
+    queryFn: ({ signal }) => api(route, { ...ask, signal } as Ask<R>),
+    placeholderData: keepPreviousData,
+  });
+}
+
+interface LoadedProps<T> {
+  readonly query: UseQueryResult<T, Error>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** The content once there is an answer; until then that it is loading, or why there is none, with a way to try again. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  const { data, error, isPlaceholderData, refetch } = query;
+  return (
+    <>
+      {error === null ? null : <Failure failure={error} onRetry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : null
+      ) : (
+        <div class={isPlaceholderData ? "older" : ""} aria-busy={isPlaceholderData}>
+          {children(data)}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+/**
+ * Every route with the schemas that its requests and answers are checked by, for typed clients such as the console. A test holds
+ * this table against the routes that are registered.
+ */
+
+import * as v from "valibot";
+import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "./schemas/approvals.ts";
+import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
+import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
+import { CreatedUser, Extension, NewUser, OwnRecord, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
+import { expiry, PageQuery } from "./schemas.ts";
+
+/** `query` and `body` as requests have them, `answer` as it is below `data`. */
+export const CONTRACT = {
+  "GET /auth/captcha": { answer: Captcha },
+  "POST /auth/otp/send": { body: OtpSend, answer: status("sent") },
+  "POST /auth/otp/login": { body: OtpLogin, answer: PrincipalRecord },
+  "POST /auth/admin/login": { body: AdminLogin, answer: PrincipalRecord },
+  "POST /auth/admin/forgot": { body: AdminForgot, answer: status("sent") },
+  "POST /auth/admin/reset": { body: AdminReset, answer: status("reset") },
+  "POST /auth/logout": { answer: status("logged_out") },
+  "GET /auth/me": { answer: PrincipalRecord },
+  "GET /users": { query: UserQuery, answer: list(UserRecord) },
+  "POST /users": { body: NewUser, answer: CreatedUser },
+  "GET /users/:id": { answer: UserRecord },
+  "PATCH /users/:id": { body: UserChanges, answer: UserRecord },
+  "POST /users/:id/disable": { answer: status("disabled") },
+  "POST /users/:id/enable": { answer: status("active") },
+  "POST /users/:id/extend": { body: Extension, answer: v.object({ expire_at: expiry }) },
+  "DELETE /users/:id": { answer: status("deleted") },
+  "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
+  "GET /me": { answer: OwnRecord },
+  "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
+  "POST /me/keys": { body: NewKey, answer: KeyRecord },
+  "PATCH /me/keys/:id": { body: KeyName, answer: KeyRecord },
+  "DELETE /me/keys/:id": { answer: KeyRecord },
+  "GET /me/audit": { query: PageQuery, answer: list(AuditRecord) },
+  "POST /approvals": { body: NewApplication, answer: ApplicationRecord },
+  "GET /approvals": { query: ApprovalQuery, answer: list(ApplicationRecord) },
+  "POST /approvals/:id/review": { body: ApplicationReview, answer: ApplicationRecord },
+  "GET /audit": { query: AuditQuery, answer: list(AuditRecord) },
+  "GET /audit/export": { query: ExportQuery },
+  "GET /settings": { answer: SettingList },
+  "PUT /settings": { body: SettingChange, answer: SettingRecord },
+  "DELETE /settings/:key": { answer: SettingRecord },
+  "GET /admin/stats": { answer: StatsRecord },
+  "GET /healthz": {},
+  "GET /readyz": {},
+  "GET /openapi.json": {},
+} as const;
+
+function status<const T extends string>(value: T) {
+  return v.object({ status: v.literal(value) });
+}
+
+function list<S extends v.GenericSchema>(item: S) {
+  return v.object({ total: v.number(), items: v.array(item) });
+}
+
+export type Contract = typeof CONTRACT;
+/** A route, such as "GET /users". */
+export type RouteKey = keyof Contract;
+
+/** A route's query as a client gives it. */
+export type QueryOf<R extends RouteKey> = Contract[R] extends { readonly query: infer S extends v.GenericSchema }
+  ? v.InferInput<S>
+  : undefined;
+
+/** A route's body as a client gives it. */
+export type BodyOf<R extends RouteKey> = Contract[R] extends { readonly body: infer S extends v.GenericSchema }
+  ? v.InferInput<S>
+  : undefined;
+
+/** What a route answers below `data`. */
+export type AnswerOf<R extends RouteKey> = Contract[R] extends { readonly answer: infer S extends v.GenericSchema }
+  ? v.InferOutput<S>
+  : undefined;

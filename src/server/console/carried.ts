@@ -1,0 +1,19 @@
+/** The console that the binary carries: the build puts it in the place of this module. */
+
+/** One script or style sheet; both encodings as base64. */
+export interface ConsoleFile {
+  readonly type: string;
+  readonly br: string;
+  readonly gzip: string;
+}
+
+/** What the console consists of. */
+export interface ConsoleBundle {
+  /** The HTML document of every page. */
+  readonly page: string;
+  /** By the names below the root of the assets. */
+  readonly files: Readonly<Record<string, ConsoleFile>>;
+}
+
+/** From source there is none. */
+export const carriedConsole: ConsoleBundle | undefined = undefined;

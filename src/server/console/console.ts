@@ -1,0 +1,89 @@
+/** Serves the console: one document for every page, and its scripts and styles. No database, no session, nothing to decide. */
+
+import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { isPage } from "../../shared/pages.ts";
+import { ASSET_ROOT } from "./bundle.ts";
+import type { ConsoleBundle, ConsoleFile } from "./carried.ts";
+
+/**
+ * What the document may do: run its own scripts and talk to its own service. No markup from strings (Trusted Types), no form that
+ * leaves, no frame around it, no foreign address.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** The answer for a path of the console; undefined for any other path. */
+export type ConsoleHandler = (request: Request, path: string) => Response | undefined;
+
+/** Answers GET and HEAD for the pages and files of the bundle. */
+export function createConsole({ page, files }: ConsoleBundle): ConsoleHandler {
+  const document = new TextEncoder().encode(page);
+  const tag = `"${createHash("sha256").update(document).digest("base64url").slice(0, 22)}"`;
+  const encoded = new Map(Object.entries(files).map(([name, file]) => [`${ASSET_ROOT}/${name}`, decode(file)]));
+  return (request, path) => {
+    const file = encoded.get(path);
+    if (file !== undefined) return answerFile(request, file);
+    return isPage(path) ? answerPage(request, document, tag) : undefined;
+  };
+}
+
+interface EncodedFile {
+  readonly type: string;
+  readonly br: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer>;
+}
+
+function decode({ type, br, gzip }: ConsoleFile): EncodedFile {
+  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: new Uint8Array(Buffer.from(gzip, "base64")) };
+}
+
+function answerFile(request: Request, { type, br, gzip }: EncodedFile): Response {
+  const accepted = request.headers.get("accept-encoding") ?? "";
+  const headers = new Headers({
+    "content-type": type,
+    // The name changes with the content.
+    "cache-control": "public, max-age=31536000, immutable",
+    vary: "Accept-Encoding",
+  });
+  const encoding = accepts(accepted, "br") ? "br" : accepts(accepted, "gzip") ? "gzip" : undefined;
+  if (encoding !== undefined) headers.set("content-encoding", encoding);
+  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : new Uint8Array(gunzipSync(gzip));
+  return respond(request, body, headers);
+}
+
+function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: string): Response {
+  const headers = new Headers({
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": PAGE_POLICY,
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    // Asked for again each time, so that an upgrade is seen at once; unchanged it costs no body.
+    "cache-control": "no-cache",
+    etag: tag,
+  });
+  if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers });
+  return respond(request, document, headers);
+}
+
+function respond(request: Request, body: Uint8Array<ArrayBuffer>, headers: Headers): Response {
+  headers.set("content-length", String(body.byteLength));
+  return new Response(request.method === "HEAD" ? null : body, { headers });
+}
+
+/** Whether an Accept-Encoding accepts the coding; one with q=0 is refused (RFC 9110, section 12.5.3). */
+function accepts(header: string, coding: string): boolean {
+  return header.split(",").some((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
