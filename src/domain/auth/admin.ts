@@ -116,8 +116,9 @@ interface Attempt {
 
 async function isRight(context: Context, { username, password, admin }: Attempt): Promise<boolean> {
   try {
-    if (admin !== undefined) return await context.hasher.verify(admin.passwordHash, password);
-    // An unknown name costs as much time as a known one.
+    const stored = admin?.passwordHash ?? undefined;
+    if (stored !== undefined) return await context.hasher.verify(stored, password);
+    // An unknown name, and one who has set no password yet, cost as much time as a known one.
     await context.hasher.verifyDummy(password);
     return false;
   } catch (error) {
