@@ -140,9 +140,7 @@ export function createFakeHost(pause = 3): FakeHost {
       return { refused: true, owed: [] };
     },
     reconcile: async () => drifts.splice(0),
-    hostKeys: async () => [
-      { type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` },
-    ],
+    hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
   };
 }
 

@@ -36,8 +36,8 @@ export function createHostKeys(
       asked = performance.now();
       files = filesOf(tools, run, directory);
     }
-    const keys = await Promise.all((await files).map(readPublicKey));
-    return TYPES.flatMap((type) => keys.filter((key) => key !== undefined && type.test(key.type)));
+    const keys = (await Promise.all((await files).map(readPublicKey))).filter((key) => key !== undefined);
+    return TYPES.flatMap((type) => keys.filter((key) => type.test(key.type)));
   };
 }
 

@@ -5,10 +5,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parse } from "valibot";
 import { sshHost } from "../../../src/config/ssh-host.ts";
 import { knownHostsLines, type SshSite, sshCommand, sshConfig } from "../../../src/domain/users/connection.ts";
 import type { ServerKey } from "../../../src/protocol/host.ts";
-import { parse } from "valibot";
 
 let directory: string;
 let key: ServerKey;

@@ -38,6 +38,8 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/keys": [200, 400, 401, 403, 404],
   "GET /me": [200, 401, 403],
+  "POST /me/lock": [200, 401, 403, 404, 409],
+  "POST /me/extension": [201, 400, 401, 403, 404, 409],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],

@@ -31,6 +31,8 @@ const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
   "DELETE /users/:id": "admin",
   "GET /users/:id/keys": "admin",
   "GET /me": "user",
+  "POST /me/lock": "user",
+  "POST /me/extension": "user",
   "GET /me/keys": "user",
   "POST /me/keys": "user",
   "PATCH /me/keys/:id": "user",
