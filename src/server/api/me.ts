@@ -60,7 +60,7 @@ export function meRoutes(web: Web) {
             "As when an administrator disables it: no key opens it, and what runs in it ends. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
           responses: {
             200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
-            409: { description: "Disabled already, or being deleted" },
+            409: { description: "Final: disabled already, or being deleted" },
             500: {
               description:
                 "The host could not do all of it. The message says what holds; what is left is tried again until it is done. Your sessions have ended all the same",
@@ -87,7 +87,7 @@ export function meRoutes(web: Web) {
           responses: {
             409: {
               description:
-                "A request of yours is pending, the account is disabled or being deleted, or its recycle period is over",
+                "A request of yours is pending; or, which is final, the account is disabled or being deleted, or its recycle period is over",
             },
           },
         },

@@ -68,7 +68,8 @@ describe("permissions", () => {
     const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
     for (const [name, client] of [
       ["nobody", app.anonymous()],
-      ["user", user],
+      // It ends the sessions of who calls it.
+      ["user", route === "POST /me/lock" ? (await app.user("locker")).client : user],
       ["admin", admin],
     ] as const) {
       const { status } = await client.call(method, path, body);
