@@ -47,7 +47,7 @@ export function lockedByOwner(
 export function lockedByYou(site: Site, user: { readonly username: string }, { at, from, owed }: MailedLock): Letter {
   return letter(`Your account on ${site.host} is locked`, [
     hello(user.username),
-    paragraph(`"This was not me" was chosen for your account on ${site.host}, by somebody who was logged in as you.`),
+    paragraph(`Somebody who was logged in as you chose "This was not me" for your account on ${site.host}.`),
     fact("Account", accountName(user)),
     fact("When", date(at)),
     fact("From", from),
