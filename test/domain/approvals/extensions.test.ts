@@ -348,12 +348,11 @@ describe("a user who is deleted", () => {
     for (let round = 0; round < 6; round++) {
       const someone = await app.user(`${name}-${round}`);
       const application = (await ask({ days: 1, reason: "x" }, someone.client)).body.data.id;
-      const began = performance.now();
       const [reviewed, deleted] = await Promise.all([
         review(application, { approve: true }),
         admin.call("DELETE", `/users/${someone.id}`),
       ]);
-      expect(performance.now() - began).toBeLessThan(900);
+      // Of two that wait for each other the database would end one with an error.
       expect(deleted.status).toBe(200);
       expect((await stored(application))?.status).toBe(reviewed.status === 200 ? "approved" : "rejected");
       expect([200, 409]).toContain(reviewed.status);
