@@ -1,0 +1,47 @@
+/** What a browser loads of the console, in bytes as they travel: compressed with brotli. */
+
+import { gunzipSync } from "node:zlib";
+import type { ConsoleBundle } from "../../../src/server/console/carried.ts";
+
+/** What somebody loads who applies for access and later logs in: these pages, and the work that takes the captcha's place. */
+const FIRST_VISIT = ["main", "apply", "login", "proof"];
+
+/** The most that each may weigh, in bytes. */
+export const BUDGET = { firstVisit: 30_000, scripts: 80_000, styles: 12_000 } as const;
+
+/** The bundle's weight. */
+export function weigh(bundle: ConsoleBundle): Readonly<Record<keyof typeof BUDGET, number>> {
+  const names = Object.keys(bundle.files);
+  const scripts = names.filter((name) => name.endsWith(".js"));
+  const size = (list: Iterable<string>) => [...list].reduce((sum, name) => sum + bytesOf(bundle, name), 0);
+  return {
+    firstVisit: size(loadedFor(bundle, FIRST_VISIT)),
+    scripts: size(scripts),
+    styles: size(names.filter((name) => name.endsWith(".css"))),
+  };
+}
+
+/** The scripts named so, and all that they import at once. */
+function loadedFor(bundle: ConsoleBundle, stems: readonly string[]): ReadonlySet<string> {
+  const wanted = Object.keys(bundle.files).filter((name) => {
+    const stem = /^(.+)-[^-]+\.js$/.exec(name)?.[1];
+    return stem !== undefined && stems.includes(stem);
+  });
+  const loaded = new Set<string>();
+  for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) {
+    if (loaded.has(next)) continue;
+    loaded.add(next);
+    for (const [, imported = ""] of textOf(bundle, next).matchAll(/(?:from|import)\s*"[^"]*\/([^/"]+\.js)"/g)) {
+      wanted.push(imported);
+    }
+  }
+  return loaded;
+}
+
+function bytesOf({ files }: ConsoleBundle, name: string): number {
+  return Buffer.from(files[name]?.br ?? "", "base64").byteLength;
+}
+
+function textOf({ files }: ConsoleBundle, name: string): string {
+  return gunzipSync(Buffer.from(files[name]?.gzip ?? "", "base64")).toString();
+}
