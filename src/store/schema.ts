@@ -110,6 +110,10 @@ export const sshKeys = pgTable(
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     createdAt: time().notNull(),
     revokedAt: time(),
+    /** The last login with the key that sshd's own log proves; null where none is known. */
+    lastUsedAt: time(),
+    /** The client's address then; "" where none is known. */
+    lastUsedFrom: text().notNull().default(""),
   },
   (t) => [
     check("ssh_keys_status", sql`${t.status} in ('active', 'revoked')`),
@@ -117,6 +121,9 @@ export const sshKeys = pgTable(
     index("ssh_keys_user_id").on(t.userId, t.id),
   ],
 );
+
+/** How far sshd's log is read, in the host's own words (keys/last-use.ts). */
+export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(), next: text().notNull() });
 
 /** Access applications. Any number may be pending for one username: whoever applies first must not keep it from its owner. */
 export const approvals = pgTable(
