@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
@@ -61,6 +62,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
+    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
     {
       name: "clean-up",
       schedule: "17 * * * *",
