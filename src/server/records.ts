@@ -7,6 +7,7 @@ import type { AuditAction, ResourceType } from "../domain/operation/audit-action
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
 import { statusAt } from "../domain/users/find.ts";
+import type { OpenSession } from "../domain/users/ssh-sessions.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -49,6 +50,17 @@ export function keyRecord(key: KeyRow) {
     status: key.status,
     created_at: formatTimestamp(key.createdAt),
     revoked_at: time(key.revokedAt),
+    last_used_at: time(key.lastUsedAt),
+    last_used_from: key.lastUsedFrom,
+  };
+}
+
+export function sessionRecord({ id, since, from, key }: OpenSession) {
+  return {
+    id,
+    since: formatTimestamp(since),
+    from,
+    key: key === undefined ? null : { id: key.id, name: key.name, fingerprint: key.fingerprint },
   };
 }
 

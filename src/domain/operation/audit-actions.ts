@@ -21,6 +21,7 @@ export const RESOURCE_TYPE_OF = {
   "user.enable": "user",
   "user.extend": "user",
   "user.delete": "user",
+  "session.end": "user",
   "key.create": "ssh_key",
   "key.rename": "ssh_key",
   "key.revoke": "ssh_key",

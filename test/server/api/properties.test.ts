@@ -73,7 +73,11 @@ async function harmless(send: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe("path ids", () => {
-  const ROUTES = ["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"];
+  const ROUTES = [
+    ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
+    ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
+    ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
+  ];
 
   test("of any text are 400, 404, or another path", async () => {
     await fc.assert(
