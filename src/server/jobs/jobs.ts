@@ -62,7 +62,6 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
-    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
     {
       name: "clean-up",
       schedule: "17 * * * *",
@@ -76,6 +75,8 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
+    // The last to catch up, because nothing depends on it and a long log takes a while.
+    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
   ];
 }
 
