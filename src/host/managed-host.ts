@@ -28,13 +28,14 @@ import {
   planRetireKeys,
 } from "./plan/plan.ts";
 import { reconcileAccounts } from "./reconcile.ts";
+import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
 
 /** A host whose changes an executor carries out. Every method first checks, each time again, that the account is ours. */
 export function createManagedHost(parts: HostParts): Host {
   const { settings, executor } = parts;
   const isDry = settings.mode === "dry-run";
-  return {
+  return nameRefusals({
     mode: settings.mode,
     presence: async (account) => presenceOf(parts, account),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
@@ -56,7 +57,7 @@ export function createManagedHost(parts: HostParts): Host {
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
     hostKeys: parts.hostKeys,
-  };
+  });
 }
 
 /** Our file is written, and other files that sshd would read are moved away. */

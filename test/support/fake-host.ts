@@ -50,7 +50,7 @@ export function createFakeHost(pause = 3): FakeHost {
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * pause));
   }
   function refuse(action: FakeAction, ref: AccountRef): void {
-    if (failing.has(action)) throw new UamError("internal", refusal(action, ref));
+    if (failing.has(action)) throw new UamError("internal", refusal(action, ref), { reason: "host.refused" });
   }
   function refusal(action: FakeAction, ref: AccountRef): string {
     return `The host refused: ${action} of ${ref.name}`;

@@ -129,7 +129,7 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
 }
 
 function wrongPassword(): UamError {
-  return new UamError("unauthorized", "The username or the password is wrong");
+  return new UamError("unauthorized", "The username or the password is wrong", { reason: "login.wrong" });
 }
 
 /** Consecutive failures; every lock lasts equally long. */

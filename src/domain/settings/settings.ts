@@ -157,6 +157,7 @@ function parseValue(policy: Policy, key: SettingKey, text: string): number {
   throw new UamError(
     "invalid",
     `Audit records are kept for at least ${formatDuration(policy.auditRetentionMin)}; only the configuration of the host can lower that (UAM_AUDIT_RETENTION_MIN)`,
+    { reason: "setting.too_short" },
   );
 }
 

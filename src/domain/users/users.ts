@@ -61,7 +61,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     await queueMail(op, { recipient: user.email, message });
     const account = refOf(user);
     if (await host.nameTaken(account.name)) {
-      throw new UamError("conflict", `The host already has an account or a home directory named ${account.name}`);
+      const sentence = `The host already has an account or a home directory named ${account.name}`;
+      throw new UamError("conflict", sentence, { reason: "account.taken" });
     }
     await recordIntent(op, account);
     op.onRollback(async () => {
@@ -149,7 +150,7 @@ export function extendUser(context: Context, userId: number, days: number): Prom
     await requireAccount(context, user, "internal");
     const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
     if (expireAt.getUTCFullYear() > 9999)
-      throw new UamError("internal", "The new expiry would lie beyond the year 9999");
+      throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
     const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
     const extended = await storeUser(op, user, { expireAt, status });
     await tellExtended(op, extended);
@@ -206,7 +207,8 @@ async function lockUserFor(op: Operation, userId: number): Promise<User> {
 /** Throws `conflict` where enable and disable have nothing to change. */
 async function requireChangeable(context: Context, user: User): Promise<void> {
   if (isExpired(user, context.clock.now())) {
-    throw new UamError("conflict", `${user.username} is expired; extend the account instead`);
+    const sentence = `${user.username} is expired; extend the account instead`;
+    throw new UamError("conflict", sentence, { reason: "user.expired" });
   }
   await requireAccount(context, user, "conflict");
 }
@@ -215,19 +217,24 @@ async function requireAccount(context: Context, user: User, code: "conflict" | "
   const account = refOf(user);
   const presence = await context.host.presence(account);
   if (presence === "missing") throw accountMissing(user, code);
-  if (presence === "foreign") throw new UamError(code, `The host account ${account.name} is not the one that uam made`);
+  if (presence === "foreign") {
+    const sentence = `The host account ${account.name} is not the one that uam made`;
+    throw new UamError(code, sentence, { reason: "account.foreign" });
+  }
 }
 
 /** A deletion that is owed only goes forward. */
 function requireStaying(user: User, owed: readonly Closing[], code: "conflict" | "internal"): void {
-  if (owed.some(({ kind }) => kind === "remove"))
-    throw new UamError(code, `${user.username} is being deleted; create the user again once that is done`);
+  if (!owed.some(({ kind }) => kind === "remove")) return;
+  const sentence = `${user.username} is being deleted; create the user again once that is done`;
+  throw new UamError(code, sentence, { reason: "user.deleting" });
 }
 
 /** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
 function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
-  if (user.status === "active" && owed.some(({ kind, action }) => kind === "shut" && action !== ""))
-    throw new UamError("internal", `${user.username} is being disabled; try again in a minute`);
+  if (user.status !== "active" || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
+  const sentence = `${user.username} is being disabled; try again in a minute`;
+  throw new UamError("internal", sentence, { reason: "user.disabling" });
 }
 
 async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date): Promise<void> {
@@ -236,6 +243,7 @@ async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date):
   throw new UamError(
     "internal",
     `The recycle period of ${user.username} is over; the account is being reclaimed and cannot be extended`,
+    { reason: "user.recycled" },
   );
 }
 
@@ -247,7 +255,7 @@ async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: n
     return { ...row, uid };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
-      throw new UamError("conflict", `The username ${user.username} is taken`);
+      throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });
     }
     throw error;
   }

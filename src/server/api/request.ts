@@ -65,7 +65,7 @@ export async function authorize(
   if (session === undefined) throw new UamError("unauthorized", "Log in first");
   if (permission !== "session" && session.principal.userType !== permission) {
     const allowed = permission === "admin" ? "administrators" : "external users";
-    throw new UamError("forbidden", `Only ${allowed} may do this`);
+    throw new UamError("forbidden", `Only ${allowed} may do this`, { reason: "session.wrong_kind" });
   }
   return session;
 }

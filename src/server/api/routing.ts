@@ -82,7 +82,8 @@ export function withoutEmptyParameters(url: string): string {
 /** 405 with what is allowed where the path exists, else 404. */
 export function unknownRoute(routes: RouteIndex, request: Request): Error {
   const allowed = routes.allowed(pathOf(request));
-  if (allowed.length === 0) return new UamError("not_found", "There is nothing at this path");
+  if (allowed.length === 0)
+    return new UamError("not_found", "There is nothing at this path", { reason: "route.unknown" });
   const list = allowed.join(", ");
   return new HttpRefusal(405, `${request.method} is not allowed here; allowed: ${list}`, list);
 }

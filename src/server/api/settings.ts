@@ -55,7 +55,8 @@ export function settingRoutes(web: Web) {
 function requireKey(text: string): SettingKey {
   const key = SETTING_KEYS.find((known) => known === text);
   if (key === undefined) {
-    throw new UamError("not_found", `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`);
+    const sentence = `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`;
+    throw new UamError("not_found", sentence, { reason: "setting.missing" });
   }
   return key;
 }
