@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
 import type { UserFilter } from "../domain/users/list.ts";
+import { USER_SORTS } from "../domain/users/sorts.ts";
 import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
@@ -27,6 +28,16 @@ const list = command(
         }),
       ),
       supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
+      search: textOption(
+        "--search",
+        "TEXT",
+        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      ),
+      sort: optional(
+        option("--sort", choice(USER_SORTS, { metavar: "ORDER" }), {
+          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
+        }),
+      ),
       json: jsonFlag(),
     }),
     (input) => runList(input),

@@ -36,7 +36,7 @@ export function userRoutes(web: Web) {
       "/",
       async ({ context, query }) => {
         const page = { page: query.page, pageSize: query.page_size };
-        const { total, items } = await listUsers(context, query, page);
+        const { total, items } = await listUsers(context, { ...query, search: query.q }, page);
         return { data: { total, items: items.map((user) => userRecord(user, context.clock.now())) } };
       },
       {
@@ -45,7 +45,8 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "listUsers",
           summary: "List external users",
-          description: "Newest first. All given filters must match.",
+          description:
+            "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for as it stands: no character of it is a wildcard.",
         },
       },
     )

@@ -115,6 +115,8 @@ describe("queries", () => {
     "page_size",
     "status",
     "supervisor",
+    "q",
+    "sort",
     "actor",
     "action",
     "resource_type",
