@@ -27,6 +27,7 @@ import {
   planOpen,
   planRetireKeys,
 } from "./plan/plan.ts";
+import { plannedBy } from "./planned.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
@@ -56,6 +57,7 @@ export function createManagedHost(parts: HostParts): Host {
     takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
+    planned: (work) => plannedBy(parts, createManagedHost, work),
     hostKeys: parts.hostKeys,
   });
 }

@@ -129,6 +129,11 @@ export interface Host {
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
+  /**
+   * What `work` would change, each change as the line that a dry run logs; nothing changes. `work` is given a host on which every
+   * account in question is as it should be.
+   */
+  planned(work: (host: Host) => Promise<unknown>): Promise<readonly string[]>;
   /** The host keys that sshd shows to clients, as `ssh-keygen -l` names them: `SHA256:… (ED25519)`. */
   hostKeys(): Promise<readonly string[]>;
 }

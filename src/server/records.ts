@@ -4,9 +4,11 @@ import type { AdminEntry } from "../domain/auth/admin-changes.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
 import type { SiteWithKeys } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
+import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
 import { statusAt } from "../domain/users/find.ts";
+import type { UserPreview } from "../domain/users/preview.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -71,6 +73,23 @@ export function settingRecord({ key, value, overridden, pending }: Setting) {
   const record = { key, value: formatDuration(value), overridden };
   if (pending === undefined) return record;
   return { ...record, pending: { value: formatDuration(pending.value), at: formatTimestamp(pending.at) } };
+}
+
+/** What a change to a user would do. */
+export function userPreviewRecord({ effects, host, status, expireAt }: UserPreview) {
+  return { preview: true as const, status, expire_at: time(expireAt), effects: [...effects], host: [...host] };
+}
+
+/** What a change to a setting would do. */
+export function settingPreviewRecord({ key, value, at, deletes, effects, host }: SettingPreview) {
+  const { users, auditRecords } = deletes;
+  return {
+    preview: true as const,
+    ...{ key, value: formatDuration(value), at: formatTimestamp(at) },
+    deletes: { users, audit_records: auditRecords },
+    effects: [...effects],
+    host: [...host],
+  };
 }
 
 export function statsRecord(stats: Stats) {

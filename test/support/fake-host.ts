@@ -137,6 +137,12 @@ export function createFakeHost(pause = 3): FakeHost {
       return { refused: true, owed: [] };
     },
     reconcile: async () => drifts.splice(0),
+    planned: async (work) => {
+      const planner = createFakeHost(0);
+      for (const [name, account] of accounts) planner.accounts.set(name, { ...account });
+      await work(planner);
+      return planner.calls.map((call) => `would ${call}`);
+    },
     hostKeys: async () => [`SHA256:${"h".repeat(43)} (ED25519)`],
   };
 }

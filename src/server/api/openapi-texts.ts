@@ -70,7 +70,7 @@ Trying again: a 429 says when, in \`Retry-After\`. A 500 or 503 may pass, unless
 request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
-query parameter counts as absent. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either.`;
+query parameter counts as absent, except \`preview\`, which is refused. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either.`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };

@@ -70,6 +70,11 @@ export async function authorize(
   return session;
 }
 
+/** Whether a request asks only what it would do; then nothing is changed and nothing recorded. */
+export function isPreview({ preview }: { readonly preview?: string | undefined }): boolean {
+  return preview === "true";
+}
+
 /** The services on behalf of whoever sent the request. */
 export function contextOf(services: Services, request: Request, principal?: Principal): Context {
   const { id, address } = infoOf(request);

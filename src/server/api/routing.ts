@@ -67,7 +67,10 @@ export function checkTarget(request: Request): void {
     throw new UamError("invalid", "The Host header does not name a host");
 }
 
-/** The URL without empty query parameters, which count as absent: forms send them. */
+/**
+ * The URL without empty query parameters, which count as absent: forms send them. Not `preview`: whoever writes it, with or without
+ * a value, does not mean the thing itself to be done.
+ */
 export function withoutEmptyParameters(url: string): string {
   const [path = "", query, ...rest] = url.split("?");
   // What is refused for a fragment (see checkTarget) keeps it.
@@ -75,7 +78,7 @@ export function withoutEmptyParameters(url: string): string {
   const kept = [query, ...rest]
     .join("?")
     .split("&")
-    .filter((parameter) => /=./.test(parameter));
+    .filter((parameter) => /=.|^preview=?$/.test(parameter));
   return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }
 
