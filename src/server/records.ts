@@ -6,6 +6,7 @@ import type { SiteWithKeys } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
+import type { Series } from "../domain/stats/series.ts";
 import type { Stats } from "../domain/stats/stats.ts";
 import { statusAt } from "../domain/users/find.ts";
 import type { UserPreview } from "../domain/users/preview.ts";
@@ -101,6 +102,11 @@ export function statsRecord(stats: Stats) {
     expiring_soon: stats.expiringSoon.map((user) => userRecord(user, stats.at)),
     pending_approvals: stats.pendingApprovals,
   };
+}
+
+/** The dashboard's figures by day. */
+export function seriesRecord({ days, states, ends, changes }: Series) {
+  return { days, states: [...states], ends: [...ends], changes: [...changes] };
 }
 
 export function auditRecord(row: AuditRow) {

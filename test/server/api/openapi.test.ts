@@ -52,6 +52,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "PUT /settings": [200, 400, 401, 403],
   "DELETE /settings/{key}": [200, 400, 401, 403, 404],
   "GET /admin/stats": [200, 401, 403],
+  "GET /admin/stats/series": [200, 400, 401, 403],
 };
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>

@@ -49,6 +49,7 @@ const PERMISSIONS: Record<string, "public" | "session" | "admin" | "user"> = {
   "PUT /settings": "admin",
   "DELETE /settings/:key": "admin",
   "GET /admin/stats": "admin",
+  "GET /admin/stats/series": "admin",
   "GET /openapi.json": "public",
 };
 
