@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openBrowser, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { type Filled, fill, signIn } from "./support/data.ts";
 import { SCREENS, type Screen } from "./support/screens.ts";
