@@ -13,6 +13,7 @@ export function webOptionsOf(config: Config, about: Pick<WebOptions, "version" |
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
     contact: config.contact,
+    console: config.console,
     version: about.version,
     runtime: about.runtime,
     observe: about.observe,

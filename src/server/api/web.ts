@@ -23,6 +23,8 @@ export interface WebOptions {
   readonly trustedProxies: readonly string[];
   /** The contact for the service: an address or a sentence. */
   readonly contact?: string | undefined;
+  /** Whether the pages for browsers are served. */
+  readonly console: boolean;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

@@ -1,0 +1,37 @@
+/** The console's pages: the one list that the server answers, the console shows and mails link to. */
+
+/** Paths of pages; a part that begins with ":" stands for a number. Anything else is no page, so scanners get none. */
+export const PAGES = {
+  home: "/",
+  apply: "/apply",
+  login: "/login",
+  forgot: "/forgot",
+  reset: "/reset",
+  me: "/me",
+  keys: "/me/keys",
+  connect: "/me/connect",
+  trail: "/me/trail",
+  notMe: "/me/not-me",
+  dashboard: "/admin",
+  applications: "/admin/applications",
+  users: "/admin/users",
+  user: "/admin/users/:id",
+  audit: "/admin/audit",
+  settings: "/admin/settings",
+  admins: "/admin/admins",
+  account: "/admin/account",
+} as const;
+
+export type PageName = keyof typeof PAGES;
+
+const PATTERNS = Object.values(PAGES).map((path) => new RegExp(`^${path.replace(/:\w+/g, "\\d{1,15}")}/?$`));
+
+/** Whether there is a page at this path; a trailing slash does not count. */
+export function isPage(path: string): boolean {
+  return PATTERNS.some((pattern) => pattern.test(path));
+}
+
+/** The path of the page about one user. */
+export function userPage(id: number | string): string {
+  return PAGES.user.replace(":id", String(id));
+}
