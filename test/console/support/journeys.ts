@@ -79,7 +79,9 @@ export async function addKey(hands: Hands, path: string, name: string): Promise<
   await type("Name for this key", name);
   await press("button", "Add this key");
   await says(page, /^The key .* was added$/);
-  return (await page.getByRole("region", { name: "Command that connects to the host" }).locator("code").textContent()) ?? "";
+  return (
+    (await page.getByRole("region", { name: "Command that connects to the host" }).locator("code").textContent()) ?? ""
+  );
 }
 
 export async function revokeKey(hands: Hands, name: string): Promise<void> {
@@ -199,4 +201,23 @@ export async function exportAudit({ page, press }: Hands): Promise<string> {
 export async function logOut({ page, press }: Hands): Promise<void> {
   await press("button", "Log out");
   await page.getByRole("link", { name: "Log in" }).first().waitFor();
+}
+
+/** A user whose time is up asks for more. */
+export async function askForTime(hands: Hands, days: number, reason: string): Promise<void> {
+  const { page, press, type, unfold } = hands;
+  await go(hands, "Overview", "Your access");
+  if (!(await page.getByLabel("Days", { exact: true }).isVisible())) await unfold("Ask for more time");
+  await type("Days", String(days));
+  await type("Reason", reason);
+  await press("button", "Send the request");
+  await says(page, /^Your request was sent|^Your request is waiting/);
+}
+
+export async function approveTime(hands: Hands, username: string): Promise<void> {
+  const { page, press } = hands;
+  await go(hands, "Applications");
+  await press("button", `Approve … ${username}`);
+  await press("button", "Approve");
+  await says(page, `${username}: approved, and access is extended.`);
 }
