@@ -72,7 +72,8 @@ describe("an application", () => {
 
 test("a password's length is measured as the service does", () => {
   for (const length of [0, 1, 14, 15, 255, 256, 257]) {
-    const password = "é".normalize("NFD").repeat(length);
+    const letters = Array.from({ length }, (_, index) => String.fromCodePoint(0x3a0 + index));
+    const password = `e\u0301${letters.join("")}`.slice(0, length === 0 ? 0 : length + 1);
     expect(passwordFault(password) === undefined).toBe(isTaken(() => checkPassword(password, "")));
   }
 });
