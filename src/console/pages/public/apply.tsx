@@ -110,7 +110,7 @@ function Sent({ email }: { readonly email: string }) {
   const { apply } = publicTexts;
   const [before, address, after] = apply.sent(email);
   return (
-    <section class="card">
+    <section class="card narrow">
       <h2 ref={heading} tabIndex={-1}>
         {apply.sentTitle}
       </h2>

@@ -72,7 +72,7 @@ function Ways({ link, onEntered }: WaysProps) {
   }, [isNew]);
   const { login } = publicTexts;
   return (
-    <div class="card login">
+    <div class="card narrow">
       <nav aria-label={login.ways}>
         <ul class="ways">
           <WayLink to="user" current={way} name={login.user} hint={login.userHint} />
@@ -173,7 +173,7 @@ function Already({ principal, link }: AlreadyProps) {
   const { already } = publicTexts;
   const { username, user_type: kind } = principal;
   return (
-    <div class="card">
+    <div class="card narrow">
       <p>
         {already.as[kind]} <strong class="typed">{username}</strong>.
       </p>
