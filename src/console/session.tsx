@@ -47,7 +47,11 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     watchSession(end);
     refresh();
     const others = new BroadcastChannel("session");
-    others.onmessage = refresh;
+    // What the other tab stored may be seen here only after its message, so that says what happened.
+    others.onmessage = ({ data }: MessageEvent<News>) => {
+      if (data === "left") setState({ kind: "none", ended: false });
+      else askSession().then(setState, (failure: unknown) => setState({ kind: "failed", failure }));
+    };
     // A page that the back button brings out of the browser's memory may show what has since been left.
     const restored = (event: PageTransitionEvent) => {
       if (event.persisted) location.reload();
@@ -64,7 +68,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     enter: (principal) => {
       localStorage.setItem(MARK, "open");
       setState({ kind: "open", principal });
-      tellOthers();
+      tellOthers("entered");
     },
     leave: async () => {
       await api("POST /auth/logout").catch((error: unknown) => {
@@ -73,7 +77,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       });
       localStorage.removeItem(MARK);
       setState({ kind: "none", ended: false });
-      tellOthers();
+      tellOthers("left");
     },
     end,
     refresh,
@@ -85,7 +89,10 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
 const MARK = "session";
 
 async function readSession(): Promise<SessionState> {
-  if (localStorage.getItem(MARK) === null) return { kind: "none", ended: false };
+  return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();
+}
+
+async function askSession(): Promise<SessionState> {
   try {
     return { kind: "open", principal: await api("GET /auth/me") };
   } catch (error) {
@@ -95,8 +102,11 @@ async function readSession(): Promise<SessionState> {
   }
 }
 
-function tellOthers(): void {
+/** What one tab tells the others. */
+type News = "entered" | "left";
+
+function tellOthers(news: News): void {
   const channel = new BroadcastChannel("session");
-  channel.postMessage("changed");
+  channel.postMessage(news);
   channel.close();
 }
