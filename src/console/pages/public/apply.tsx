@@ -1,6 +1,6 @@
 /** Applying for access: checked here by the service's own rules, decided by an administrator. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/pages.ts";
 import { api } from "../../api.ts";
 import { publicTexts } from "../../texts/public.ts";
@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Area, Input } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Faults, faultsOf, leftOf, sentOf, type Typed } from "./application.ts";
+import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
 const EMPTY: Typed = { username: "", email: "", supervisor: "", purpose: "" };
@@ -24,7 +25,9 @@ export function Apply() {
           <ApplicationForm onSent={setSent} />
         </>
       ) : (
-        <Sent email={sent.email} />
+        <Outcome>
+          <Sent email={sent.email} />
+        </Outcome>
       )}
     </Page>
   );
@@ -104,16 +107,11 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
 
 /** What happens now. Whatever the form said is the same for every name. */
 function Sent({ email }: { readonly email: string }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  // The form is gone, and the focus with it.
-  useEffect(() => heading.current?.focus(), []);
   const { apply } = publicTexts;
   const [before, address, after] = apply.sent(email);
   return (
     <section class="card narrow">
-      <h2 ref={heading} tabIndex={-1}>
-        {apply.sentTitle}
-      </h2>
+      <h2>{apply.sentTitle}</h2>
       <p>
         {before}
         <bdi class="typed">{address}</bdi>

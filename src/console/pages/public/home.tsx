@@ -12,6 +12,7 @@ import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type ConsoleConfig, readConsoleConfig } from "./config.ts";
 import { loginUrl } from "./login/ways.ts";
+import { Outcome } from "./outcome.tsx";
 
 export function Home() {
   const { state } = useSession();
@@ -61,11 +62,13 @@ function Setup() {
   const { setup } = publicTexts;
   if (isMade) {
     return (
-      <Notice kind="good" title={setup.ready}>
-        <a class="button primary" href={loginUrl({ as: "admin" }, {})}>
-          {setup.logIn}
-        </a>
-      </Notice>
+      <Outcome>
+        <Notice kind="good" title={setup.ready}>
+          <a class="button primary" href={loginUrl({ as: "admin" }, {})}>
+            {setup.logIn}
+          </a>
+        </Notice>
+      </Outcome>
     );
   }
   if (config === undefined || config.setup === null) return null;

@@ -34,20 +34,20 @@ export function Login() {
   const { login, already } = publicTexts;
   if (isEntered) {
     return (
-      <Page title={login.title}>
+      <Page key="login" title={login.title}>
         <p role="status">{login.entering}</p>
       </Page>
     );
   }
   if (state.kind === "open") {
     return (
-      <Page title={already.title}>
+      <Page key="already" title={already.title}>
         <Already principal={state.principal} link={link} />
       </Page>
     );
   }
   return (
-    <Page title={login.title}>
+    <Page key="login" title={login.title}>
       {state.kind === "failed" ? <Failure failure={state.failure} onRetry={refresh} /> : null}
       {state.kind === "loading" ? <Loading /> : <Ways link={link} onEntered={onEntered} />}
     </Page>

@@ -14,24 +14,25 @@ import { Password } from "../../ui/password.tsx";
 import { useFragment } from "./fragment.ts";
 import { loginUrl } from "./login/ways.ts";
 import { passwordFault } from "./new-password.ts";
+import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
-type Outcome = "open" | "spent" | "done";
+type State = "open" | "spent" | "done";
 
 export function Reset() {
   const token = useFragment(tokenOf);
-  const [outcome, setOutcome] = useState<Outcome>("open");
+  const [state, setState] = useState<State>("open");
   // Another link may be opened in this tab.
-  useEffect(() => setOutcome("open"), [token]);
+  useEffect(() => setState("open"), [token]);
   const { reset } = publicTexts;
   return (
     <Page title={reset.title}>
-      {outcome === "done" ? (
-        <Done />
-      ) : token === undefined || outcome === "spent" ? (
-        <Unusable isSpent={token !== undefined} />
+      {state !== "open" ? (
+        <Outcome>{state === "done" ? <Done /> : <Unusable isSpent />}</Outcome>
+      ) : token === undefined ? (
+        <Unusable isSpent={false} />
       ) : (
-        <NewPassword token={token} onOutcome={setOutcome} />
+        <NewPassword token={token} onState={setState} />
       )}
     </Page>
   );
@@ -45,10 +46,10 @@ function tokenOf(fragment: string): string | undefined {
 
 interface NewPasswordProps {
   readonly token: string;
-  readonly onOutcome: (outcome: Outcome) => void;
+  readonly onState: (state: State) => void;
 }
 
-function NewPassword({ token, onOutcome }: NewPasswordProps) {
+function NewPassword({ token, onState }: NewPasswordProps) {
   const { refresh } = useSession();
   const [password, setPassword] = useState("");
   const [error, setError] = useState<string>();
@@ -60,14 +61,14 @@ function NewPassword({ token, onOutcome }: NewPasswordProps) {
     try {
       await api("POST /auth/admin/reset", { body: { token, new_password: password } });
     } catch (failure) {
-      if (reasonOf(failure) === "reset.wrong") return onOutcome("spent");
+      if (reasonOf(failure) === "reset.wrong") return onState("spent");
       if (!(failure instanceof ApiFailure && failure.status === 400)) throw failure;
       // The service says which of its rules it is.
       return setError(sentenceOf(failure));
     }
     // A session of that administrator in this browser has ended too.
     refresh();
-    onOutcome("done");
+    onState("done");
   });
   return (
     <form
