@@ -66,7 +66,7 @@ export const publicTexts = {
       "This code is not right for this name: it may be mistyped, used already, too old, or replaced by a newer one.",
     voidTitle: "Too many wrong codes for this name",
     voidText:
-      "The code is void now, to stop others from guessing. Your access is not affected. Ask for a new code then.",
+      "The code is void now, to stop others from guessing. Your access is not affected. After this time, ask for a new code:",
     another: "Ask for another code",
     cooling: "A code for this name was asked for a moment ago; the mail may be there already.",
     lockedTitle: "No codes for this name at present",
