@@ -71,11 +71,14 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       tellOthers("entered");
     },
     leave: async () => {
+      const chosen = localStorage.getItem(CHOSEN_LOGIN);
       await api("POST /auth/logout").catch((error: unknown) => {
         // Without a session there is nothing to leave.
         if (!(error instanceof ApiFailure && error.status === 401)) throw error;
       });
       localStorage.removeItem(MARK);
+      // The answer had the browser forget all; this says nothing of what was done here.
+      if (chosen !== null) localStorage.setItem(CHOSEN_LOGIN, chosen);
       setState({ kind: "none", ended: false });
       tellOthers("left");
     },
@@ -87,6 +90,9 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
 
 /** Says that this browser logged in: without it no session is asked for, and the first page costs no refused request. No secret. */
 const MARK = "session";
+
+/** Which of the two logins was used last. */
+export const CHOSEN_LOGIN = "login";
 
 async function readSession(): Promise<SessionState> {
   return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();

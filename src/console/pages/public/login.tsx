@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
-import { type Principal, useSession } from "../../session.tsx";
+import { CHOSEN_LOGIN, type Principal, useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { announce } from "../../ui/announce.tsx";
@@ -17,16 +17,13 @@ import { CodeStep } from "./login/code-step.tsx";
 import { NameStep } from "./login/name-step.tsx";
 import { loginUrl, type MailedCode, mailedCode, nextOf, type Way, wayOf } from "./login/ways.ts";
 
-/** Where the browser keeps which login was chosen last. */
-const CHOSEN = "login";
-
 export function Login() {
   const { state, enter, refresh } = useSession();
   const { query, route } = useLocation();
   const link = useFragment(mailedCode);
   const [isEntered, setEntered] = useState(false);
   const onEntered = (principal: Principal) => {
-    localStorage.setItem(CHOSEN, principal.user_type);
+    localStorage.setItem(CHOSEN_LOGIN, principal.user_type);
     setEntered(true);
     enter(principal);
     route(nextOf(query.next, principal.user_type), true);
@@ -64,7 +61,7 @@ function Ways({ link, onEntered }: WaysProps) {
   const { query, route } = useLocation();
   const [used, setUsed] = useState<MailedCode>();
   const isNew = link !== undefined && link !== used;
-  const way = isNew ? "user" : wayOf(query, localStorage.getItem(CHOSEN));
+  const way = isNew ? "user" : wayOf(query, localStorage.getItem(CHOSEN_LOGIN));
   useEffect(() => {
     if (!isNew) return;
     setUsed(link);
@@ -108,7 +105,7 @@ function WayLink({ to, current, name, hint }: WayLinkProps) {
         href={loginUrl({ as: to }, query)}
         aria-current={to === current ? "page" : undefined}
         onClick={() => {
-          localStorage.setItem(CHOSEN, to);
+          localStorage.setItem(CHOSEN_LOGIN, to);
           announce(`${name}, ${hint}`);
         }}
       >
