@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { faultsOf, leftOf, sentOf } from "../../src/console/pages/public/application.ts";
+import { faultsOf, leftOf, refusedField, sentOf } from "../../src/console/pages/public/application.ts";
 import { passwordFault } from "../../src/console/pages/public/new-password.ts";
 import { checkPassword } from "../../src/domain/auth/passwords.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../../src/domain/users/username.ts";
@@ -15,6 +15,15 @@ function isTaken(parse: () => void): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+function sentenceOf(parse: () => void): string {
+  try {
+    parse();
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
   }
 }
 
@@ -48,6 +57,21 @@ describe("an application", () => {
     expect(leftOf("👍".repeat(10))).toBe(MAX_PURPOSE - 10);
     expect(faultsOf({ ...GOOD, purpose: "👍".repeat(MAX_PURPOSE) })).toEqual({});
     expect(faultsOf({ ...GOOD, purpose: "👍".repeat(MAX_PURPOSE + 1) }).purpose).toBeDefined();
+  });
+
+  test("shows at its field what the service finds wrong all the same", () => {
+    const refused = { username: "A", email: "x", supervisor: "\u202E", purpose: "\u202E" };
+    const parsers = {
+      username: () => parseUsername(refused.username),
+      email: () => parseEmail(refused.email),
+      supervisor: () => parseText("supervisor", refused.supervisor, MAX_SUPERVISOR),
+      purpose: () => parseText("purpose", refused.purpose, MAX_PURPOSE),
+    };
+    for (const [name, parse] of Object.entries(parsers)) {
+      const sentence = sentenceOf(parse);
+      expect(refusedField(sentence)).toEqual({ [name]: `${sentence}.` });
+    }
+    expect(refusedField("Too many applications are waiting")).toBeUndefined();
   });
 
   test("is right here exactly if the service takes what is sent", () => {

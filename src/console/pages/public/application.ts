@@ -36,6 +36,13 @@ export function faultsOf(typed: Typed): Faults {
   return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined));
 }
 
+/** The field that a refusal of the service is about, with what it says; undefined if it names none. */
+export function refusedField(sentence: string): Faults | undefined {
+  const named = /^The (username|e-mail|supervisor|purpose)\b/.exec(sentence)?.[1];
+  if (named === undefined) return undefined;
+  return { [named === "e-mail" ? "email" : named]: `${sentence}.` };
+}
+
 /** How many more characters the purpose may have; negative if it has too many. */
 export function leftOf(purpose: string): number {
   return MAX_PURPOSE - lengthOf(oneLine(purpose));

@@ -2,13 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/pages.ts";
-import { api } from "../../api.ts";
+import { ApiFailure, api } from "../../api.ts";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Area, Input } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
-import { type Faults, faultsOf, leftOf, sentOf, type Typed } from "./application.ts";
+import { type Faults, faultsOf, leftOf, refusedField, sentOf, type Typed } from "./application.ts";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
@@ -42,7 +42,14 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
     setFaults(found);
     if (Object.keys(found).length > 0) return;
     const application = sentOf(typed);
-    await api("POST /approvals", { body: application });
+    try {
+      await api("POST /approvals", { body: application });
+    } catch (error) {
+      const refused = error instanceof ApiFailure && error.status === 400 ? refusedField(error.message) : undefined;
+      if (refused === undefined) throw error;
+      setFaults(refused);
+      return;
+    }
     onSent(application);
   });
   /** What a field needs; its fault goes once it is mended, and comes only when the form is sent. */
