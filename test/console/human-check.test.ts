@@ -85,7 +85,7 @@ describe("with work and picture", () => {
     const answer = check.answer("");
     await settle();
     check.preferPicture(true);
-    expect(answer).rejects.toBeInstanceOf(PictureNeeded);
+    await expect(answer).rejects.toBeInstanceOf(PictureNeeded);
     await settle();
   });
 
@@ -131,7 +131,7 @@ describe("with the picture only", () => {
       check.start();
       await settle();
       expect(last()).toEqual({ kind: "picture", image: IMAGE, hasProof: false });
-      expect(check.answer(" ")).rejects.toMatchObject({ name: "PictureNeeded", isNew: false });
+      await expect(check.answer(" ")).rejects.toMatchObject({ name: "PictureNeeded", isNew: false });
       expect(await check.answer("ABC")).toEqual({ captcha_id: "id1", captcha_code: "ABC" });
       expect(works.length).toBe(0);
     });
@@ -142,7 +142,7 @@ describe("with the picture only", () => {
     check.start();
     await settle();
     service.time = 5 * 60_000;
-    expect(check.answer("ABC")).rejects.toMatchObject({ name: "PictureNeeded", isNew: true });
+    await expect(check.answer("ABC")).rejects.toMatchObject({ name: "PictureNeeded", isNew: true });
     await settle();
     expect(service.fetched).toBe(2);
     expect(last()?.kind).toBe("picture");
@@ -181,7 +181,7 @@ test("where the service does not answer, it is asked again at the next try", asy
   check.start();
   await settle();
   expect(last()).toMatchObject({ kind: "failed", failure: new Error("no answer") });
-  expect(check.answer("")).rejects.toThrow("no answer");
+  await expect(check.answer("")).rejects.toThrow("no answer");
   await settle();
   service.fails = false;
   expect(await check.answer("")).toMatchObject({ captcha_id: "id3" });
