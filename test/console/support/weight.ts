@@ -3,8 +3,8 @@
 import { gunzipSync } from "node:zlib";
 import type { ConsoleBundle } from "../../../src/server/console/carried.ts";
 
-/** What somebody loads who applies for access and later logs in: these pages, and the work that takes the captcha's place. */
-const FIRST_VISIT = ["main", "apply", "login", "proof"];
+/** Besides the first script, what somebody loads who applies for access and later logs in: pages, and the work that replaces the captcha. */
+const FIRST_VISIT = /^(?:apply|login|proof)-[^-]+\.js$/;
 
 /** The most that each may weigh, in bytes. */
 export const BUDGET = { firstVisit: 30_000, scripts: 80_000, styles: 12_000 } as const;
@@ -15,24 +15,22 @@ export function weigh(bundle: ConsoleBundle): Readonly<Record<keyof typeof BUDGE
   const scripts = names.filter((name) => name.endsWith(".js"));
   const size = (list: Iterable<string>) => [...list].reduce((sum, name) => sum + bytesOf(bundle, name), 0);
   return {
-    firstVisit: size(loadedFor(bundle, FIRST_VISIT)),
+    firstVisit: size(loadedAtFirst(bundle)),
     scripts: size(scripts),
     styles: size(names.filter((name) => name.endsWith(".css"))),
   };
 }
 
-/** The scripts named so, and all that they import at once. */
-function loadedFor(bundle: ConsoleBundle, stems: readonly string[]): ReadonlySet<string> {
-  const wanted = Object.keys(bundle.files).filter((name) => {
-    const stem = /^(.+)-[^-]+\.js$/.exec(name)?.[1];
-    return stem !== undefined && stems.includes(stem);
-  });
+/** The scripts of a first visit, and all that they import at once. */
+function loadedAtFirst(bundle: ConsoleBundle): ReadonlySet<string> {
+  const [, entry = ""] = /<script type="module" src="[^"]*\/([^/"]+)"/.exec(bundle.page) ?? [];
+  const waiting = [entry, ...Object.keys(bundle.files).filter((name) => FIRST_VISIT.test(name))];
   const loaded = new Set<string>();
-  for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) {
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (loaded.has(next)) continue;
     loaded.add(next);
     for (const [, imported = ""] of textOf(bundle, next).matchAll(/(?:from|import)\s*"[^"]*\/([^/"]+\.js)"/g)) {
-      wanted.push(imported);
+      waiting.push(imported);
     }
   }
   return loaded;
