@@ -1,6 +1,6 @@
 /** What people do in the console, step by step, whichever way they work it. Each step ends when the page says that it was done. */
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import type { Hands } from "./hands.ts";
 
 export interface Applicant {
@@ -12,12 +12,22 @@ export interface Applicant {
 
 /** Waits until the page's heading says so. */
 export async function arrive(page: Page, title: string | RegExp): Promise<void> {
-  await page.getByRole("heading", { level: 1, name: title }).waitFor();
+  await shown(page, page.getByRole("heading", { level: 1, name: title }));
 }
 
 /** Waits until the page, or a dialog on it, says so. */
 export async function says(page: Page, text: string | RegExp): Promise<void> {
-  await page.getByText(text).filter({ visible: true }).first().waitFor();
+  await shown(page, page.getByText(text).filter({ visible: true }).first());
+}
+
+/** Throws with what the page shows instead. */
+async function shown(page: Page, wanted: Locator): Promise<void> {
+  try {
+    await wanted.waitFor();
+  } catch (cause) {
+    const instead = await page.locator("dialog[open], main").last().ariaSnapshot();
+    throw new Error(`${page.url()} does not show ${wanted}, but:\n${instead}`, { cause });
+  }
 }
 
 /** Follows a link of the header. */
@@ -217,6 +227,8 @@ export async function askForTime(hands: Hands, days: number, reason: string): Pr
 export async function approveTime(hands: Hands, username: string): Promise<void> {
   const { page, press } = hands;
   await go(hands, "Applications");
+  // A list that was opened shortly before is not asked for again by itself.
+  await page.reload();
   await press("button", `Approve … ${username}`);
   await press("button", "Approve");
   await says(page, `${username}: approved, and access is extended.`);

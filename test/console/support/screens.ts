@@ -124,5 +124,6 @@ export const SCREENS: readonly Screen[] = [
   screen("admins", "admin", {
     dialogs: { invite: dialog(/^Invite an administrator/), change: dialog(/^Change/), remove: dialog(/^Remove/) },
   }),
-  screen("account", "admin"),
+  // What it shows is known from the login.
+  screen("account", "admin", { isFed: false }),
 ];
