@@ -37,7 +37,8 @@ function ApplicationsPage() {
           <Shown
             key={`${view.status} ${view.kind}`}
             view={view}
-            onDecided={(sentence) => setDecided((before) => [sentence, ...before])} />
+            onDecided={(sentence) => setDecided((before) => [sentence, ...before])}
+          />
         </div>
         {/* After the list, so that from the heading one step leads to what has to be decided. */}
         <aside class="card" aria-label={aside.label}>
@@ -62,9 +63,7 @@ function Shown({ view, onDecided }: ShownProps) {
   return (
     <Loaded query={first}>
       {({ total }) => (
-        <Part
-          {...{ view, onDecided, total, page: isQueue ? fromTheEnd(view.page, total, PAGE_SIZE) : view.page }}
-        />
+        <Part {...{ view, onDecided, total, page: isQueue ? fromTheEnd(view.page, total, PAGE_SIZE) : view.page }} />
       )}
     </Loaded>
   );

@@ -21,7 +21,6 @@ export function Effects({ preview: { effects, host } }: { readonly preview: User
           <summary>{effectTexts.host(host.length)}</summary>
           <ol class="plan">
             {host.map((line, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the same line may come twice, and the order stays
               <li key={index}>
                 <code>{line}</code>
               </li>

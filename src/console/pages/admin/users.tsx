@@ -1,13 +1,13 @@
 /** All external users: found, filtered, sorted, and many changed at once. */
 
-import { useLocation } from "preact-iso";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { PAGES, userPage } from "../../../shared/pages.ts";
-import type { AnswerOf } from "../../api.ts";
+
 import { signedIn } from "../../signed-in.tsx";
-import { common } from "../../texts/common.ts";
 import { userListTexts } from "../../texts/admin-users.ts";
+import { common } from "../../texts/common.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -18,15 +18,15 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
 import { forRole, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
+import type { UserRecord } from "./user/record.ts";
+import type { BulkKind } from "./users/bulk.ts";
 import { BulkBar } from "./users/bulk-bar.tsx";
-import { BulkDialog, type BulkKind } from "./users/bulk-dialog.tsx";
+import { BulkDialog } from "./users/bulk-dialog.tsx";
 import { CreateDialog } from "./users/create.tsx";
 import { Filters } from "./users/filters.tsx";
 import { addressOfUsers, askOf, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
 
 const PAGE_SIZE = 25;
-
-export type UserItem = AnswerOf<"GET /users">["items"][number];
 
 export const Users = signedIn("admin", forRole("users", UsersPage));
 
@@ -49,9 +49,7 @@ function UsersPage() {
     >
       <Done what={done} />
       <Filters view={view} />
-      <Loaded query={users}>
-        {({ items, total }) => <List {...{ view, items, total, isAllowed }} />}
-      </Loaded>
+      <Loaded query={users}>{({ items, total }) => <List {...{ view, items, total, isAllowed }} />}</Loaded>
       {isCreating ? (
         <CreateDialog
           onClose={() => setCreating(false)}
@@ -67,14 +65,14 @@ function UsersPage() {
 
 interface ListProps {
   readonly view: UsersView;
-  readonly items: readonly UserItem[];
+  readonly items: readonly UserRecord[];
   readonly total: number;
   readonly isAllowed: boolean;
 }
 
 function List({ view, items, total, isAllowed }: ListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserItem[] }>();
+  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserRecord[] }>();
   // What is out of sight is not chosen: nobody changes what they do not see.
   const selected = items.filter(({ id }) => chosen.has(id));
   const choose = (ids: readonly number[], isOn: boolean) => {
@@ -89,7 +87,12 @@ function List({ view, items, total, isAllowed }: ListProps) {
         <BulkBar
           selected={selected.length}
           shown={items.length}
-          onAll={(isOn) => choose(items.map(({ id }) => id), isOn)}
+          onAll={(isOn) =>
+            choose(
+              items.map(({ id }) => id),
+              isOn,
+            )
+          }
           onBulk={(kind) => setBulk({ kind, users: selected })}
         />
       ) : null}
@@ -125,9 +128,9 @@ interface Choice {
   readonly choose: (ids: readonly number[], isOn: boolean) => void;
 }
 
-function columnsOf(choice: Choice | undefined): readonly Column<UserItem>[] {
+function columnsOf(choice: Choice | undefined): readonly Column<UserRecord>[] {
   const { columns } = userListTexts;
-  const boxes: Column<UserItem> = {
+  const boxes: Column<UserRecord> = {
     name: columns.select,
     cell: ({ id, username }) => (
       <label class="check">
@@ -144,7 +147,10 @@ function columnsOf(choice: Choice | undefined): readonly Column<UserItem>[] {
     ...(choice === undefined ? [] : [boxes]),
     { name: columns.user, isHeader: true, cell: ({ id, username }) => <a href={userPage(id)}>{username}</a> },
     { name: columns.email, cell: ({ email }) => <bdi>{email}</bdi> },
-    { name: columns.supervisor, cell: ({ supervisor }) => (supervisor === "" ? common.dash : <Typed text={supervisor} />) },
+    {
+      name: columns.supervisor,
+      cell: ({ supervisor }) => (supervisor === "" ? common.dash : <Typed text={supervisor} />),
+    },
     { name: columns.status, cell: ({ status }) => <Status value={status} /> },
     { name: columns.ends, cell: ({ expire_at }) => <Time at={expire_at} both /> },
   ];

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { Button } from "../../../ui/button.tsx";
-import type { BulkKind } from "./bulk-dialog.tsx";
+import type { BulkKind } from "./bulk.ts";
 
 interface BulkBarProps {
   readonly selected: number;
@@ -21,7 +21,7 @@ export function BulkBar({ selected, shown, onAll, onBulk }: BulkBarProps) {
     if (all.current !== null) all.current.indeterminate = selected > 0 && !isAll;
   }, [selected, isAll]);
   return (
-    <div class="bulk actions" role="group" aria-label={bulk.label}>
+    <fieldset class="bulk actions" aria-label={bulk.label}>
       <label class="check">
         <input ref={all} type="checkbox" checked={isAll} onInput={(event) => onAll(event.currentTarget.checked)} />
         {bulk.all(shown)}
@@ -36,6 +36,6 @@ export function BulkBar({ selected, shown, onAll, onBulk }: BulkBarProps) {
           </Button>
         </>
       )}
-    </div>
+    </fieldset>
   );
 }

@@ -1,7 +1,7 @@
 /** What the list of users is narrowed to; all of it is in the address. */
 
-import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
@@ -36,7 +36,6 @@ export function Filters({ view }: { readonly view: UsersView }) {
           label={filters.search}
           hint={filters.searchHint}
           type="search"
-          required
           maxLength={MAX_SEARCH}
           autocomplete="off"
           value={q.value}
@@ -46,7 +45,6 @@ export function Filters({ view }: { readonly view: UsersView }) {
           label={filters.supervisor}
           hint={filters.supervisorHint}
           type="search"
-          required
           maxLength={MAX_SEARCH}
           autocomplete="off"
           value={supervisor.value}

@@ -2,7 +2,9 @@
 
 export interface Outcome<T, R> {
   readonly item: T;
-  readonly result: { readonly kind: "done"; readonly value: R } | { readonly kind: "failed"; readonly failure: unknown };
+  readonly result:
+    | { readonly kind: "done"; readonly value: R }
+    | { readonly kind: "failed"; readonly failure: unknown };
 }
 
 interface Watch<T, R> {
