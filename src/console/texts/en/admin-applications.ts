@@ -1,6 +1,7 @@
 /** English: the page where applications are decided. */
 
-import { count } from "../language.ts";
+import { MAX_DAYS } from "../../../shared/duration.ts";
+import { count, number } from "../language.ts";
 
 export const applicationTexts = {
   title: "Applications",
@@ -60,7 +61,7 @@ export const applicationTexts = {
       standard === undefined ? "Empty means the default." : `Empty means the default, ${standard}.`,
     daysMore: "More days",
     daysMoreHint: (days: number) => `${count(days, "day was", "days were")} asked for.`,
-    daysWrong: "Give a whole number of days from 1 to 3650, or nothing for the default.",
+    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
     create: "Create the account now",
     confirm: "Approve",
     busy: "Approving …",

@@ -1,5 +1,6 @@
 /** English: one user. */
 
+import { MAX_DAYS } from "../../../shared/duration.ts";
 import { count, number } from "../language.ts";
 
 /** What a change would do, wherever one is previewed. */
@@ -47,7 +48,7 @@ export const userTexts = {
     title: (name: string) => `Extend ${name}`,
     days: "More days",
     daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
-    daysWrong: "Give a whole number of days from 1 to 3650, or nothing for the default.",
+    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
     confirm: "Extend",
     busy: "Extending …",
     done: (name: string, until: string) => `${name} was extended until ${until}.`,

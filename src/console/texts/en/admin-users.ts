@@ -1,5 +1,6 @@
 /** English: the list of users, and what is done to many of them. */
 
+import { MAX_DAYS } from "../../../shared/duration.ts";
 import { count, number } from "../language.ts";
 
 export const userListTexts = {
@@ -46,7 +47,7 @@ export const userListTexts = {
     disable: (users: number) => `Disable ${count(users, "user", "users")} …`,
     days: "More days",
     daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
-    daysWrong: "Give a whole number of days from 1 to 3650, or nothing for the default.",
+    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
     check: "Show what will happen",
     checking: (reached: number, total: number) =>
       `Asking what would happen: ${number(reached)} of ${number(total)} users`,
