@@ -2,22 +2,22 @@
 
 export type Command = "next" | "previous" | "first" | "last" | "approve" | "reject";
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  j: "next",
-  ArrowDown: "next",
-  k: "previous",
-  ArrowUp: "previous",
-  Home: "first",
-  End: "last",
-  a: "approve",
-  r: "reject",
-};
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ["j", "next"],
+  ["ArrowDown", "next"],
+  ["k", "previous"],
+  ["ArrowUp", "previous"],
+  ["Home", "first"],
+  ["End", "last"],
+  ["a", "approve"],
+  ["r", "reject"],
+]);
 
 type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "isComposing">;
 
 /** What the key says; undefined for one that belongs to the browser, or to whatever else has the focus. */
 export function commandOf({ key, ctrlKey, altKey, metaKey, isComposing }: Pressed): Command | undefined {
-  return ctrlKey || altKey || metaKey || isComposing ? undefined : COMMANDS[key];
+  return ctrlKey || altKey || metaKey || isComposing ? undefined : COMMANDS.get(key);
 }
 
 /** Where moving leads from one of the ids; it stays at the ends. */

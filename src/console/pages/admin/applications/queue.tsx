@@ -68,7 +68,7 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
 
   const close = () => setDeciding(undefined);
   return (
-    <>
+    <div class="stack">
       {items.length === 0 ? (
         <Empty view={view} total={total} />
       ) : (
@@ -101,7 +101,7 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
           onDone={(sentence) => onDone(deciding.application, sentence)}
         />
       ) : null}
-    </>
+    </div>
   );
 }
 
