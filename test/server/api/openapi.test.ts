@@ -62,6 +62,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /admins": [201, 400, 401, 403, 409],
   "PATCH /admins/{id}": [200, 400, 401, 403, 404, 409],
   "DELETE /admins/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /admin/stats/series": [200, 400, 401, 403],
 };
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
