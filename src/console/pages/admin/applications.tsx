@@ -16,7 +16,7 @@ import {
   readView,
   STATUS_FILTERS,
 } from "./applications/view.ts";
-import { forRole, useRole } from "./for-role.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
 
 const PAGE_SIZE = 50;
@@ -30,6 +30,7 @@ function ApplicationsPage() {
   const [decided, setDecided] = useState<readonly string[]>([]);
   return (
     <Page title={applicationTexts.title}>
+      <ReadOnly area="applications" />
       <div class="queue-page">
         <div class="stack">
           <Decided sentences={decided} />

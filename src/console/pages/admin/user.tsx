@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
-import { forRole, useRole } from "./for-role.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { mayChange, maySee } from "./roles.ts";
 import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
@@ -39,9 +39,11 @@ function One({ id }: { readonly id: number }) {
     setDone({ content: <p>{sentence}</p> });
     void forgetAnswers();
   }
-  const title = isGone ? userTexts.gone.title(id) : (user.data?.username ?? userTexts.title);
+  const name = user.data?.username;
+  const title = isGone ? userTexts.gone.title(id, name) : (name ?? userTexts.title);
   return (
     <Page title={title}>
+      <ReadOnly area="users" />
       <Done what={done} />
       {isGone ? (
         <p>{maySee(role, "audit") ? userTexts.gone.textWithTrail : userTexts.gone.text}</p>

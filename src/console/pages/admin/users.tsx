@@ -16,7 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
-import { forRole, useRole } from "./for-role.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
 import type { UserRecord } from "./user/record.ts";
 import type { BulkKind } from "./users/bulk.ts";
@@ -47,9 +47,14 @@ function UsersPage() {
         ) : null
       }
     >
+      <ReadOnly area="users" />
       <Done what={done} />
       <Filters view={view} />
-      <Loaded query={users}>{({ items, total }) => <List {...{ view, items, total, isAllowed }} />}</Loaded>
+      <Loaded query={users}>
+        {({ items, total }) => (
+          <List {...{ view, items, total, isAllowed }} onDone={(sentence) => setDone({ content: <p>{sentence}</p> })} />
+        )}
+      </Loaded>
       {isCreating ? (
         <CreateDialog
           onClose={() => setCreating(false)}
@@ -68,9 +73,11 @@ interface ListProps {
   readonly items: readonly UserRecord[];
   readonly total: number;
   readonly isAllowed: boolean;
+  /** Is told what was done to several, as a sentence. */
+  readonly onDone: (sentence: string) => void;
 }
 
-function List({ view, items, total, isAllowed }: ListProps) {
+function List({ view, items, total, isAllowed, onDone }: ListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserRecord[] }>();
   // What is out of sight is not chosen: nobody changes what they do not see.
@@ -113,9 +120,11 @@ function List({ view, items, total, isAllowed }: ListProps) {
       {bulk === undefined ? null : (
         <BulkDialog
           {...bulk}
-          onClose={() => {
+          onClose={(sentence) => {
             setBulk(undefined);
+            if (sentence === undefined) return;
             setChosen(new Set());
+            onDone(sentence);
           }}
         />
       )}

@@ -6,6 +6,7 @@ import { count, number } from "../language.ts";
 /** What a change would do, wherever one is previewed. */
 export const effectTexts = {
   title: "What will happen",
+  until: (date: string) => `In your time zone: until ${date}.`,
   host: (changes: number) => `Planned on the host: ${count(changes, "change", "changes")}`,
 };
 
@@ -13,7 +14,8 @@ export const userTexts = {
   title: "User",
   effects: effectTexts,
   gone: {
-    title: (id: number) => `There is no user with the number ${id}`,
+    title: (id: number, name: string | undefined) =>
+      name === undefined ? `There is no user with the number ${id}` : `${name} was deleted`,
     text: "The user was deleted, or never existed. Owners and auditors find what was recorded in the audit log.",
     textWithTrail: "The user was deleted, or never existed. If there was one, the records below are what is kept.",
   },
@@ -22,7 +24,7 @@ export const userTexts = {
     status: "State",
     ends: { expiry: "Access ends", expired: "Access ended", disabled: "Disabled" },
     why: {
-      expiry: "Nothing else ends it before, unless somebody disables the account.",
+      expiry: "Nothing ends it earlier, unless the account is disabled.",
       expired: "The time was up. Extending brings the user back until the account is deleted.",
       disabled: "Nobody can log in until the account is enabled again.",
     },

@@ -55,6 +55,8 @@ export const userListTexts = {
     each: (users: number) =>
       users === 1 ? "What happens to this user" : `What happens to each of the ${number(users)}`,
     refused: (users: number) => `Not possible for ${count(users, "user", "users")}, who will be left as they are`,
+    already: (users: number) =>
+      `${count(users, "of them is disabled already; the account is", "of them are disabled already; their accounts are")} shut once more.`,
     back: "Change the days",
     stop: "Stop after this one",
     failed: (users: number) => `Failed for ${count(users, "user", "users")}`,

@@ -1,6 +1,6 @@
 /** A list of applications, worked through from the top: with keys while it has the focus, or with the buttons of each. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { announce } from "../../../ui/announce.tsx";
@@ -110,7 +110,7 @@ function useCurrent(items: readonly Application[]) {
   const [chosen, setCurrent] = useState<number>();
   const [target, setTarget] = useState<{ readonly id: number | undefined }>();
   // A new object each time: moving to the same one again moves the focus again.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (target === undefined) return;
     const place = target.id === undefined ? null : document.getElementById(cardId(target.id));
     (place ?? document.querySelector("h1"))?.focus();

@@ -63,7 +63,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
             autocomplete="off"
           />
         ) : null}
-        {days === undefined ? null : <Preview preview={preview} />}
+        {days === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
         <Confirm
           {...{ action, onClose }}
           isPossible={preview.error === null && days !== undefined}
@@ -87,10 +87,15 @@ function useSettled<T>(value: T): T {
   return settled;
 }
 
+interface PreviewProps {
+  readonly preview: ReturnType<typeof usePreview>;
+  readonly isDated?: boolean;
+}
+
 /** What will happen; until that is known, that it is asked for, or why it cannot. */
-export function Preview({ preview }: { readonly preview: ReturnType<typeof usePreview> }) {
+export function Preview({ preview, isDated = false }: PreviewProps) {
   if (preview.error !== null) return <Failure failure={preview.error} onRetry={() => void preview.refetch()} />;
-  return preview.data === undefined ? <Loading /> : <Effects preview={preview.data} />;
+  return preview.data === undefined ? <Loading /> : <Effects preview={preview.data} isDated={isDated} />;
 }
 
 interface ConfirmProps {

@@ -26,7 +26,8 @@ type Phase =
 interface BulkDialogProps {
   readonly kind: BulkKind;
   readonly users: readonly UserRecord[];
-  readonly onClose: () => void;
+  /** Is told what was done, as a sentence, if anything was begun. */
+  readonly onClose: (done?: string) => void;
 }
 
 export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
@@ -69,7 +70,8 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
 
   function close() {
     stopped.current = true;
-    if (phase.name !== "running") onClose();
+    if (phase.name === "over") onClose(texts.done(doneOf(phase.outcomes).length));
+    else if (phase.name !== "running") onClose();
   }
 
   return (

@@ -29,11 +29,13 @@ export function Expected({ kind, previews, onBack, onConfirm, onClose }: Expecte
   useEffect(() => place.current?.focus(), []);
   const possible = doneOf(previews);
   const refused = failedOf(previews);
+  const already = possible.filter(({ item }) => item.status === "disabled").length;
   return (
     <div class="stack">
       <div ref={place} tabIndex={-1} class="will">
         <h3>{bulk.expected}</h3>
         <p>{texts.expected(possible.length)}</p>
+        {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
         {possible.length === 0 ? null : (
           <details>
             <summary>{bulk.each(possible.length)}</summary>
