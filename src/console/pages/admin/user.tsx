@@ -46,7 +46,13 @@ function One({ id }: { readonly id: number }) {
       <ReadOnly area="users" />
       <Done what={done} />
       {isGone ? (
-        <p>{maySee(role, "audit") ? userTexts.gone.textWithTrail : userTexts.gone.text}</p>
+        <p>
+          {name !== undefined
+            ? userTexts.gone.deleted
+            : maySee(role, "audit")
+              ? userTexts.gone.textWithTrail
+              : userTexts.gone.text}
+        </p>
       ) : (
         <Loaded query={user}>
           {(data) => (

@@ -17,6 +17,7 @@ export const userTexts = {
     title: (id: number, name: string | undefined) =>
       name === undefined ? `There is no user with the number ${id}` : `${name} was deleted`,
     text: "The user was deleted, or never existed. Owners and auditors find what was recorded in the audit log.",
+    deleted: "The host account and its home directory are gone. What was recorded is kept.",
     textWithTrail: "The user was deleted, or never existed. If there was one, the records below are what is kept.",
   },
   facts: {

@@ -63,17 +63,17 @@ export const userListTexts = {
     notReached: (users: number) => `Stopped. ${count(users, "user was", "users were")} not touched.`,
     extending: {
       title: (users: number) => `Extend ${count(users, "user", "users")}`,
-      expected: (users: number) =>
+      expected: (users: number, days: number) =>
         users === 0
           ? "Nothing: no user can be extended."
-          : `${count(users, "user is", "users are")} extended, and told by mail.`,
+          : `${count(users, "user is", "users are")} extended by ${days === 0 ? "the default number of days" : count(days, "day", "days")}, and told by mail.`,
       confirm: (users: number) => `Extend ${count(users, "user", "users")}`,
       running: (reached: number, total: number) => `Extending: ${number(reached)} of ${number(total)} done`,
       done: (users: number) => `${count(users, "user was", "users were")} extended.`,
     },
     disabling: {
       title: (users: number) => `Disable ${count(users, "user", "users")}`,
-      expected: (users: number) =>
+      expected: (users: number, _days: number) =>
         users === 0
           ? "Nothing: no user can be disabled."
           : `${count(users, "user", "users")} can no longer log in; what they have running ends now. They are told by mail.`,

@@ -111,6 +111,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
       {phase.name === "ready" ? (
         <Expected
           kind={kind}
+          days={change.kind === "extend" ? change.days : 0}
           previews={phase.previews}
           onBack={
             kind === "extend"

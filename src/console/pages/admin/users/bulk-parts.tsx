@@ -14,6 +14,8 @@ import { doneOf, failedOf, type Outcome } from "./one-by-one.ts";
 
 interface ExpectedProps {
   readonly kind: BulkKind;
+  /** By how much they would be extended; 0 means the default. */
+  readonly days: number;
   readonly previews: readonly Outcome<UserRecord, UserPreview>[];
   /** Back to what can be chosen; undefined where there is nothing. */
   readonly onBack: (() => void) | undefined;
@@ -22,7 +24,7 @@ interface ExpectedProps {
 }
 
 /** The sum, each user's effects behind it, and the one confirmation. */
-export function Expected({ kind, previews, onBack, onConfirm, onClose }: ExpectedProps) {
+export function Expected({ kind, days, previews, onBack, onConfirm, onClose }: ExpectedProps) {
   const { bulk } = userListTexts;
   const texts = bulk[kind === "extend" ? "extending" : "disabling"];
   const place = useRef<HTMLDivElement>(null);
@@ -34,7 +36,7 @@ export function Expected({ kind, previews, onBack, onConfirm, onClose }: Expecte
     <div class="stack">
       <div ref={place} tabIndex={-1} class="will">
         <h3>{bulk.expected}</h3>
-        <p>{texts.expected(possible.length)}</p>
+        <p>{texts.expected(possible.length, days)}</p>
         {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
         {possible.length === 0 ? null : (
           <details>

@@ -135,7 +135,9 @@ function Effects({ username, email, days }: EffectsProps) {
     <section class="will" aria-label={create.effects}>
       <h3>{create.effects}</h3>
       <ul>
-        <li>{create.effectAccount(USERNAME.test(username) ? hostAccountOf(username) : undefined)}</li>
+        <li>
+          {create.effectAccount(wrongName(username).username === undefined ? hostAccountOf(username) : undefined)}
+        </li>
         <li>{create.effectEnds(until)}</li>
         <li>{create.effectMail(email)}</li>
       </ul>
