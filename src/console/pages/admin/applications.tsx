@@ -79,14 +79,16 @@ interface PartProps extends ShownProps {
 function Part({ view, page, onDecided }: PartProps) {
   const query = { ...filterOf(view), page: String(page), page_size: String(PAGE_SIZE) };
   const answer = useApi("GET /approvals", { query });
+  const isQueue = view.status === "pending";
   return (
     <Loaded query={answer}>
       {({ items, total }) => (
         <Queue
-          items={view.status === "pending" ? [...items].reverse() : items}
+          items={isQueue ? [...items].reverse() : items}
           total={total}
           pageSize={PAGE_SIZE}
-          view={view}
+          // The last page of the queue may have been worked off.
+          view={isQueue ? { ...view, page: Math.min(view.page, Math.max(1, Math.ceil(total / PAGE_SIZE))) } : view}
           onDecided={onDecided}
         />
       )}

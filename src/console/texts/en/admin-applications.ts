@@ -83,7 +83,8 @@ export const applicationTexts = {
     notCreated: (account: string) =>
       `The application is closed. ${account} is not created; you can do that on the page Users.`,
     extended: (name: string, days: number) =>
-      `Access of ${name} ends ${days === 0 ? "as much later as was asked for" : `${count(days, "day", "days")} later`}, or that long from now if it has expired.`,
+      `Access of ${name} ends ${count(days, "day", "days")} later, or that long from now if it has expired.`,
+    moved: (name: string, before: string, after: string) => `Access of ${name} ends on ${after}, instead of ${before}.`,
     mailStart: (email: string) => `${email} gets a mail that says how to log in.`,
     mail: (email: string) => `${email} gets a mail.`,
     mailReason: (email: string) => `${email} gets a mail with the reason.`,

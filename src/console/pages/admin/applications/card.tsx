@@ -24,7 +24,7 @@ interface CardProps {
 }
 
 export function ApplicationCard({ application, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
-  const { id, kind, username, days, status, created_at } = application;
+  const { id, kind, username, days, status } = application;
   const { card } = applicationTexts;
   return (
     <li>
@@ -51,9 +51,6 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
             <Button kind="danger" aria-label={card.rejectOf(username)} onClick={() => onDecide("reject")}>
               {card.reject}
             </Button>
-            <span class="quiet">
-              {card.asked} <Time at={created_at} both />
-            </span>
           </div>
         )}
       </article>
@@ -68,6 +65,10 @@ function Facts({ application }: { readonly application: Application }) {
   const seesUsers = maySee(useRole(), "users");
   return (
     <dl class="facts">
+      <dt>{card.asked}</dt>
+      <dd>
+        <Time at={created_at} both />
+      </dd>
       <dt>{kind === "extension" ? card.why : card.purpose}</dt>
       <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
       <dt>{card.supervisor}</dt>
@@ -86,10 +87,6 @@ function Facts({ application }: { readonly application: Application }) {
       </dd>
       {status === "pending" ? null : (
         <>
-          <dt>{card.asked}</dt>
-          <dd>
-            <Time at={created_at} both />
-          </dd>
           <dt>{common.status[status]}</dt>
           <dd>
             {reviewed_at === null ? null : <Time at={reviewed_at} both />} {card.by} <bdi>{reviewed_by}</bdi>

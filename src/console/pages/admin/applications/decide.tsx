@@ -1,10 +1,11 @@
 /** Approving and rejecting: what will happen, and the one thing that has to be said. */
 
+import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hostAccountOf } from "../../../../shared/account-name.ts";
 import { DAY } from "../../../../shared/clock.ts";
-import { ApiFailure, api } from "../../../api.ts";
+import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { common } from "../../../texts/common.ts";
@@ -15,6 +16,8 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
+import { useRole } from "../for-role.tsx";
+import { maySee } from "../roles.ts";
 import { useSetting } from "../setting.ts";
 import type { Application } from "./application.ts";
 
@@ -87,13 +90,15 @@ interface EffectsProps {
   readonly days: number | undefined;
 }
 
-function Effects({ application: { kind, username, email }, creates, days }: EffectsProps) {
+function Effects({ application, creates, days = 0 }: EffectsProps) {
+  const { kind, username, email } = application;
   const { effects } = applicationTexts;
+  const present = useExpiry(application.user_id);
   const account = hostAccountOf(username);
-  const until = days === undefined || days === 0 ? undefined : day(later(now(), days * DAY));
+  const until = days === 0 ? undefined : day(later(now(), days * DAY));
   const sentences =
     kind === "extension"
-      ? [effects.extended(username, days ?? 0), effects.mail(email)]
+      ? [...extended(application, days, present), effects.mail(email)]
       : creates
         ? [effects.created(account), effects.until(until), effects.mailStart(email)]
         : [effects.notCreated(account), effects.mail(email)];
@@ -107,6 +112,25 @@ function Effects({ application: { kind, username, email }, creates, days }: Effe
       </ul>
     </section>
   );
+}
+
+/** Counted as the service does: from the present end, or from now if that is over. */
+function extended({ username, days: asked }: Application, typed: number, present: string | undefined): string[] {
+  const { effects } = applicationTexts;
+  const days = typed === 0 ? (asked ?? 0) : typed;
+  if (present === undefined) return [effects.extended(username, days)];
+  const from = Math.max(new Date(present).getTime(), now());
+  return [effects.moved(username, day(present), day(later(from, days * DAY)))];
+}
+
+/** When the user's access ends now; undefined until it is known, for nobody, and where the role may not see users. */
+function useExpiry(id: number | null): string | undefined {
+  const { data } = useQuery<AnswerOf<"GET /users/:id">, Error>({
+    queryKey: ["GET /users/:id", { id }, {}],
+    queryFn: ({ signal }) => api("GET /users/:id", { params: { id: id ?? 0 }, signal }),
+    enabled: maySee(useRole(), "users") && id !== null,
+  });
+  return data?.expire_at;
 }
 
 /** The reason is mailed to whoever applied; Ctrl and Enter reject. */
@@ -176,10 +200,12 @@ function Form({ submit, action, onClose, confirm, busy, isDanger = false, childr
       {children}
       <Failure failure={action.failure} />
       <div class="actions">
-        <Button type="submit" kind={isDanger ? "danger" : "primary"} busy={action.busy && busy}>
-          {confirm}
-        </Button>
-        <Button onClick={onClose}>{common.cancel}</Button>
+        {isOver(action.failure) ? null : (
+          <Button type="submit" kind={isDanger ? "danger" : "primary"} busy={action.busy && busy}>
+            {confirm}
+          </Button>
+        )}
+        <Button onClick={onClose}>{action.failure === undefined ? common.cancel : common.close}</Button>
       </div>
     </form>
   );
@@ -191,8 +217,13 @@ function useDecision(work: () => Promise<void>): Action<[]> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof ApiFailure && (error.status === 404 || error.status === 409)) void forgetAnswers();
+      if (isOver(error)) void forgetAnswers();
       throw error;
     }
   });
+}
+
+/** Whether there is nothing left to decide: somebody has, or the application is gone. */
+function isOver(failure: unknown): boolean {
+  return failure instanceof ApiFailure && /^application\.(?:missing|reviewed)$/.test(failure.reason);
 }

@@ -70,7 +70,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
 
   function close() {
     stopped.current = true;
-    if (phase.name === "over") onClose(texts.done(doneOf(phase.outcomes).length));
+    if (phase.name === "over") onClose(summaryOf(kind, phase.outcomes));
     else if (phase.name !== "running") onClose();
   }
 
@@ -137,6 +137,13 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
       {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
     </Dialog>
   );
+}
+
+function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, void>[]): string {
+  const { bulk } = userListTexts;
+  const failed = failedOf(outcomes).length;
+  const done = bulk[kind === "extend" ? "extending" : "disabling"].done(doneOf(outcomes).length);
+  return failed === 0 ? done : `${done} ${bulk.failed(failed)}.`;
 }
 
 interface ProgressProps {
