@@ -14,7 +14,7 @@ const MARKS: readonly (readonly [PrivateFormat, RegExp])[] = [
 const OPENSSH_MAGIC = "b3BlbnNzaC1rZXktdjE";
 
 /** What is not drawn, and the NULs of UTF-16 that was read as something else. */
-const INVISIBLE = /[\s\p{Cc}\p{Cf}\u2800]/gu;
+const INVISIBLE = /[\s\0-\x1F\x7F-\x9F\p{Cf}\u2800]/gu;
 
 /** Which private key the text is or contains; undefined if none. */
 export function privateFormatOf(text: string): PrivateFormat | undefined {
