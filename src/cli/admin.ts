@@ -2,10 +2,11 @@
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
-import { map } from "@optique/core/modifiers";
+import { map, withDefault } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
+import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
+import { ADMIN_ROLES, type AdminRole } from "../shared/statuses.ts";
 import { jsonFlag } from "./arguments.ts";
 import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
@@ -27,6 +28,12 @@ const add = command(
       email: option("--email", string({ metavar: "ADDRESS" }), {
         description: message`Where password reset links are mailed.`,
       }),
+      role: withDefault(
+        option("--role", choice(ADMIN_ROLES, { metavar: "ROLE" }), {
+          description: message`What they may do: owner, operator, reviewer or auditor; an owner by default.`,
+        }),
+        "owner" as const,
+      ),
       passwordStdin,
     }),
     (input) => runAdd(input),
@@ -54,29 +61,56 @@ const passwd = command(
   },
 );
 
+const role = command(
+  "role",
+  map(
+    object({
+      name: known,
+      role: argument(choice(ADMIN_ROLES, { metavar: "ROLE" }), {
+        description: message`owner, operator, reviewer or auditor.`,
+      }),
+    }),
+    (input) => runRole(input),
+  ),
+  {
+    brief: message`Set what an administrator may do.`,
+    description: message`Sets an administrator's role. It holds from their next request on, in sessions that are open, too. An owner may do everything, an operator manages users, keys and applications, a reviewer decides about applications, and an auditor reads everything and changes nothing.`,
+  },
+);
+
 const remove = command(
   "remove",
   map(
-    object({ name: known, force: option("--force", { description: message`Remove even the last administrator.` }) }),
+    object({
+      name: known,
+      force: option("--force", { description: message`Remove even the last administrator or the last owner.` }),
+    }),
     (input) => runRemove(input),
   ),
   { brief: message`Remove an administrator and end their sessions.` },
 );
 
-export const adminCommand = command("admin", or(add, list, passwd, remove), { brief: message`Manage administrators.` });
+export const adminCommand = command("admin", or(add, list, passwd, role, remove), {
+  brief: message`Manage administrators.`,
+});
 
 interface PasswordInput {
   readonly name: string;
   readonly passwordStdin: boolean;
 }
 
-function runAdd({ name, email, passwordStdin }: PasswordInput & { readonly email: string }): Command {
+interface RoleInput {
+  readonly name: string;
+  readonly role: AdminRole;
+}
+
+function runAdd({ name, email, role, passwordStdin }: PasswordInput & RoleInput & { readonly email: string }): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
       const { addAdmin } = await import("../domain/auth/admin.ts");
-      await addAdmin(context, name, email, password);
+      await addAdmin(context, name, email, password, role);
       context.log.warn("an administrator was added", { username: name, operator: context.actor.name });
-      return `The administrator ${name} was added.`;
+      return `The administrator ${name} was added${role === "owner" ? "" : ` as ${role}`}.`;
     });
 }
 
@@ -108,27 +142,51 @@ async function withPassword(
   return EXIT.done;
 }
 
+function runRole({ name, role }: RoleInput): Command {
+  return async (environment) => {
+    const { hasOwner, updateAdmin } = await import("../domain/auth/admin-changes.ts");
+    const isOwned = await withServices(environment, "store", async (context) => {
+      await updateAdmin(context, name, { role, which: "even-the-last" });
+      return await hasOwner(context);
+    });
+    environment.err(`The administrator ${name} has the role ${role} now.\n`);
+    if (!isOwned) {
+      environment.err(
+        `Nobody is an owner any more who can log in: make somebody one with "${environment.invocation} admin role NAME owner".\n`,
+      );
+    }
+    return EXIT.done;
+  };
+}
+
 interface AdminRecord {
   readonly id: number;
   readonly username: string;
   readonly email: string;
+  readonly role: AdminRole;
+  readonly status: string;
   readonly created_at: string;
-  readonly updated_at: string;
+  readonly last_login_at: string | null;
 }
 
 const COLUMNS: readonly Column<AdminRecord>[] = [
   { header: "ID", value: (admin) => admin.id },
   { header: "USERNAME", value: (admin) => admin.username },
   { header: "EMAIL", value: (admin) => admin.email, narrow: "cut" },
-  { header: "CREATED", value: (admin) => shortTime(admin.created_at) },
-  { header: "UPDATED", value: (admin) => shortTime(admin.updated_at), narrow: "drop" },
+  { header: "ROLE", value: (admin) => admin.role },
+  { header: "STATUS", value: (admin) => admin.status, narrow: "drop" },
+  { header: "CREATED", value: (admin) => shortTime(admin.created_at), narrow: "drop" },
+  { header: "LAST LOGIN", value: (admin) => (admin.last_login_at === null ? "" : shortTime(admin.last_login_at)) },
 ];
 
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
     const { listAdmins } = await import("../domain/auth/admin-changes.ts");
     const { adminRecord } = await import("../server/records.ts");
-    const items = (await withServices(environment, "read", listAdmins)).map(adminRecord);
+    const items = (await withServices(environment, "read", listAdmins)).map((admin) => ({
+      ...adminRecord(admin),
+      updated_at: admin.updatedAt.toISOString(),
+    }));
     if (json) printJson(environment, { items });
     else await printTable(environment, COLUMNS, items);
     return EXIT.done;

@@ -34,13 +34,15 @@ export async function checkDatabase(db: Database, isExternal: boolean): Promise<
   ];
 }
 
-/** Whether there is an administrator. */
+/** Whether there is an administrator, and an owner who can log in. */
 export async function checkAdministrators(db: Database): Promise<readonly Finding[]> {
   const area = areaOf("administrators");
-  const [row] = await db.execute<{ count: number }>(sql`select count(*)::int as count from admins`);
+  const [row] = await db.execute<{ count: number; owners: number }>(sql`
+    select count(*)::int as count, count(*) filter (where role = 'owner' and password_hash is not null)::int as owners from admins`);
   if (row === undefined || row.count === 0) {
     return [area.fault("There is no administrator", "uam admin add NAME --email ADDRESS")];
   }
+  if (row.owners === 0) return [area.fault("No administrator is an owner who can log in", "uam admin role NAME owner")];
   return [area.ok(counted(row.count, "administrator"))];
 }
 

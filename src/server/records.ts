@@ -1,6 +1,6 @@
 /** Stored rows as the records that the API and the command line show. */
 
-import type { AdminEntry } from "../domain/auth/admin-changes.ts";
+import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
 import type { SiteWithKeys } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
@@ -104,8 +104,10 @@ export function adminRecord(admin: AdminEntry) {
     id: admin.id,
     username: admin.username,
     email: admin.email,
+    role: admin.role,
     created_at: formatTimestamp(admin.createdAt),
-    updated_at: formatTimestamp(admin.updatedAt),
+    last_login_at: time(admin.lastLoginAt),
+    status: admin.status,
   };
 }
 
@@ -115,6 +117,7 @@ export function principalRecord(principal: Principal) {
     id: principal.id,
     username: principal.username,
     email: principal.email ?? "",
+    ...(principal.role === undefined ? {} : { role: principal.role }),
   };
 }
 

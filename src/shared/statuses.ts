@@ -6,6 +6,11 @@ export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** What is taken away: access for now, the account for good, one key. */
 export const CLOSING_KINDS = ["shut", "remove", "revoke"] as const;
 
+/** What an administrator may do; domain/auth/roles.ts says which of them may do what. */
+export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
+
+export type AdminRole = (typeof ADMIN_ROLES)[number];
+
 /** Who can have done what the audit log records, and how it went. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
 export const RESULTS = ["success", "failed"] as const;

@@ -13,6 +13,7 @@ import limitsAndApplications from "../../drizzle/0009_limits_and_applications.sq
 import state from "../../drizzle/0010_state.sql" with { type: "text" };
 import auditFloor from "../../drizzle/0011_audit_floor.sql" with { type: "text" };
 import dropCounters from "../../drizzle/0012_drop_counters.sql" with { type: "text" };
+import adminRoles from "../../drizzle/0013_admin_roles.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0010_state", sql: state },
   { name: "0011_audit_floor", sql: auditFloor },
   { name: "0012_drop_counters", sql: dropCounters },
+  { name: "0013_admin_roles", sql: adminRoles },
 ];

@@ -1,16 +1,26 @@
 /** Tables of those who log in, and of what holds guessing back. */
 
-import { bigint, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { bigint, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { ADMIN_ROLES } from "../shared/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
-export const admins = pgTable("admins", {
-  id: id(),
-  username: text().notNull().unique(),
-  email: text().notNull(),
-  passwordHash: text().notNull(),
-  createdAt: time().notNull(),
-  updatedAt: time().notNull(),
-});
+export const admins = pgTable(
+  "admins",
+  {
+    id: id(),
+    username: text().notNull().unique(),
+    email: text().notNull(),
+    /** Null while the administrator is invited, and has set no password yet. */
+    passwordHash: text(),
+    role: text({ enum: ADMIN_ROLES }).notNull().default("owner"),
+    /** Null before the first login. */
+    lastLoginAt: time(),
+    createdAt: time().notNull(),
+    updatedAt: time().notNull(),
+  },
+  (t) => [check("admins_role", sql`${t.role} in ('owner', 'operator', 'reviewer', 'auditor')`)],
+);
 
 /** At most one reset token an administrator: a new one voids the old. */
 export const resetTokens = pgTable("reset_tokens", {

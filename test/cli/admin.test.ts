@@ -34,9 +34,10 @@ describe("uam admin", () => {
 
   test("list shows names and addresses, never a hash", async () => {
     const { stdout } = await cli.run(["admin", "list"]);
-    expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}\d{4}/m);
+    expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}owner {2}active {2}\d{4}/m);
     const { items } = await cli.json(["admin", "list"]);
-    expect(Object.keys(items[0])).toEqual(["id", "username", "email", "created_at", "updated_at"]);
+    const columns = ["id", "username", "email", "role", "created_at", "last_login_at", "status", "updated_at"];
+    expect(Object.keys(items[0])).toEqual(columns);
   });
 
   test("passwd says so in the log, at level warn", async () => {
@@ -45,6 +46,42 @@ describe("uam admin", () => {
     expect(stdout).toMatch(/^\S{20,}\n$/);
     expect(stderr).toMatch(/"level":"WARN".*"username":"second","operator":"olga"/);
     expect((await cli.run(["admin", "passwd", "nobody"])).code).toBe(1);
+  });
+
+  test("add --role makes no owner, and role changes what they may do", async () => {
+    const made = await cli.run(["admin", "add", "reader", "--email", "x@example.org", "--role", "auditor"]);
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringContaining("The administrator reader was added as auditor."),
+    ]);
+    const roleOf = async (name: string) =>
+      (await cli.json(["admin", "list"])).items.find((item: { username: string }) => item.username === name).role;
+    expect([await roleOf("reader"), await roleOf("second")]).toEqual(["auditor", "owner"]);
+    const { code, stderr } = await cli.run(["admin", "role", "reader", "operator"]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("The administrator reader has the role operator now.\n"),
+    ]);
+    expect(await roleOf("reader")).toBe("operator");
+    expect((await cli.run(["admin", "role", "nobody", "owner"])).code).toBe(1);
+    expect((await cli.run(["admin", "role", "reader", "king"])).code).toBe(2);
+    const [record] = (await cli.json(["audit", "list", "--action", "admin.update"])).items.slice(-1);
+    expect(record).toMatchObject({ actor_type: "cli", actor: "olga" });
+    expect((await cli.run(["admin", "remove", "reader"])).code).toBe(0);
+  });
+
+  test("role works even without an owner, and says so; remove takes the last owner only with --force", async () => {
+    await cli.run(["admin", "role", "second", "reviewer"]);
+    const refused = await cli.run(["admin", "remove", "root-admin"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      "uam: root-admin is the last owner; make another administrator an owner first, or use --force\n",
+    ]);
+    const none = await cli.run(["admin", "role", "root-admin", "auditor"]);
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('"uam admin role NAME owner"')]);
+    const again = await cli.run(["admin", "role", "root-admin", "owner"]);
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining("Nobody")]);
+    await cli.run(["admin", "role", "second", "owner"]);
   });
 
   test("remove takes the last administrator only with --force", async () => {

@@ -9,6 +9,7 @@ import { type Examination, examine } from "../../src/doctor/doctor.ts";
 import { checkCertificate, checkProcessLimit } from "../../src/doctor/files.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
+import { updateAdmin } from "../../src/domain/auth/admin-changes.ts";
 import { beat } from "../../src/domain/lifecycle/heartbeat.ts";
 import type { Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -76,6 +77,13 @@ describe("doctor", () => {
   test("examine() finds only the missing administrator on a new installation", async () => {
     expect(faults(await examineApp())).toEqual(["administrators: There is no administrator"]);
     await addAdmin(app.system, "chief", "chief@example.org", "seven lanterns over cold water");
+    expect(faults(await examineApp())).toEqual([]);
+  });
+
+  test("examine() finds that nobody is an owner", async () => {
+    await updateAdmin(app.system, "chief", { role: "operator", which: "even-the-last" });
+    expect(faults(await examineApp())).toEqual(["administrators: No administrator is an owner who can log in"]);
+    await updateAdmin(app.system, "chief", { role: "owner" });
     expect(faults(await examineApp())).toEqual([]);
   });
 

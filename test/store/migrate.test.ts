@@ -99,6 +99,25 @@ describe("migrate()", () => {
     await root.close();
   });
 
+  test("makes owners of the administrators from before the roles", async () => {
+    const root = openDatabase(database.superuser, 1);
+    await root.db.execute(sql.raw("create database migrate_roles"));
+    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+    const old = openDatabase({ ...database.superuser, database: "migrate_roles" }, 1);
+    const number = MIGRATIONS.findIndex(({ name }) => name.endsWith("_admin_roles"));
+    await migrate(old.db, MIGRATIONS.slice(0, number));
+    await old.db.execute(sql`insert into admins (username, email, password_hash, created_at, updated_at)
+      values ('first', '', 'x', now(), now())`);
+    await migrate(old.db);
+    expect([...(await old.db.execute(sql`select role, password_hash, last_login_at from admins`))]).toEqual([
+      { role: "owner", password_hash: "x", last_login_at: null },
+    ]);
+    await expect(old.db.execute(sql`update admins set role = 'king'`).then(() => "stored")).rejects.toThrow();
+    await old.close();
+    await root.db.execute(sql.raw("drop database migrate_roles with (force)"));
+    await root.close();
+  });
+
   test("carries over what the table counters and the key's fingerprint said", async () => {
     const root = openDatabase(database.superuser, 1);
     await root.db.execute(sql.raw("create database migrate_counters"));

@@ -10,6 +10,7 @@ import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
 import { sharedSecret } from "../../src/domain/auth/secrets.ts";
 import type { Context, Services } from "../../src/domain/operation/context.ts";
 import { type App, createApp } from "../../src/server/api/app.ts";
+import type { WebOptions } from "../../src/server/api/web.ts";
 import { policyOf } from "../../src/server/compose.ts";
 import { DAY, MINUTE } from "../../src/shared/clock.ts";
 import { type Log, silentLog } from "../../src/shared/log.ts";
@@ -74,7 +75,7 @@ export interface TestApp {
 /** Opens an application on a database of its own; `variables` change the configuration. Rate limits are off unless asked for. */
 export async function createTestApp(
   variables: Record<string, string> = {},
-  log: Partial<Log> = {},
+  { pages, ...log }: Partial<Log> & Pick<WebOptions, "pages"> = {},
   // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
@@ -95,7 +96,7 @@ export async function createTestApp(
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
-  const app = createApp(services, webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1" }));
+  const app = createApp(services, webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1", pages }));
   app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
 

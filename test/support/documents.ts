@@ -22,7 +22,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/administration.md": [
     ...(["here", "here", "here", "here", "here", "here"] as const),
     { by: "test/debian/key-place.ts" },
-    ...(["here", "here", "here", "here", "here", "here", "here", "here", "here", "here"] as const),
+    ...(["here", "here", "here", "here", "here", "here", "here", "here", "here", "here", "here"] as const),
     { by: "test/cli/rebuild.host.test.ts" },
     ...(["here", "here"] as const),
   ],

@@ -1,22 +1,96 @@
-/** Changes to administrators by the host's operator; the service's log reports them too, for whoever watches it. */
+/** Changes to administrators, by an owner or the host's operator; the service's log reports them too, for whoever watches it. */
 
-import { asc, eq } from "drizzle-orm";
-import { UamError } from "../../shared/errors.ts";
-import type { Transaction } from "../../store/client.ts";
+import { and, asc, count, desc, eq, isNotNull } from "drizzle-orm";
+import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
 import { type AdminRow, admins, resetTokens } from "../../store/schema-auth.ts";
+import { adminAddressRemoved, adminAddressSet } from "../mail/admin-messages.ts";
+import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
-import { unlock } from "./admin.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import type { AuditEntry } from "../operation/entry.ts";
+import { parseEmail } from "../users/username.ts";
+import { findAdminById, unlock } from "./admin.ts";
+import { mailInvitation } from "./admin-invitation.ts";
+import {
+  type AdminEntry,
+  type AdminRef,
+  entryOf,
+  lockAdmins,
+  requireAdmin,
+  requireOther,
+  requireOtherOwner,
+  requireStillOwner,
+} from "./admin-rows.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf } from "./sessions.ts";
 
-/** An administrator without the password's hash. */
-export type AdminEntry = Omit<AdminRow, "passwordHash">;
-
 /** Every administrator, by name. */
 export async function listAdmins(context: Context): Promise<readonly AdminEntry[]> {
-  const rows = await context.db.select().from(admins).orderBy(asc(admins.username));
-  return rows.map(({ passwordHash: _, ...entry }) => entry);
+  return (await context.db.select().from(admins).orderBy(asc(admins.username))).map(entryOf);
+}
+
+/** One page of administrators, newest first. */
+export async function pageAdmins(context: Context, page: Page): Promise<Paged<AdminEntry>> {
+  // One snapshot, so that `total` and `items` agree.
+  return await context.db.transaction(
+    async (tx) => {
+      const [row] = await tx.select({ total: count() }).from(admins);
+      const total = row?.total ?? 0;
+      const offset = offsetOf(page);
+      // A page far beyond the end has an offset that no database takes.
+      if (offset >= total) return { total, items: [] };
+      const rows = await tx.select().from(admins).orderBy(desc(admins.id)).limit(page.pageSize).offset(offset);
+      return { total, items: rows.map(entryOf) };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+/** Whether anybody is an owner who can log in. */
+export async function hasOwner({ db }: Pick<Context, "db">): Promise<boolean> {
+  const isOwner = and(eq(admins.role, "owner"), isNotNull(admins.passwordHash));
+  return (await db.select({ id: admins.id }).from(admins).where(isOwner).limit(1)).length > 0;
+}
+
+export interface AdminChanges {
+  readonly email?: string | undefined;
+  readonly role?: AdminRole | undefined;
+}
+
+/**
+ * Changes an administrator's address or role, from their next request on. A new address voids a link that was mailed to the old one; both are
+ * told, and one who is invited is invited again. Throws `not_found`, `invalid`, `forbidden` if the caller is no owner any
+ * more, and `conflict` where no owner would be left, unless "even-the-last" is said.
+ */
+export async function updateAdmin(
+  context: Context,
+  who: AdminRef,
+  { email, role, which }: AdminChanges & { readonly which?: "even-the-last" },
+): Promise<AdminEntry> {
+  const changed = await audited(context, entryAbout("admin.update", who), async (op) => {
+    const all = await lockAdmins(op.tx);
+    const admin = requireAdmin(all, who);
+    op.about({ detail: { username: admin.username } });
+    if (role !== undefined && role !== "owner" && which === undefined) requireOtherOwner(all, admin);
+    requireStillOwner(context, all);
+    const supplied = {
+      ...(email === undefined ? {} : { email: parseEmail(email) }),
+      ...(role === undefined ? {} : { role }),
+    };
+    const fields = Object.keys(supplied) as (keyof typeof supplied)[];
+    const old = Object.fromEntries(fields.map((field) => [`old_${field}`, admin[field]]));
+    op.record({ resourceId: String(admin.id), detail: { ...supplied, ...old } });
+    const after = { ...admin, ...supplied, updatedAt: context.clock.now() };
+    await op.tx
+      .update(admins)
+      .set({ ...supplied, updatedAt: after.updatedAt })
+      .where(eq(admins.id, admin.id));
+    if (after.email !== admin.email) await moveAddress(op, admin, after);
+    return entryOf(after);
+  });
+  report(context, "an administrator was changed", changed.username);
+  return changed;
 }
 
 /**
@@ -32,13 +106,14 @@ export async function setAdminPassword(context: Context, username: string, passw
     },
     run: async (op, passwordHash) => {
       await unlock(op.tx, username);
-      const admin = await lockAdmin(op.tx, username);
-      const updatedAt = context.clock.now();
-      await op.tx.update(admins).set({ passwordHash, updatedAt }).where(eq(admins.id, admin.id));
+      const rows = await op.tx.select().from(admins).where(eq(admins.username, username)).for("update");
+      const admin = requireAdmin(rows, username);
+      const after = { ...admin, passwordHash, updatedAt: context.clock.now() };
+      await op.tx.update(admins).set({ passwordHash, updatedAt: after.updatedAt }).where(eq(admins.id, admin.id));
       await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
       await endSessionsOf(op.tx, "admin", admin.id);
       op.record({ resourceId: String(admin.id) });
-      return { ...admin, updatedAt };
+      return entryOf(after);
     },
   });
   report(context, "an administrator's password was changed, and their sessions were ended", username);
@@ -46,33 +121,40 @@ export async function setAdminPassword(context: Context, username: string, passw
 }
 
 /**
- * Removes the administrator and ends every session. The last one is removed only with "even-the-last", because then nobody
- * can log in as one any more. Throws `not_found` and `conflict`.
+ * Removes the administrator and ends every session. The last one, and the last owner, only with "even-the-last", because then nobody
+ * can add administrators any more. Throws `not_found`, `conflict`, and `forbidden` if the caller is no owner any more.
  */
-export async function removeAdmin(context: Context, username: string, which?: "even-the-last"): Promise<AdminEntry> {
-  const removed = await audited(context, { action: "admin.remove", detail: { username } }, async (op) => {
+export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<AdminEntry> {
+  const removed = await audited(context, entryAbout("admin.remove", who), async (op) => {
     const { tx } = op;
-    await unlock(tx, username);
-    // Locks all rows, always in the same order: two simultaneous removals must not both find another administrator left.
-    const all = await tx.select({ id: admins.id }).from(admins).orderBy(asc(admins.id)).for("update");
-    const admin = await lockAdmin(tx, username);
-    if (all.length === 1 && which !== "even-the-last") {
-      throw new UamError("conflict", `${username} is the last administrator; add another first, or use --force`);
-    }
+    // Before the rows are locked: see `unlock`.
+    await unlock(tx, typeof who === "string" ? who : ((await findAdminById(tx, who))?.username ?? ""));
+    const all = await lockAdmins(tx);
+    const admin = requireAdmin(all, who);
+    op.about({ detail: { username: admin.username } });
+    if (which === undefined) requireOther(context, all, admin);
+    requireStillOwner(context, all);
     await tx.delete(admins).where(eq(admins.id, admin.id));
     await endSessionsOf(tx, "admin", admin.id);
-    op.record({ resourceId: String(admin.id), detail: { email: admin.email } });
-    return admin;
+    op.record({ resourceId: String(admin.id), detail: { email: admin.email, role: admin.role } });
+    return entryOf(admin);
   });
-  report(context, "an administrator was removed, and their sessions were ended", username);
+  report(context, "an administrator was removed, and their sessions were ended", removed.username);
   return removed;
 }
 
-async function lockAdmin(tx: Transaction, username: string): Promise<AdminEntry> {
-  const [row] = await tx.select().from(admins).where(eq(admins.username, username)).for("update");
-  if (row === undefined) throw new UamError("not_found", `There is no administrator named ${JSON.stringify(username)}`);
-  const { passwordHash: _, ...entry } = row;
-  return entry;
+/** Whoever reads the old mailbox must not set the password. */
+async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Promise<void> {
+  const { clock, policy, actor } = op.context;
+  await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, after.id));
+  const change = { username: after.username, at: clock.now(), by: actor.name };
+  await queueMail(op, { recipient: before.email, message: adminAddressRemoved(policy.site, change) });
+  if (after.passwordHash === null) return await mailInvitation(op, after);
+  await queueMail(op, { recipient: after.email, message: adminAddressSet(policy.site, change) });
+}
+
+function entryAbout(action: "admin.update" | "admin.remove", who: AdminRef): AuditEntry {
+  return typeof who === "number" ? { action, resourceId: String(who) } : { action, detail: { username: who } };
 }
 
 function report({ log, actor }: Context, message: string, username: string): void {

@@ -57,6 +57,8 @@ export async function resetPassword(context: Context, token: string, newPassword
       },
       run: async (op, prepared) => {
         await unlock(op.tx, prepared.owner.username);
+        // The administrator before the token, as in every other change, which rules out deadlocks.
+        await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, prepared.owner.id)).for("update");
         await useToken(op, token, prepared.owner);
         const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
         await op.tx.update(admins).set(changes).where(eq(admins.id, prepared.owner.id));

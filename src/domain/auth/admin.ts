@@ -2,6 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import { audited } from "../operation/audited.ts";
@@ -33,29 +34,51 @@ export async function loginAdmin(
     { action: "auth.admin_login", ...about },
     {
       prepare: async () => {
-        await claimAttempt(context.autocommit, limitOf(context), { username, now: context.clock.now() });
-        const admin = await findAdmin(context.autocommit, username);
-        if ((await isRight(context, { username, password, admin })) && admin !== undefined) return admin;
-        throw wrongPassword();
+        const admin = await tryPassword(context, username, password);
+        if (admin === undefined) throw wrongPassword();
+        return admin;
       },
       run: async (op, verified) => {
         await unlock(op.tx, username);
         // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
-        const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("share");
+        const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("update");
         // The administrator was removed, or the password changed, while this one was being verified.
         if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
+        await op.tx.update(admins).set({ lastLoginAt: context.clock.now() }).where(eq(admins.id, admin.id));
         // Only now is it known who asked.
         op.record({ actor: { ...context.actor, type: "admin", name: admin.username } });
-        const principal = { userType: "admin", id: admin.id, username: admin.username, email: admin.email } as const;
+        const { id, email, role } = admin;
+        const principal = { userType: "admin", id, username: admin.username, email, role } as const;
         return await openSession(op.tx, context, principal, replaces);
       },
     },
   );
 }
 
-/** Adds an administrator; throws `conflict` if the name is taken. */
-export function addAdmin(context: Context, username: string, typedEmail: string, password: string): Promise<AdminRow> {
-  const entry = { action: "admin.create", detail: { username, email: typedEmail } } as const;
+/**
+ * Counts an attempt and returns the administrator whose password it is, with whom `forgetFailures` is due; undefined for a wrong name or
+ * password. Throws `limited` while the name is locked, even for the right password.
+ */
+export async function tryPassword(context: Context, username: string, password: string): Promise<AdminRow | undefined> {
+  await claimAttempt(context.autocommit, limitOf(context), { username, now: context.clock.now() });
+  const admin = await findAdmin(context.autocommit, username);
+  return (await isRight(context, { username, password, admin })) ? admin : undefined;
+}
+
+/** Takes back the attempt that `tryPassword` counted: its password was right, but what it was for may yet fail. */
+export async function returnRightAttempt(context: Context, username: string): Promise<void> {
+  await returnAttempt(context.autocommit, limitOf(context), username);
+}
+
+/** Adds an administrator with a password, at the shell; throws `conflict` if the name is taken. */
+export function addAdmin(
+  context: Context,
+  username: string,
+  typedEmail: string,
+  password: string,
+  role: AdminRole = "owner",
+): Promise<AdminRow> {
+  const entry = { action: "admin.create", detail: { username, email: typedEmail, role } } as const;
   return audited(context, entry, {
     prepare: async () => {
       checkAdminName(username);
@@ -65,14 +88,15 @@ export function addAdmin(context: Context, username: string, typedEmail: string,
     },
     run: async (op, made) => {
       const now = context.clock.now();
-      const row = await insertAdmin(op.tx, { username, ...made, createdAt: now, updatedAt: now });
+      const row = await insertAdmin(op.tx, { username, role, ...made, createdAt: now, updatedAt: now });
       op.record({ resourceId: String(row.id), detail: { email: row.email } });
       return row;
     },
   });
 }
 
-function checkAdminName(username: string): void {
+/** Throws `invalid` for what cannot be an administrator's name. */
+export function checkAdminName(username: string): void {
   if (ADMIN_NAME.test(username)) return;
   throw new UamError(
     "invalid",
@@ -80,7 +104,8 @@ function checkAdminName(username: string): void {
   );
 }
 
-async function insertAdmin(tx: Transaction, admin: typeof admins.$inferInsert): Promise<AdminRow> {
+/** Stores an administrator; throws `conflict` if the name is taken. */
+export async function insertAdmin(tx: Transaction, admin: typeof admins.$inferInsert): Promise<AdminRow> {
   try {
     const [row] = await tx.insert(admins).values(admin).returning();
     if (row === undefined) throw new Error("insert returned no row");
@@ -103,6 +128,12 @@ export async function findAdmin(db: Database | Transaction, username: string): P
   return admin;
 }
 
+/** The administrator with that id, or undefined. */
+export async function findAdminById(db: Database | Transaction, id: number): Promise<AdminRow | undefined> {
+  const [admin] = await db.select().from(admins).where(eq(admins.id, id));
+  return admin;
+}
+
 /** Forgets a name's failures. Every change to an administrator begins with this: rows are locked in one order, which rules out deadlocks. */
 export async function unlock(tx: Transaction, username: string): Promise<void> {
   await forgetFailures(tx, "password", username);
@@ -116,8 +147,9 @@ interface Attempt {
 
 async function isRight(context: Context, { username, password, admin }: Attempt): Promise<boolean> {
   try {
-    if (admin !== undefined) return await context.hasher.verify(admin.passwordHash, password);
-    // An unknown name costs as much time as a known one.
+    const stored = admin?.passwordHash ?? undefined;
+    if (stored !== undefined) return await context.hasher.verify(stored, password);
+    // An unknown name, and one who has set no password yet, cost as much time as a known one.
     await context.hasher.verifyDummy(password);
     return false;
   } catch (error) {

@@ -1,8 +1,9 @@
 /** Sessions: 256 random bits for the client, their SHA-256 in the database. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { and, eq, gt, lte, sql } from "drizzle-orm";
+import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions } from "../../store/schema-auth.ts";
@@ -18,6 +19,8 @@ export interface Principal {
   readonly username: string;
   /** Undefined for a user who was deleted while the session was open. */
   readonly email: string | undefined;
+  /** An administrator's role now, not at the login. */
+  readonly role?: AdminRole;
 }
 
 /** A new session, to be handed to the client once. */
@@ -53,8 +56,8 @@ export async function openSession(
 export type SessionFinder = (token: string) => Promise<Principal | undefined>;
 
 /**
- * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request. An
- * administrator who was removed has none; a deleted user's stays valid, so that the routes can say that the user is gone.
+ * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request, and an
+ * administrator's role is what it is by then. An administrator who was removed has none; a deleted user's stays valid, so that the routes can say that the user is gone.
  */
 export function createSessionFinder(services: Pick<Services, "db" | "clock">): SessionFinder {
   const query = services.db
@@ -64,6 +67,7 @@ export function createSessionFinder(services: Pick<Services, "db" | "clock">): S
       username: sessions.username,
       userEmail: users.email,
       adminEmail: admins.email,
+      role: admins.role,
     })
     .from(sessions)
     .leftJoin(users, and(eq(sessions.userType, "user"), eq(users.id, sessions.principalId)))
@@ -72,9 +76,10 @@ export function createSessionFinder(services: Pick<Services, "db" | "clock">): S
     .prepare("find_session");
   return async (token) => {
     const [row] = await query.execute({ hash: hashToken(token), now: services.clock.now().toISOString() });
-    if (row === undefined || (row.userType === "admin" && row.adminEmail === null)) return undefined;
-    const email = (row.userType === "admin" ? row.adminEmail : row.userEmail) ?? undefined;
-    return { userType: row.userType, id: row.id, username: row.username, email };
+    if (row === undefined) return undefined;
+    const { userType, id, username, adminEmail, role } = row;
+    if (userType === "user") return { userType, id, username, email: row.userEmail ?? undefined };
+    return adminEmail === null || role === null ? undefined : { userType, id, username, email: adminEmail, role };
   };
 }
 
@@ -86,9 +91,15 @@ export function logout(context: Context, principal: Principal, token: string): P
   });
 }
 
-/** Ends every session of a principal. */
-export async function endSessionsOf(tx: Transaction | Database, userType: UserType, id: number): Promise<void> {
-  await tx.delete(sessions).where(and(eq(sessions.userType, userType), eq(sessions.principalId, id)));
+/** Ends every session of a principal, but the one that the token `kept` is for. */
+export async function endSessionsOf(
+  tx: Transaction | Database,
+  userType: UserType,
+  id: number,
+  kept?: string,
+): Promise<void> {
+  const others = kept === undefined ? undefined : ne(sessions.tokenHash, hashToken(kept));
+  await tx.delete(sessions).where(and(eq(sessions.userType, userType), eq(sessions.principalId, id), others));
 }
 
 /** Removes expired sessions; they are already refused. */

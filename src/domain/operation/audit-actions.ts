@@ -15,6 +15,7 @@ export const RESOURCE_TYPE_OF = {
   "auth.logout": "",
   "auth.admin_forgot": "",
   "auth.admin_reset": "",
+  "auth.admin_password": "",
   "user.create": "user",
   "user.update": "user",
   "user.disable": "user",

@@ -6,6 +6,7 @@ import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
+import { adminRoutes } from "./admins.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
@@ -138,6 +139,7 @@ function buildRoutes(web: Web): Router {
       .use(auditRoutes(web))
       .use(settingRoutes(web))
       .use(statsRoutes(web))
+      .use(adminRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );
   return router;

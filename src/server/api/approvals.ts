@@ -35,7 +35,7 @@ function applicantRoutes(web: Web) {
 
 function reviewRoutes(web: Web) {
   return new Elysia()
-    .use(requireSession(web, "admin"))
+    .use(requireSession(web, "admin", "reviewer"))
     .get(
       "/",
       async ({ context, query }) => {

@@ -12,7 +12,7 @@ import type { Web } from "./web.ts";
 
 export function auditRoutes(web: Web) {
   return new Elysia({ prefix: "/audit" })
-    .use(requireSession(web, "admin"))
+    .use(requireSession(web, "admin", "owner"))
     .get(
       "/",
       async ({ context, query }) => {

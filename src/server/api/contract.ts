@@ -4,6 +4,7 @@
  */
 
 import * as v from "valibot";
+import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "./schemas/approvals.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
@@ -20,6 +21,7 @@ export const CONTRACT = {
   "POST /auth/admin/login": { body: AdminLogin, answer: PrincipalRecord },
   "POST /auth/admin/forgot": { body: AdminForgot, answer: status("sent") },
   "POST /auth/admin/reset": { body: AdminReset, answer: status("reset") },
+  "POST /auth/admin/password": { body: PasswordChange, answer: status("changed") },
   "POST /auth/logout": { answer: status("logged_out") },
   "GET /auth/me": { answer: PrincipalRecord },
   "GET /users": { query: UserQuery, answer: list(UserRecord) },
@@ -42,6 +44,10 @@ export const CONTRACT = {
   "POST /approvals/:id/review": { body: ApplicationReview, answer: ApplicationRecord },
   "GET /audit": { query: AuditQuery, answer: list(AuditRecord) },
   "GET /audit/export": { query: ExportQuery },
+  "GET /admins": { query: PageQuery, answer: list(AdminRecord) },
+  "POST /admins": { body: NewAdmin, answer: AdminRecord },
+  "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },
+  "DELETE /admins/:id": { answer: status("deleted") },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { body: SettingChange, answer: SettingRecord },
   "DELETE /settings/:key": { answer: SettingRecord },

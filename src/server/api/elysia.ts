@@ -3,12 +3,13 @@
 import { Elysia, ParseError, ValidationError } from "elysia";
 import * as v from "valibot";
 import type { LimitKind } from "../../domain/auth/rate-limits.ts";
+import type { LeastRole } from "../../domain/auth/roles.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { acceptContent } from "./refusals.ts";
-import { authorize, contextOf, infoOf, type Permission, SESSION_COOKIE } from "./request.ts";
+import { authorize, contextOf, infoOf, type Need, SESSION_COOKIE } from "./request.ts";
 import { unknownRoute } from "./routing.ts";
 import type { RegisteredRoute, Web } from "./web.ts";
 
@@ -41,18 +42,26 @@ export function routesOf(router: { readonly routes: readonly unknown[] }): reado
 }
 
 /**
- * Lets only callers with the right session through, and gives the routes `session` and `context`. As a `derive` it runs
+ * Lets only callers with the right session through, and gives the routes `session` and `context`. For administrators it names the
+ * least role that may change something here, and this is the one place that does. As a `derive` it runs
  * before validation, where `resolve`, `guard` and macros run after it: a caller without permission learns nothing of what would
  * be wrong with the request. `as: "scoped"` makes it hold in the plugin that uses it, and no further.
  */
-export function requireSession(web: Web, permission: Exclude<Permission, "public">) {
+export function requireSession(web: Web, permission: "admin", least: LeastRole): ReturnType<typeof guardedBy>;
+export function requireSession(web: Web, permission: "user" | "session"): ReturnType<typeof guardedBy>;
+export function requireSession(web: Web, permission: Need["permission"], least?: LeastRole) {
+  return guardedBy(web, least === undefined ? { permission } : { permission, least });
+}
+
+function guardedBy(web: Web, need: Need) {
   async function guard({ request }: { readonly request: Request }) {
-    const session = await authorize(web.findSession, request, permission);
+    const session = await authorize(web.findSession, request, need);
     refuseMisspelledQuery(web, request);
     return { session, context: contextOf(web.services, request, session.principal) };
   }
-  permissions.set(guard, permission);
-  return new Elysia({ name: `session:${permission}` }).derive({ as: "scoped" }, guard);
+  needs.set(guard, need);
+  const name = `session:${need.permission}:${need.least ?? ""}`;
+  return new Elysia({ name }).derive({ as: "scoped" }, guard);
 }
 
 /** The same for an anonymous caller: lets in what the limit of that kind allows the client's address, and gives `context`. */
@@ -68,9 +77,11 @@ export function anonymous(web: Web, kind: LimitKind) {
  * Parses a route's body, as its `parse` hook: Elysia itself would accept forms, and JSON that is sent as text, which a browser
  * sends anywhere without asking. It parses before any other hook runs, so the session is asked for here too.
  */
-export function jsonBody(web: Web, permission: Exclude<Permission, "public">, options: BodyOptions = {}) {
+export function jsonBody(web: Web, permission: Need["permission"], options: BodyOptions = {}) {
   async function parse({ request }: { readonly request: Request }) {
-    await authorize(web.findSession, request, permission);
+    // The role is the guard's, and stands nowhere else.
+    const need = needOf(routeOf(web, request)?.hooks ?? {});
+    await authorize(web.findSession, request, { ...need, permission });
     return await readBody(web, request, options);
   }
   if (options.optional === true) optionalBodies.add(parse);
@@ -91,17 +102,17 @@ interface BodyOptions {
 }
 
 /** What each guard asks for, so that the document says what is enforced and not what somebody wrote beside it. */
-const permissions = new WeakMap<object, Permission>();
+const needs = new WeakMap<object, Need>();
 /** The parsers that accept a request without a body, likewise. */
 const optionalBodies = new WeakSet<object>();
 
-/** What the guards of a route ask of the caller. Elysia keeps a `derive` among the hooks that transform a request. */
-export function permissionOf({ transform }: RegisteredRoute["hooks"]): Permission {
+/** What the guards of a route ask of the caller; undefined where anyone may call it. Elysia keeps a `derive` among the hooks that transform a request. */
+export function needOf({ transform }: RegisteredRoute["hooks"]): Need | undefined {
   for (const { fn } of hooksOf(transform)) {
-    const permission = fn === undefined ? undefined : permissions.get(fn);
-    if (permission !== undefined) return permission;
+    const need = fn === undefined ? undefined : needs.get(fn);
+    if (need !== undefined) return need;
   }
-  return "public";
+  return undefined;
 }
 
 /** Whether a route accepts a request without a body. */

@@ -11,6 +11,7 @@ export const TAGS = {
   audit: "The audit log, for administrators",
   settings: "Durations that override the configuration, for administrators",
   admin: "The dashboard, for administrators",
+  admins: "Administrators, for owners",
   service: "The service itself",
 } as const;
 
@@ -24,8 +25,8 @@ export const FAILURES = {
   },
   403: {
     name: "Forbidden",
-    meaning: "No permission, or sent from another origin",
-    example: "Only administrators may do this",
+    meaning: "No permission, or sent from another origin. The message says whose session, or which role, is needed",
+    example: "This needs the role owner or operator; yours is reviewer",
   },
   404: { name: "NotFound", meaning: "Not found", example: "There is no user 7" },
   409: {
@@ -68,7 +69,8 @@ Trying again: a 429 says when, in \`Retry-After\`. A 500 or 503 may pass, unless
 request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
-query parameter counts as absent. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either.`;
+query parameter counts as absent. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either; \`x-roles\` which of
+the administrators' roles may call it.`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };

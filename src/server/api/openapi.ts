@@ -1,10 +1,12 @@
 /** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
 
 import type * as v from "valibot";
-import { isBodyOptional, permissionOf } from "./elysia.ts";
+import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
+import { isBodyOptional, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
-import { type Permission, SESSION_COOKIE } from "./request.ts";
+import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
 import type { ObjectSchema, RegisteredRoute } from "./web.ts";
 
@@ -26,7 +28,9 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly "x-permission"?: Exclude<Permission, "public">;
+  readonly "x-permission"?: Need["permission"];
+  /** Of an administrator's session, which roles may call it. */
+  readonly "x-roles"?: readonly AdminRole[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
@@ -118,7 +122,10 @@ function contactOf({ contact, baseUrl: url }: DocumentOptions) {
 function describeRoute(route: RegisteredRoute, path: string, components: Components): Operation {
   const { body, query, params } = route.hooks;
   const detail = detailOf(route);
-  const permission = permissionOf(route.hooks);
+  const need = needOf(route.hooks);
+  const permission = need?.permission ?? "public";
+  const roles = need?.least === undefined ? undefined : rolesFor(need.least, accessOf(route.method));
+  const who = roles === undefined ? WHO[permission] : `${WHO.admin.slice(0, -1)} with the role ${namedRoles(roles)}.`;
   const parameters = [
     ...describeParameters("path", params, components),
     ...describeParameters("query", query, components),
@@ -127,10 +134,11 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
     operationId: detail.operationId ?? operationIdOf(route.method, path),
     tags: [tagOf(path)],
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
-    description: detail.description === undefined ? WHO[permission] : `${detail.description}\n\n${WHO[permission]}`,
+    description: detail.description === undefined ? who : `${detail.description}\n\n${who}`,
     // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is stated beside it.
     security: permission === "public" ? [] : [{ session: [] }],
     ...(permission === "public" ? {} : { "x-permission": permission }),
+    ...(roles === undefined ? {} : { "x-roles": roles }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}

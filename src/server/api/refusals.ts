@@ -1,5 +1,6 @@
 /** Requests of a session that were refused for their content before any operation began: they are recorded too. */
 
+import { findAdminById } from "../../domain/auth/admin.ts";
 import type { Principal } from "../../domain/auth/sessions.ts";
 import { findKeyOwner } from "../../domain/keys/keys.ts";
 import type { AuditAction } from "../../domain/operation/audit-actions.ts";
@@ -19,6 +20,9 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
   ["PATCH", /\/me\/keys\/(\d+)$/, "key.rename"],
   ["POST", /\/approvals\/(\d+)\/review$/, "approval.review"],
   ["PUT", /\/settings$/, "settings.update"],
+  ["POST", /\/admins$/, "admin.create"],
+  ["PATCH", /\/admins\/(\d+)$/, "admin.update"],
+  ["POST", /\/auth\/admin\/password$/, "auth.admin_password"],
 ];
 
 const accepted = new WeakSet<Request>();
@@ -62,10 +66,15 @@ async function entryOf({ autocommit }: Context, { action, id, principal }: Refus
   // One too large for the database becomes 0, which nothing has.
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
   if (action === "approval.review") return { action, detail: { application: number } };
+  if (action === "auth.admin_password") return { action, detail: { username: principal.username } };
   const about = id === undefined ? { action } : { action, resourceId: String(number) };
   if (principal.userType === "user") {
     const owner = id === undefined ? undefined : await findKeyOwner(autocommit, number);
     return { ...about, subjectId: owner ?? principal.id, detail: { username: principal.username } };
+  }
+  if (action === "admin.update") {
+    const admin = await findAdminById(autocommit, number);
+    return admin === undefined ? about : { ...about, detail: { username: admin.username } };
   }
   const user = id === undefined ? undefined : await findUser(autocommit, number);
   return user === undefined ? about : { ...about, subjectId: user.id, detail: { username: user.username } };

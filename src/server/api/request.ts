@@ -1,14 +1,23 @@
 /** What is known about a request besides its content: its id, where it came from, and whose session it has. */
 
 import { randomUUID } from "node:crypto";
+import { type Access, type LeastRole, namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import type { Principal, SessionFinder, UserType } from "../../domain/auth/sessions.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
 import type { Actor } from "../../domain/operation/entry.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
+import { isSafe } from "./routing.ts";
 
 /** Who may call a route; `session` is either kind of session. */
 export type Permission = "public" | "session" | UserType;
+
+/** What a route asks of a session: its kind, and of an administrator's the role. */
+export interface Need {
+  readonly permission: Exclude<Permission, "public">;
+  readonly least?: LeastRole;
+}
 
 export const SESSION_COOKIE = "__Host-uam_session";
 
@@ -48,13 +57,13 @@ export function tokenOf(request: Request): string | undefined {
 }
 
 /**
- * The live session of the request if it is of the kind that `permission` asks for. Throws `unauthorized` without a
- * session, `forbidden` with one of the other kind. Looked up once a request.
+ * The live session of the request if it is of the kind and role that `need` asks for. Throws `unauthorized` without a
+ * session, `forbidden` with one of the other kind or of another role. Looked up once a request.
  */
 export async function authorize(
   find: SessionFinder,
   request: Request,
-  permission: Exclude<Permission, "public">,
+  { permission, least }: Need,
 ): Promise<LiveSession> {
   let pending = found.get(request);
   if (pending === undefined) {
@@ -67,7 +76,18 @@ export async function authorize(
     const allowed = permission === "admin" ? "administrators" : "external users";
     throw new UamError("forbidden", `Only ${allowed} may do this`);
   }
+  if (least !== undefined) requireRole(session.principal, rolesFor(least, accessOf(request.method)));
   return session;
+}
+
+/** What a request of that method does: an auditor may only read. */
+export function accessOf(method: string): Access {
+  return isSafe(method) ? "read" : "change";
+}
+
+function requireRole({ role }: Principal, allowed: readonly AdminRole[]): void {
+  if (role !== undefined && allowed.includes(role)) return;
+  throw new UamError("forbidden", `This needs the role ${namedRoles(allowed)}; yours is ${role ?? "none"}`);
 }
 
 /** The services on behalf of whoever sent the request. */

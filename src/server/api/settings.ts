@@ -12,7 +12,7 @@ import type { Web } from "./web.ts";
 
 export function settingRoutes(web: Web) {
   return new Elysia({ prefix: "/settings" })
-    .use(requireSession(web, "admin"))
+    .use(requireSession(web, "admin", "owner"))
     .get("/", async ({ context }) => ({ data: { items: (await listSettings(context)).map(settingRecord) } }), {
       response: responses(data(SettingList), 401, 403),
       detail: {

@@ -10,7 +10,7 @@ import type { Web } from "./web.ts";
 
 export function statsRoutes(web: Web) {
   return new Elysia({ prefix: "/admin" })
-    .use(requireSession(web, "admin"))
+    .use(requireSession(web, "admin", "reviewer"))
     .get("/stats", async ({ context }) => ({ data: statsRecord(await readStats(context)) }), {
       response: responses(data(StatsRecord), 401, 403),
       detail: {

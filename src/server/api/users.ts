@@ -31,7 +31,7 @@ const ACCOUNT_CONFLICT = {
 export function userRoutes(web: Web) {
   const parse = jsonBody(web, "admin");
   return new Elysia({ prefix: "/users" })
-    .use(requireSession(web, "admin"))
+    .use(requireSession(web, "admin", "operator"))
     .get(
       "/",
       async ({ context, query }) => {

@@ -170,6 +170,22 @@ const EVENTS: readonly Event[] = [
     failure: { err },
   },
   {
+    action: "auth.admin_password",
+    resourceType: "",
+    succeed: async () => {
+      const body = { password: ADMIN_PASSWORD, new_password: ADMIN_PASSWORD };
+      await expectStatus(200, admin.call("POST", "/auth/admin/password", body));
+      return { id: "" };
+    },
+    success: () => ({ username: "admin" }),
+    fail: () =>
+      expectStatus(
+        403,
+        admin.call("POST", "/auth/admin/password", { password: "wrong", new_password: ADMIN_PASSWORD }),
+      ),
+    failure: { username: "admin", err },
+  },
+  {
     action: "user.create",
     resourceType: "user",
     succeed: async () => {
@@ -296,7 +312,7 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/, in auth/admin-changes.ts, and at the command line. */
+/** Their operations, and their tests, are in lifecycle/, in auth/admin-changes.ts, server/api/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),

@@ -26,6 +26,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /auth/admin/login": [200, 400, 401, 403, 429],
   "POST /auth/admin/forgot": [200, 400, 403, 429],
   "POST /auth/admin/reset": [200, 400, 403, 429],
+  "POST /auth/admin/password": [200, 400, 401, 403, 429],
   "POST /auth/logout": [200, 401, 403],
   "GET /auth/me": [200, 401],
   "GET /users": [200, 400, 401, 403],
@@ -52,6 +53,10 @@ const STATUSES: Record<string, readonly number[]> = {
   "PUT /settings": [200, 400, 401, 403],
   "DELETE /settings/{key}": [200, 400, 401, 403, 404],
   "GET /admin/stats": [200, 401, 403],
+  "GET /admins": [200, 400, 401, 403],
+  "POST /admins": [201, 400, 401, 403, 409],
+  "PATCH /admins/{id}": [200, 400, 401, 403, 404, 409],
+  "DELETE /admins/{id}": [200, 400, 401, 403, 404, 409],
 };
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>

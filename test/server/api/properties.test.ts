@@ -56,7 +56,7 @@ const anyBody = fc.oneof(
 async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
-      (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s)) as all`);
+      (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
 
@@ -73,7 +73,10 @@ async function harmless(send: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe("path ids", () => {
-  const ROUTES = ["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"];
+  const ROUTES = [
+    ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
+    "DELETE /admins/:id",
+  ];
 
   test("of any text are 400, 404, or another path", async () => {
     await fc.assert(
@@ -123,7 +126,7 @@ describe("queries", () => {
     "since",
     "until",
   ];
-  const LISTS = ["/users", "/audit", "/approvals", "/audit/export"];
+  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins"];
 
   test("of any names and values are 200 or 400", async () => {
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), anyText), anyText), { maxLength: 4 });
@@ -360,6 +363,9 @@ describe("bodies", () => {
     "POST /approvals",
     "POST /approvals/1/review",
     "PUT /settings",
+    "POST /admins",
+    "PATCH /admins/999999",
+    "POST /auth/admin/password",
     "POST /auth/otp/send",
     "POST /auth/otp/login",
     "POST /auth/admin/forgot",
@@ -379,6 +385,8 @@ describe("bodies", () => {
     "token",
     "new_password",
     "code",
+    "role",
+    "password",
   ];
 
   test("of any JSON, and of anything else, do no harm", async () => {

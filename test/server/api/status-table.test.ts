@@ -120,6 +120,8 @@ const TABLE: readonly Row[] = [
     ["POST", "/approvals", { username: "x" }],
     ["POST", "/approvals/1/review", {}],
     ["PUT", "/settings", { key: "policy.default_ttl" }],
+    ["POST", "/admins", { username: "x" }],
+    ["POST", "/auth/admin/password", { password: "x" }],
   ].flatMap(([method, path, body]): Row[] => [
     [`${method} ${path}`, "a required field is missing", 400, () => admin.call(String(method), String(path), body)],
     [`${method} ${path}`, "body not valid JSON", 400, () => admin.call(String(method), String(path), '{"a":')],

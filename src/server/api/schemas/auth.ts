@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
+import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { described, id, person, text } from "../schemas.ts";
 
 const PASSWORD = "seven lanterns over cold water";
@@ -23,6 +24,7 @@ export const PrincipalRecord = v.pipe(
     id,
     username: described("root-admin", "Without the prefix `ext_` for external users"),
     email: person.email,
+    role: v.optional(v.pipe(v.picklist(ADMIN_ROLES), v.description("Of an administrator; users have none"))),
   }),
   v.title("Principal"),
 );

@@ -1,0 +1,63 @@
+/** The rows of administrators: what is shown of them, and who must stay. */
+
+import { asc } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import type { Transaction } from "../../store/client.ts";
+import { type AdminRow, admins } from "../../store/schema-auth.ts";
+import type { Context } from "../operation/context.ts";
+
+/** An administrator without the password's hash; one who is invited has set no password yet. */
+export interface AdminEntry extends Omit<AdminRow, "passwordHash"> {
+  readonly status: "active" | "invited";
+}
+
+/** An administrator by name, or by id as the API names them. */
+export type AdminRef = string | number;
+
+/** The row without the password's hash. */
+export function entryOf({ passwordHash, ...entry }: AdminRow): AdminEntry {
+  return { ...entry, status: passwordHash === null ? "invited" : "active" };
+}
+
+/**
+ * All administrators, locked, always in the same order: two simultaneous changes must not both find another owner left, nor wait for
+ * each other.
+ */
+export async function lockAdmins(tx: Transaction): Promise<readonly AdminRow[]> {
+  return await tx.select().from(admins).orderBy(asc(admins.id)).for("update");
+}
+
+/** Throws `forbidden` if the caller is an administrator who was an owner when the request began, and is none any more. */
+export function requireStillOwner({ actor }: Context, all: readonly AdminRow[]): void {
+  if (actor.type !== "admin" || all.some(({ username, role }) => username === actor.name && role === "owner")) return;
+  throw new UamError("forbidden", "This needs the role owner, which you no longer have");
+}
+
+/** The administrator among the locked ones; throws `not_found`. */
+export function requireAdmin(all: readonly AdminRow[], who: AdminRef): AdminRow {
+  const admin = all.find(({ id, username }) => (typeof who === "number" ? id : username) === who);
+  if (admin !== undefined) return admin;
+  const which = typeof who === "number" ? who : `named ${JSON.stringify(who)}`;
+  throw new UamError("not_found", `There is no administrator ${which}`);
+}
+
+/** Throws `conflict` if the administrator is the only owner who can log in, or the only administrator; at the shell it says what helps. */
+export function requireOther({ actor }: Context, all: readonly AdminRow[], admin: AdminRow): void {
+  const isLast = all.length === 1;
+  if (!isLast && !isLastOwner(all, admin)) return;
+  const instead = isLast ? "administrator; add another first" : "owner; make another administrator an owner first";
+  const force = actor.type === "cli" ? ", or use --force" : "";
+  throw new UamError("conflict", `${admin.username} is the last ${instead}${force}`);
+}
+
+/** Throws `conflict` if the administrator is the only owner who can log in. */
+export function requireOtherOwner(all: readonly AdminRow[], admin: AdminRow): void {
+  if (!isLastOwner(all, admin)) return;
+  throw new UamError("conflict", `${admin.username} is the last owner; make another administrator an owner first`);
+}
+
+/** One who is invited is no owner to rely on: perhaps nobody ever reads that mail. */
+function isLastOwner(all: readonly AdminRow[], admin: AdminRow): boolean {
+  const owners = all.filter(({ role, passwordHash }) => role === "owner" && passwordHash !== null);
+  return owners.length === 1 && owners[0]?.id === admin.id;
+}

@@ -1,0 +1,77 @@
+/** What administrators are mailed about their own accounts. Pure, like messages.ts. */
+
+import { HOUR } from "../../shared/clock.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
+import type { Site } from "../operation/context.ts";
+import { code, date, fact, type Letter, letter, line, link, paragraph } from "./letter.ts";
+import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
+
+/** What each role is for, after "you may". */
+const MAY: Readonly<Record<AdminRole, string>> = {
+  owner: "do everything, also add and remove administrators",
+  operator: "manage users, their keys, and applications for access",
+  reviewer: "decide about applications for access",
+  auditor: "read everything and change nothing",
+};
+
+/** An invitation, and who made it. */
+export interface Invitation {
+  readonly username: string;
+  readonly role: AdminRole;
+  readonly token: string;
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly by: string;
+}
+
+/** To somebody who becomes an administrator: the link that sets the password. */
+export function adminInvited(site: Site, { username, role, token, ttl, by }: Invitation): Letter {
+  return letter(`Become an administrator of ${site.host}`, [
+    hello(username),
+    paragraph(
+      `${line(by)} has made you an administrator of the user access management of ${site.host}. As its ${role} you may ${MAY[role]}. To log in, set a password first:`,
+    ),
+    link(`${site.baseUrl}/reset#${token}`),
+    paragraph(
+      `The link is valid for ${Math.floor(ttl / HOUR)} hours and works once. Your password has 15 characters or more, and your username is ${line(username)}. After that, or should the link have run out, ask for another one with "Forgotten password".`,
+    ),
+    paragraph("If there is no web page at that address, send what follows the # as the token:"),
+    code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
+    paragraph("If you do not expect this, do nothing: without a password nobody can log in as you."),
+    whomToAsk(site),
+  ]);
+}
+
+/** A change of an administrator's address. */
+export interface AddressChange {
+  readonly username: string;
+  readonly at: Date;
+  /** Who did it, as the audit log names them. */
+  readonly by: string;
+}
+
+/** To the address that an administrator had until now. */
+export function adminAddressRemoved(site: Site, { username, at, by }: AddressChange): Letter {
+  return letter(`Mail for ${line(username)} of ${site.host} goes elsewhere now`, [
+    hello(username),
+    paragraph(
+      `The address of the administrator ${line(username)} of ${site.host} was changed. Links to set the password, and all other mail, no longer come here. A link that was mailed here before is void.`,
+    ),
+    fact("When", date(at)),
+    fact("Changed by", by),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
+/** To the address that an administrator has from now on. */
+export function adminAddressSet(site: Site, { username, at, by }: AddressChange): Letter {
+  return letter(`Mail for ${line(username)} of ${site.host} comes here now`, [
+    hello(username),
+    paragraph(
+      `This is now the address of the administrator ${line(username)} of ${site.host}. Links to set the password, and what administrators are told, come here.`,
+    ),
+    fact("When", date(at)),
+    fact("Changed by", by),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}

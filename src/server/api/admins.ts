@@ -1,0 +1,113 @@
+/** /admins: what owners do with administrators. /auth/admin/password: what each does with their own password. */
+
+import { Elysia } from "elysia";
+import { pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
+import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
+import { changeOwnPassword } from "../../domain/auth/admin-password.ts";
+import { adminRecord } from "../records.ts";
+import { jsonBody, requireSession } from "./elysia.ts";
+import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
+import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
+import type { Web } from "./web.ts";
+
+/** For the document: why an administrator can be neither removed nor demoted. */
+const LAST_OWNER = { description: "Nobody else is an owner who can log in. Final until somebody is" };
+
+export function adminRoutes(web: Web) {
+  return new Elysia().use(administratorRoutes(web)).use(passwordRoutes(web));
+}
+
+function administratorRoutes(web: Web) {
+  const parse = jsonBody(web, "admin");
+  return new Elysia({ prefix: "/admins" })
+    .use(requireSession(web, "admin", "owner"))
+    .get(
+      "/",
+      async ({ context, query }) => {
+        const { total, items } = await pageAdmins(context, { page: query.page, pageSize: query.page_size });
+        return { data: { total, items: items.map(adminRecord) } };
+      },
+      {
+        query: PageQuery,
+        response: responses(paged(AdminRecord), 400, 401, 403),
+        detail: { operationId: "listAdmins", summary: "List administrators", description: "Newest first." },
+      },
+    )
+    .post(
+      "/",
+      async ({ context, body, status }) => {
+        const admin = await inviteAdmin(context, { ...body, role: body.role ?? "owner" });
+        return status(201, { data: adminRecord(admin) });
+      },
+      {
+        parse,
+        body: NewAdmin,
+        response: created(data(AdminRecord), 400, 401, 403, 409),
+        detail: {
+          operationId: "inviteAdmin",
+          summary: "Add an administrator and mail them a link that sets their password",
+          description:
+            "The link works once, within 72 hours. After that they ask for another one at `/auth/admin/forgot`, which works from the start.",
+          responses: { 409: { description: "There is an administrator of that name" } },
+        },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ context, params, body }) => ({ data: adminRecord(await updateAdmin(context, params.id, body)) }),
+      {
+        parse,
+        params: IdParams,
+        body: AdminChanges,
+        response: responses(data(AdminRecord), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "updateAdmin",
+          summary: "Change an administrator's e-mail or role",
+          description:
+            "Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too. A new address voids a link that was mailed to the old one, and both are told.",
+          responses: { 409: LAST_OWNER },
+        },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ context, params }) => {
+        await removeAdmin(context, params.id);
+        return { data: { status: "deleted" as const } };
+      },
+      {
+        params: IdParams,
+        response: responses(statusOf("deleted"), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "removeAdmin",
+          summary: "Remove an administrator",
+          description: "Ends all their sessions. What they did stays in the audit log.",
+          responses: { 409: LAST_OWNER },
+        },
+      },
+    );
+}
+
+function passwordRoutes(web: Web) {
+  return new Elysia({ prefix: "/auth" }).use(requireSession(web, "admin", "any")).post(
+    "/admin/password",
+    async ({ context, session, body }) => {
+      await changeOwnPassword(context, session, { present: body.password, next: body.new_password });
+      return { data: { status: "changed" as const } };
+    },
+    {
+      parse: jsonBody(web, "admin"),
+      body: PasswordChange,
+      response: responses(statusOf("changed"), 400, 401, 403, 429),
+      detail: {
+        operationId: "changeOwnPassword",
+        summary: "Change one's own administrator password",
+        description:
+          "Ends all other sessions of that administrator. A wrong present password counts as a failed login does: repeated ones lock the login for a while.",
+        responses: {
+          403: { description: "The present password is wrong, or no permission, or sent from another origin" },
+        },
+      },
+    },
+  );
+}

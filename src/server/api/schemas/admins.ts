@@ -1,0 +1,57 @@
+/** Administrators, in requests and answers. */
+
+import * as v from "valibot";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
+import { ADMIN_ROLES } from "../../../shared/statuses.ts";
+import { described, id, text, timestamp } from "../schemas.ts";
+
+const role = v.picklist(ADMIN_ROLES);
+const email = text("root@example.org", "One address", { format: "email", maxLength: 254 });
+
+export const AdminRecord = v.pipe(
+  v.object({
+    id,
+    username: described("root-admin"),
+    email: described("root@example.org"),
+    role,
+    status: v.pipe(
+      v.picklist(["active", "invited"]),
+      v.description("`invited` until they have set a password with the link that was mailed"),
+    ),
+    created_at: timestamp,
+    last_login_at: v.nullable(timestamp),
+  }),
+  v.title("Admin"),
+);
+
+export const NewAdmin = v.pipe(
+  v.object({
+    username: text("root-admin", "1 to 64 characters of a-z, 0-9, dot, _ and -", {
+      pattern: "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$",
+    }),
+    email,
+    role: v.optional(v.pipe(role, v.description("An owner, where none is given"))),
+  }),
+  v.title("NewAdmin"),
+);
+
+export const AdminChanges = v.pipe(
+  v.object({ email: v.optional(email), role: v.optional(role) }),
+  v.title("AdminChanges"),
+);
+
+export const PasswordChange = v.pipe(
+  v.object({
+    password: v.pipe(
+      v.string(),
+      v.maxLength(1024, "is too long"),
+      v.metadata({ description: "The present one", format: "password", examples: ["seven lanterns over cold water"] }),
+    ),
+    new_password: described("eleven candles under warm sand", "Not a common one, and without the username in it", {
+      format: "password",
+      minLength: PASSWORD_MIN,
+      maxLength: PASSWORD_MAX,
+    }),
+  }),
+  v.title("PasswordChange"),
+);

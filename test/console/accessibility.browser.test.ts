@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { describeInBrowser, expectNoFaults, openBrowser, openPage, type WatchedPage } from "./support/browser.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type Filled, fill, signIn } from "./support/data.ts";
+import { SCREENS, type Screen } from "./support/screens.ts";
+
+/** WCAG 2.2, levels A and AA, and what axe itself recommends. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const SCHEMES = ["light", "dark"] as const;
+const WIDTHS = [1280, 320];
+
+/** How a screen gets into a state, before it is opened. */
+type State = "full" | "empty" | "loading" | "error";
+
+describeInBrowser("axe finds nothing on any screen", () => {
+  const systems: Partial<Record<"full" | "empty", { readonly system: ConsoleApp; readonly data: Filled }>> = {};
+  const pages = new Map<string, WatchedPage>();
+  let browser: Browser;
+  beforeAll(async () => {
+    const [full, empty, started] = await Promise.all([openConsoleApp(), openConsoleApp(), openBrowser()]);
+    browser = started;
+    systems.full = { system: full, data: await fill(full) };
+    systems.empty = { system: empty, data: await signIn(empty) };
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await Promise.all(Object.values(systems).map(({ system }) => system.close()));
+  });
+
+  for (const screen of SCREENS) {
+    const states: readonly State[] = screen.isFed ? ["full", "empty", "loading", "error"] : ["full"];
+    describe(screen.name, () => {
+      for (const state of states) test(state, () => look(screen, state, undefined));
+      for (const [name, open] of Object.entries(screen.dialogs)) test(name, () => look(screen, "full", open));
+    });
+  }
+
+  async function look(screen: Screen, state: State, open: ((page: Page) => Promise<void>) | undefined): Promise<void> {
+    const where = systems[state === "empty" ? "empty" : "full"];
+    if (where === undefined) throw new Error("The service was not opened");
+    const watched = await pageFor(where.system, screen.who);
+    const { page } = watched;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await disturb(page, state);
+    await page.goto(screen.path(where.data));
+    await settled(page, state);
+    await open?.(page);
+    for (const colorScheme of SCHEMES) {
+      for (const width of WIDTHS) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 800 });
+        const { violations } = await new AxeBuilder({ page }).withTags(RULES).analyze();
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        expect({ colorScheme, width, found, overflow: await overflow(page) }).toEqual({
+          ...{ colorScheme, width },
+          ...{ found: [], overflow: 0 },
+        });
+      }
+    }
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    expectNoFaults(watched);
+  }
+
+  /** One session for each; logging in for each screen would take the most time. */
+  async function pageFor(system: ConsoleApp, who: Screen["who"]): Promise<WatchedPage> {
+    const name = `${system.origin} ${who}`;
+    const known = pages.get(name);
+    if (known !== undefined) return known;
+    const opened =
+      who === "nobody"
+        ? await openPage(browser, system.origin)
+        : await openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
+    pages.set(name, opened);
+    return opened;
+  }
+});
+
+/** Holds or refuses what the service answers, but for the session. */
+async function disturb(page: Page, state: State): Promise<void> {
+  if (state !== "loading" && state !== "error") return;
+  await page.route(/\/api\/v1\/(?!auth\/me)/, async (route) => {
+    if (state === "error") await route.fulfill({ status: 500, json: { error: "An internal error occurred." } });
+    // A request that is held ends with the page.
+  });
+}
+
+async function settled(page: Page, state: State): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  if (state === "loading") await page.getByText("Loading …").first().waitFor({ timeout: 3000 });
+  else if (state === "error") await page.getByRole("alert").first().waitFor({ timeout: 8000 });
+  else await page.waitForLoadState("networkidle");
+}
+
+/** Pixels by which the page is wider than the window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}

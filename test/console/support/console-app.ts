@@ -1,0 +1,51 @@
+/** The whole application with its console on a port, on a real database, with a fake host and clock: what browser tests look at. */
+
+import type { Browser } from "playwright-core";
+import { bundleConsole } from "../../../src/build/console.ts";
+import { printCode } from "../../../src/domain/auth/otp.ts";
+import { createConsole } from "../../../src/server/console/console.ts";
+import { ADMIN_PASSWORD, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
+import { logIn, openPage, type WatchedPage } from "./browser.ts";
+
+export interface ConsoleApp extends TestApp {
+  readonly origin: string;
+}
+
+let bundled: ReturnType<typeof bundleConsole> | undefined;
+
+/** Opens the application; the console is bundled from the sources. */
+export async function openConsoleApp(variables: Record<string, string> = {}): Promise<ConsoleApp> {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
+  const origin = `http://127.0.0.1:${server.port}`;
+  bundled ??= bundleConsole();
+  const pages = createConsole(await bundled);
+  const system = await createTestApp({ UAM_BASE_URL: origin, ...variables }, { pages });
+  server.reload({ fetch: (request) => system.app.fetch(request, "127.0.0.1") });
+  return {
+    ...system,
+    origin,
+    close: async () => {
+      await server.stop(true);
+      await system.close();
+    },
+  };
+}
+
+/** Opens a page that is logged in, as the administrator or as the user named. */
+export async function openSignedIn(
+  browser: Browser,
+  system: ConsoleApp,
+  who: "admin" | { readonly user: string },
+): Promise<WatchedPage> {
+  const watched = await openPage(browser, system.origin);
+  await watched.page.clock.setFixedTime(system.clock.now());
+  if (who === "admin") {
+    await system.admin();
+    await logIn(watched, "/auth/admin/login", { username: "admin", password: ADMIN_PASSWORD });
+  } else {
+    system.clock.advance(CODE_COOLDOWN);
+    const { code } = await printCode(system.system, who.user);
+    await logIn(watched, "/auth/otp/login", { username: who.user, code });
+  }
+  return watched;
+}

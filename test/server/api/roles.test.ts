@@ -1,0 +1,173 @@
+/** Who may call which route: every registered route, by nobody, by a user and by an administrator of each role. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { API_ROOT } from "../../../src/server/api/app.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { apiDocument } from "../../support/openapi.ts";
+
+const CALLERS = ["nobody", "user", ...ADMIN_ROLES] as const;
+type Caller = (typeof CALLERS)[number];
+
+const ANYONE: readonly Caller[] = CALLERS;
+const LOGGED_IN: readonly Caller[] = ["user", ...ADMIN_ROLES];
+const USERS: readonly Caller[] = ["user"];
+const ADMINS: readonly Caller[] = ADMIN_ROLES;
+const OPERATORS: readonly Caller[] = ["owner", "operator"];
+const REVIEWERS: readonly Caller[] = ["owner", "operator", "reviewer"];
+const OWNERS: readonly Caller[] = ["owner"];
+/** An auditor reads all that administrators read. */
+const reading = (callers: readonly Caller[]): readonly Caller[] => [...callers, "auditor"];
+
+/** A route that is in no row fails. */
+const MAY: Readonly<Record<string, readonly Caller[]>> = {
+  "GET /healthz": ANYONE,
+  "GET /readyz": ANYONE,
+  "GET /openapi.json": ANYONE,
+  "GET /auth/captcha": ANYONE,
+  "POST /auth/otp/send": ANYONE,
+  "POST /auth/otp/login": ANYONE,
+  "POST /auth/admin/login": ANYONE,
+  "POST /auth/admin/forgot": ANYONE,
+  "POST /auth/admin/reset": ANYONE,
+  "POST /auth/admin/password": ADMINS,
+  "POST /auth/logout": LOGGED_IN,
+  "GET /auth/me": LOGGED_IN,
+  "GET /users": reading(OPERATORS),
+  "POST /users": OPERATORS,
+  "GET /users/:id": reading(OPERATORS),
+  "PATCH /users/:id": OPERATORS,
+  "POST /users/:id/disable": OPERATORS,
+  "POST /users/:id/enable": OPERATORS,
+  "POST /users/:id/extend": OPERATORS,
+  "DELETE /users/:id": OPERATORS,
+  "GET /users/:id/keys": reading(OPERATORS),
+  "GET /me": USERS,
+  "GET /me/keys": USERS,
+  "POST /me/keys": USERS,
+  "PATCH /me/keys/:id": USERS,
+  "DELETE /me/keys/:id": USERS,
+  "GET /me/audit": USERS,
+  "POST /approvals": ANYONE,
+  "GET /approvals": reading(REVIEWERS),
+  "POST /approvals/:id/review": REVIEWERS,
+  "GET /audit": reading(OWNERS),
+  "GET /audit/export": reading(OWNERS),
+  "GET /settings": reading(OWNERS),
+  "PUT /settings": OWNERS,
+  "DELETE /settings/:key": OWNERS,
+  "GET /admin/stats": reading(REVIEWERS),
+  "GET /admins": reading(OWNERS),
+  "POST /admins": OWNERS,
+  "PATCH /admins/:id": OWNERS,
+  "DELETE /admins/:id": OWNERS,
+};
+
+let app: TestApp;
+let clients: Record<Caller, Client>;
+
+beforeAll(async () => {
+  app = await createTestApp();
+  for (const role of ADMIN_ROLES) await addAdmin(app.system, role, `${role}@example.org`, ADMIN_PASSWORD, role);
+  clients = Object.fromEntries(
+    await Promise.all(CALLERS.map(async (caller) => [caller, await clientOf(caller)])),
+  ) as Record<Caller, Client>;
+});
+afterAll(() => app.close());
+
+async function clientOf(caller: Caller): Promise<Client> {
+  if (caller === "nobody") return app.anonymous();
+  if (caller === "user") return (await app.user("reader")).client;
+  const client = app.anonymous();
+  const answer = await client.call("POST", "/auth/admin/login", { username: caller, password: ADMIN_PASSWORD });
+  expect(answer.body).toMatchObject({ data: { user_type: "admin", username: caller, role: caller } });
+  return client;
+}
+
+/** Whether the caller gets past the guards. What is sent is never valid, so that nothing is done. */
+async function passes(caller: Caller, route: string): Promise<boolean> {
+  const [method = "", path = ""] = route.split(" ");
+  const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
+  const client = clients[caller];
+  const sender = app.anonymous();
+  // The only change that needs neither an id nor a body.
+  sender.cookie = route === "POST /auth/logout" && caller !== "nobody" ? await spareCookie(caller) : client.cookie;
+  const { status, body: answer } = await sender.call(method, `${path.replace(/:\w+/g, "x")}?page=x`, body);
+  expect([200, 400, 401, 403, 404]).toContain(status);
+  if (status === 403 && caller !== "user" && MAY[route] !== USERS) {
+    const roles = MAY[route]?.join(", ").replace(/, (\w+)$/, " or $1");
+    expect(answer.error).toBe(`This needs the role ${roles}; yours is ${caller}`);
+  }
+  return status !== 401 && status !== 403;
+}
+
+/** Of another session, as this one is still needed; the user needs none any more. */
+async function spareCookie(caller: Caller): Promise<string> {
+  return caller === "user" ? clients.user.cookie : (await clientOf(caller)).cookie;
+}
+
+describe("every route", () => {
+  const routes = Object.keys(MAY);
+
+  test("is in the table, and so in this test", () => {
+    const registered = app.app.routes.map(({ method, path }) => `${method} ${path.slice(API_ROOT.length)}`);
+    expect(registered.sort()).toEqual([...routes].sort());
+  });
+
+  // Logging out comes last: it ends the user's session.
+  const cases = [...routes.filter((route) => route !== "POST /auth/logout"), "POST /auth/logout"];
+  test.each(cases)("%s lets through who may call it, and nobody else", async (route) => {
+    const passed: Caller[] = [];
+    for (const caller of CALLERS) if (await passes(caller, route)) passed.push(caller);
+    expect(passed).toEqual(CALLERS.filter((caller) => MAY[route]?.includes(caller)));
+  });
+
+  test.each(routes)("%s says in the document who may call it", (route) => {
+    const [method = "", path = ""] = route.split(" ");
+    const operation = apiDocument.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+    const roles = ADMIN_ROLES.filter((role) => MAY[route]?.includes(role));
+    const isForAdmins = operation?.["x-permission"] === "admin";
+    expect([...(operation?.["x-roles"] ?? [])]).toEqual(isForAdmins ? roles : []);
+    if (isForAdmins) for (const role of roles) expect(operation?.description).toContain(role);
+  });
+
+  test("HEAD is reading, too", async () => {
+    const head = async ({ cookie }: Client) => {
+      const request = new Request(`http://127.0.0.1:8080${API_ROOT}/audit`, { method: "HEAD", headers: { cookie } });
+      return (await app.app.fetch(request, "192.0.2.1")).status;
+    };
+    expect([await head(clients.auditor), await head(clients.reviewer)]).toEqual([200, 403]);
+  });
+});
+
+describe("a role that is changed", () => {
+  test("holds from the next request on, in sessions that are open", async () => {
+    await addAdmin(app.system, "changing", "changing@example.org", ADMIN_PASSWORD, "auditor");
+    const client = app.anonymous();
+    await client.call("POST", "/auth/admin/login", { username: "changing", password: ADMIN_PASSWORD });
+    const can = async (): Promise<string> => {
+      const [me, users, admins, settings] = await Promise.all([
+        client.call("GET", "/auth/me"),
+        client.call("POST", "/users", { username: "not valid", email: "x" }),
+        client.call("GET", "/admins"),
+        client.call("DELETE", "/settings/x"),
+      ]);
+      return [me.body.data.role, users.status, admins.status, settings.status].join(" ");
+    };
+    const now = async (role: AdminRole) => updateAdmin(app.system, "changing", { role });
+    expect(await can()).toBe("auditor 403 200 403");
+    await now("operator");
+    expect(await can()).toBe("operator 400 403 403");
+    await now("owner");
+    expect(await can()).toBe("owner 400 200 404");
+    await now("reviewer");
+    expect(await can()).toBe("reviewer 403 403 403");
+  });
+
+  test("/auth/me of a user says nothing of a role", async () => {
+    const { client } = await app.user("plain");
+    expect((await client.call("GET", "/auth/me")).body.data).not.toHaveProperty("role");
+  });
+});
