@@ -11,7 +11,6 @@ import { Loaded } from "../../use-api.tsx";
 import { End } from "./overview/end.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
-import { Standing } from "./standing.tsx";
 import { Typed } from "./typed.tsx";
 
 export const Overview = signedIn("user", () => {
@@ -22,7 +21,6 @@ export const Overview = signedIn("user", () => {
       <Loaded query={own}>
         {(account) => (
           <div class="stack">
-            <Standing own={account} page="overview" />
             {account.status === "active" && keys.data?.items.length === 0 ? <FirstKey /> : null}
             <End own={account} />
             <div class="columns">
@@ -54,7 +52,7 @@ function Connection({ own, hasKeys }: { readonly own: OwnAccount; readonly hasKe
   const { connect } = userTexts.overview;
   return (
     <Section title={connect.title}>
-      {hasKeys ? null : <p>{connect.none}</p>}
+      {own.status === "active" ? hasKeys ? null : <p>{connect.none}</p> : <p>{connect.shut}</p>}
       <Copyable text={own.ssh.command} label={connect.label} />
       <p>
         <a href={PAGES.connect}>{connect.more}</a>

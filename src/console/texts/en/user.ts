@@ -17,9 +17,8 @@ export const userTexts = {
     expired: "Your access has expired",
     ask: "Whom to ask:",
     overview: {
-      disabled:
-        "Nobody can connect to it, and only an administrator can open it again. You can still read these pages.",
-      expired: "You cannot connect any more. You can still read these pages, and ask for more time below.",
+      disabled: "Only an administrator can open it again. You can still read these pages, and rename and revoke keys.",
+      expired: "You can still read these pages, rename and revoke keys, and ask for more time below.",
     },
     keys: {
       disabled: "You can see, rename and revoke your keys, but not add any.",
@@ -56,6 +55,7 @@ export const userTexts = {
       title: "Connect",
       label: "Command that connects to the host",
       none: "This works once you have added a key:",
+      shut: "The host refuses this at present:",
       more: "Other ways to connect, and the host's fingerprints",
     },
     keys: {

@@ -58,7 +58,8 @@ function Form({ own, keys, onAdded }: AddKeyProps & { readonly onAdded: (added: 
 
   function take(given: string): boolean {
     const format = privateFormatOf(given);
-    setWiped(format);
+    // Emptying the field is an event of its own to some browsers, and must not take away why it is empty.
+    if (given !== "") setWiped(format);
     setText(format === undefined ? given : "");
     adding.clear();
     return format === undefined;

@@ -22,8 +22,15 @@ export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
         items={keys}
         columns={[
           { name: texts.name, cell: ({ name }) => <Typed text={name} />, isHeader: true },
-          { name: texts.type, cell: ({ type, bits }) => texts.typeOf(type, bits) },
-          { name: texts.fingerprint, cell: ({ fingerprint }) => <code>{fingerprint}</code> },
+          {
+            name: texts.key,
+            cell: ({ type, bits, fingerprint }) => (
+              <div class="event">
+                <span>{texts.typeOf(type, bits)}</span>
+                <code>{fingerprint}</code>
+              </div>
+            ),
+          },
           { name: texts.created, cell: ({ created_at }) => <Time at={created_at} /> },
           { name: texts.used, cell: (key) => <LastUse {...key} /> },
           {
@@ -54,8 +61,9 @@ function LastUse({ last_used_at, last_used_from }: OwnKey) {
   const { never, from } = userTexts.keys;
   if (last_used_at === null) return <span class="quiet">{never}</span>;
   return (
-    <>
-      <Time at={last_used_at} /> {last_used_from === "" ? null : <span class="quiet">{from(last_used_from)}</span>}
-    </>
+    <div class="event">
+      <Time at={last_used_at} />
+      {last_used_from === "" ? null : <span class="quiet">{from(last_used_from)}</span>}
+    </div>
   );
 }

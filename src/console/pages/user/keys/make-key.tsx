@@ -30,15 +30,17 @@ export function MakeKey({ isOpen }: { readonly isOpen: boolean }) {
   return (
     <Section title={make.title}>
       <p>{make.lead}</p>
-      {platform === "windows" ? [windows, unix] : [unix, windows]}
-      <details>
-        <summary>{make.putty}</summary>
-        <ol>
-          {make.puttySteps.map((step) => (
-            <li key={step}>{step}</li>
-          ))}
-        </ol>
-      </details>
+      <div>
+        {platform === "windows" ? [windows, unix] : [unix, windows]}
+        <details>
+          <summary>{make.putty}</summary>
+          <ol>
+            {make.puttySteps.map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ol>
+        </details>
+      </div>
     </Section>
   );
 }
@@ -53,12 +55,12 @@ function Steps({ system, show, showText }: StepsProps) {
   const { make } = userTexts.keys;
   return (
     <ol class="steps">
-      <li>
+      <li class="stack tight">
         <p>{make.step.make}</p>
         <Copyable text={MAKE} label={make.makeLabel(system)} />
         <p class="hint">{make.step.exists}</p>
       </li>
-      <li>
+      <li class="stack tight">
         <p>{showText}</p>
         <Copyable text={show} label={make.showLabel(system)} />
       </li>

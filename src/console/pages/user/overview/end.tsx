@@ -35,6 +35,7 @@ export function End({ own }: { readonly own: OwnAccount }) {
         <time dateTime={ends.at}>{moment(ends.at)}</time> <span class="quiet">({zone()})</span>
       </p>
       <p>{overview.what[reason]}</p>
+      {own.status === "active" ? null : <p>{userTexts.standing.overview[own.status]}</p>}
       <p>
         {overview.removed} <time dateTime={ends.removed_at}>{moment(ends.removed_at)}</time> (
         {relative(Date.parse(ends.removed_at), present)})
