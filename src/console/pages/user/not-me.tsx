@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/pages.ts";
-import { ApiFailure } from "../../api.ts";
+import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { common } from "../../texts/common.ts";
@@ -14,7 +14,7 @@ import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { Contact } from "./contact.tsx";
-import { lockOwnAccount, type OwnAccount, useOwnAccount } from "./own-account.ts";
+import { type OwnAccount, useOwnAccount } from "./own-account.ts";
 
 /** What came of it, with whom to call; kept here, where the end of the session does not reach. */
 interface Outcome {
@@ -106,7 +106,7 @@ function Confirm({ own, onShut, onClose }: ConfirmProps) {
   const shutting = useAction(async () => {
     let problem: string | undefined;
     try {
-      await lockOwnAccount();
+      await api("POST /me/lock");
     } catch (error) {
       // From 500 on it was begun: what is left is done by the service itself, and the session has ended all the same.
       if (!(error instanceof ApiFailure && error.status >= 500)) throw error;

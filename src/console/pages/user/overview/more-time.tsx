@@ -1,6 +1,7 @@
 /** Asking for more time, and what became of it. */
 
 import { useState } from "preact/hooks";
+import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/user.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -9,7 +10,7 @@ import { moment, useNow } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
-import { type OwnAccount, requestExtension } from "../own-account.ts";
+import type { OwnAccount } from "../own-account.ts";
 import { Typed } from "../typed.tsx";
 import { urgencyOf } from "./end.tsx";
 
@@ -77,7 +78,7 @@ function RequestForm({ onSent }: { readonly onSent: () => void }) {
   const [fault, setFault] = useState<"days" | "reason">();
   const sending = useAction(async () => {
     try {
-      await requestExtension({ days: Number(days), reason: reason.trim() });
+      await api("POST /me/extension", { body: { days: Number(days), reason: reason.trim() } });
       onSent();
     } finally {
       // Refused too: another tab may have asked, or the account may have changed.
