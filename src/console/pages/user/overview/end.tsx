@@ -1,20 +1,11 @@
 /** When access ends or ended, and what then: to be seen without reading, by colour, shape and size, and in words. */
 
 import { userTexts } from "../../../texts/user.ts";
-import { DAY, moment, relative, useNow, zone } from "../../../ui/clock.ts";
+import { moment, relative, useNow, zone } from "../../../ui/clock.ts";
 import { Status } from "../../../ui/status.tsx";
 import { Contact } from "../contact.tsx";
 import type { OwnAccount } from "../own-account.ts";
-
-/** What ends within this time is marked. */
-const SOON = 7 * DAY;
-
-/** How near the end is. */
-export function urgencyOf({ ends }: Pick<OwnAccount, "ends">, present: number): "far" | "soon" | "over" {
-  if (ends.reason !== "expiry") return "over";
-  const left = Date.parse(ends.at) - present;
-  return left <= 0 ? "over" : left < SOON ? "soon" : "far";
-}
+import { urgencyOf } from "./urgency.ts";
 
 export function End({ own }: { readonly own: OwnAccount }) {
   const { overview } = userTexts;

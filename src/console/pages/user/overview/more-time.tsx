@@ -12,7 +12,7 @@ import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import type { OwnAccount } from "../own-account.ts";
 import { Typed } from "../typed.tsx";
-import { urgencyOf } from "./end.tsx";
+import { urgencyOf } from "./urgency.ts";
 
 export function MoreTime({ own }: { readonly own: OwnAccount }) {
   const { time } = userTexts;
