@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { askedKey, hostKeyOf, nameInQuestion, withKeyFile } from "../../../src/console/pages/user/connect/command.ts";
+import { isolated } from "../../../src/console/pages/user/isolated.ts";
 import { platformOf } from "../../../src/console/pages/user/keys/platform.ts";
 import { urgencyOf } from "../../../src/console/pages/user/overview/urgency.ts";
 
@@ -44,4 +45,12 @@ test("urgencyOf() marks what ends within seven days", () => {
   expect(urgencyOf(ends("expiry"), end)).toBe("over");
   expect(urgencyOf(ends("expired"), end + 1)).toBe("over");
   expect(urgencyOf(ends("disabled"), end - 30 * day)).toBe("over");
+});
+
+test("isolated() lets no typed text out of its place in a sentence", () => {
+  expect(isolated("laptop <b>")).toBe("laptop <b>");
+  expect(isolated("")).toBe("");
+  expect(isolated("מחשב")).toBe("\u2068מחשב\u2069");
+  expect(isolated("\u202Eevil\u2069\u2068")).toBe("\u2068evil\u2069");
+  expect(isolated("x".repeat(10_000)).length).toBe(104);
 });

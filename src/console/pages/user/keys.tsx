@@ -3,10 +3,9 @@
 import { useState } from "preact/hooks";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
-import { announce } from "../../ui/announce.tsx";
-import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded } from "../../use-api.tsx";
+import { Done } from "./done.tsx";
 import { AddKey } from "./keys/add-key.tsx";
 import { KeyList } from "./keys/key-list.tsx";
 import { MakeKey } from "./keys/make-key.tsx";
@@ -54,17 +53,12 @@ function Content({ own, keys }: ContentProps) {
   function finish(text: string) {
     setQuestion(undefined);
     setDone(text);
-    announce(text);
   }
 
   const close = () => setQuestion(undefined);
   return (
     <div class="stack">
-      {done === "" ? null : (
-        <Notice kind="good">
-          <p>{done}</p>
-        </Notice>
-      )}
+      {done === "" ? null : <Done>{done}</Done>}
       {keys.length === 0 ? (
         <p class="lead">{texts.none}</p>
       ) : (

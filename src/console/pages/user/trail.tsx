@@ -10,10 +10,11 @@ import { Page } from "../../ui/page.tsx";
 import { Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { isolated } from "./isolated.ts";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 import { sentenceOf } from "./trail/sentence.ts";
-import { isolated, Typed } from "./typed.tsx";
+import { Typed } from "./typed.tsx";
 
 type Trail = AnswerOf<"GET /me/audit">;
 type Item = Trail["items"][number];

@@ -19,12 +19,3 @@ export function Typed({ text }: { readonly text: string }) {
     </>
   );
 }
-
-const NAMED = 100;
-
-/** The same within a sentence that is a text: between the marks that isolate it (UAX #9), and cut if it is long. */
-export function isolated(text: string): string {
-  const letters = [...text];
-  const shown = letters.length > NAMED ? `${letters.slice(0, NAMED).join("")} …` : text;
-  return shown === "" ? "" : `\u2068${shown.replace(/[\u2066-\u2069\u202A-\u202E]/g, "")}\u2069`;
-}

@@ -119,6 +119,12 @@ export function faultAdvice(fault: Fault): string | undefined {
   }
 }
 
+/** What is wrong, and what to do about it. */
+export function faultText(fault: Fault): string {
+  const advice = faultAdvice(fault);
+  return `${faultSentence(fault)}.${advice === undefined ? "" : ` ${advice}`}`;
+}
+
 /** How the public half is got from a private key of that kind. */
 export const PRIVATE_ADVICE: Readonly<Record<PrivateFormat, string>> = {
   openssh: "The public half is in the file of the same name that ends in .pub.",

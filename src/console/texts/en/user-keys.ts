@@ -1,7 +1,7 @@
 /** English: what the page about one's keys says. */
 
 import { count } from "../language.ts";
-import { faultAdvice, faultSentence, PRIVATE_ADVICE } from "./user-key-faults.ts";
+import { faultText, PRIVATE_ADVICE } from "./user-key-faults.ts";
 
 export const keyTexts = {
   title: "Your keys",
@@ -86,7 +86,7 @@ export const keyTexts = {
     text: "It was removed from this page, and nothing of it was sent. It must never leave your machine; if it was pasted or mailed elsewhere before, make a new one.",
     advice: PRIVATE_ADVICE,
   },
-  faults: { sentence: faultSentence, advice: faultAdvice },
+  faults: { text: faultText },
   make: {
     title: "I have no key yet",
     lead: "Keys are made on your own machine, never here. It takes a minute.",

@@ -83,7 +83,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
 
 export const trailTexts = {
   title: "Your activity",
-  lead: "What you did, and what was done to your account, newest first. It cannot be changed or deleted.",
+  lead: "What you did, and what was done to your account, newest first. Nobody can change it.",
   caption: "Your activity, newest first",
   none: "Nothing is recorded yet.",
   when: "When",

@@ -17,8 +17,9 @@ import { moment } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
+import { isolated } from "../isolated.ts";
 import type { OwnAccount, OwnKey } from "../own-account.ts";
-import { isolated, Typed } from "../typed.tsx";
+import { Typed } from "../typed.tsx";
 import { KeyInput } from "./key-input.tsx";
 
 interface AddKeyProps {
@@ -35,11 +36,23 @@ interface Added {
 
 export function AddKey({ own, keys }: AddKeyProps) {
   const [added, setAdded] = useState<Added>();
-  if (added !== undefined) return <Done added={added} own={own} onAnother={() => setAdded(undefined)} />;
-  return <Form own={own} keys={keys} onAdded={setAdded} />;
+  // What had the focus went with what was shown before.
+  const [isAgain, setAgain] = useState(false);
+  function again() {
+    setAgain(true);
+    setAdded(undefined);
+  }
+  if (added !== undefined) return <Done added={added} own={own} onAnother={again} />;
+  return <Form own={own} keys={keys} onAdded={setAdded} isFocused={isAgain} />;
 }
 
-function Form({ own, keys, onAdded }: AddKeyProps & { readonly onAdded: (added: Added) => void }) {
+interface FormProps extends AddKeyProps {
+  readonly onAdded: (added: Added) => void;
+  /** Whether it takes the focus when it appears. */
+  readonly isFocused: boolean;
+}
+
+function Form({ own, keys, onAdded, isFocused }: FormProps) {
   const { add, faults } = userTexts.keys;
   const [text, setText] = useState("");
   // Until somebody types one, the comment proposes it.
@@ -74,8 +87,8 @@ function Form({ own, keys, onAdded }: AddKeyProps & { readonly onAdded: (added: 
       return setTypedName("");
     }
     setNameFault(undefined);
-    const record = await api("POST /me/keys", { body: upload.body });
-    await forgetAnswers();
+    // Without an answer it may have been added all the same, and after a refusal something is other than this page thinks.
+    const record = await api("POST /me/keys", { body: upload.body }).finally(() => void forgetAnswers());
     onAdded({ name: record.name, page: upload.fingerprint, service: record.fingerprint });
   });
 
@@ -89,8 +102,12 @@ function Form({ own, keys, onAdded }: AddKeyProps & { readonly onAdded: (added: 
       }}
     >
       <p>{add.lead}</p>
-      <KeyInput value={text} error={fault === undefined ? undefined : `${faults.sentence(fault)}.`} onText={take} />
-      {fault === undefined ? null : <Advice text={faults.advice(fault)} />}
+      <KeyInput
+        value={text}
+        error={fault === undefined ? undefined : faults.text(fault)}
+        onText={take}
+        isFocused={isFocused}
+      />
       {wiped === undefined ? null : <Wiped format={wiped} />}
       {key === undefined ? null : (
         <>
@@ -125,10 +142,6 @@ function Form({ own, keys, onAdded }: AddKeyProps & { readonly onAdded: (added: 
       )}
     </form>
   );
-}
-
-function Advice({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? null : <p>{text}</p>;
 }
 
 function Wiped({ format }: { readonly format: PrivateFormat }) {

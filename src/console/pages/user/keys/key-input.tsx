@@ -1,6 +1,6 @@
 /** Text area, file button and drop zone as one control: whichever way the text of a key comes, it goes the same way on. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { decodeKeyFile, MAX_FILE } from "../../../keys/key-file.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -11,14 +11,20 @@ interface KeyInputProps {
   readonly error: string | undefined;
   /** Takes a text over; false if it must not stay on the page. */
   readonly onText: (text: string) => boolean;
+  /** Whether it takes the focus when it appears. */
+  readonly isFocused: boolean;
 }
 
-export function KeyInput({ value, error, onText }: KeyInputProps) {
+export function KeyInput({ value, error, onText, isFocused }: KeyInputProps) {
   const { add } = userTexts.keys;
   const place = useRef<HTMLDivElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<string>();
+
+  useEffect(() => {
+    if (isFocused) place.current?.querySelector("textarea")?.focus();
+  }, []);
 
   function take(text: string) {
     setProblem(undefined);

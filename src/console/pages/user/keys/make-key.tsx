@@ -55,14 +55,18 @@ function Steps({ system, show, showText }: StepsProps) {
   const { make } = userTexts.keys;
   return (
     <ol class="steps">
-      <li class="stack tight">
-        <p>{make.step.make}</p>
-        <Copyable text={MAKE} label={make.makeLabel(system)} />
-        <p class="hint">{make.step.exists}</p>
+      <li>
+        <div class="stack tight">
+          <p>{make.step.make}</p>
+          <Copyable text={MAKE} label={make.makeLabel(system)} />
+          <p class="hint">{make.step.exists}</p>
+        </div>
       </li>
-      <li class="stack tight">
-        <p>{showText}</p>
-        <Copyable text={show} label={make.showLabel(system)} />
+      <li>
+        <div class="stack tight">
+          <p>{showText}</p>
+          <Copyable text={show} label={make.showLabel(system)} />
+        </div>
       </li>
     </ol>
   );

@@ -12,8 +12,9 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/notice.tsx";
+import { isolated } from "../isolated.ts";
 import type { OwnKey } from "../own-account.ts";
-import { isolated, Typed } from "../typed.tsx";
+import { Typed } from "../typed.tsx";
 
 interface RenameKeyProps {
   readonly target: OwnKey;
@@ -35,7 +36,7 @@ export function RenameKey({ target, onClose, onDone }: RenameKeyProps) {
   function save() {
     const format = privateFormatOf(name);
     if (format !== undefined) setName("");
-    const wrong = format === undefined ? nameFaultOf(name) : `${faults.sentence({ kind: "private", format })}.`;
+    const wrong = format === undefined ? nameFaultOf(name) : faults.text({ kind: "private", format });
     setFault(wrong);
     if (wrong !== undefined) return;
     if (name.trim() === target.name) onClose();

@@ -8,8 +8,9 @@ import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
+import { isolated } from "../isolated.ts";
 import type { OwnKey } from "../own-account.ts";
-import { isolated, Typed } from "../typed.tsx";
+import { Typed } from "../typed.tsx";
 
 interface RevokeKeyProps {
   readonly target: OwnKey;

@@ -10,6 +10,7 @@ import { moment, useNow } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { Done } from "../done.tsx";
 import type { OwnAccount } from "../own-account.ts";
 import { Typed } from "../typed.tsx";
 import { urgencyOf } from "./urgency.ts";
@@ -21,11 +22,7 @@ export function MoreTime({ own }: { readonly own: OwnAccount }) {
   const isPending = own.extension?.status === "pending";
   return (
     <Section title={time.title}>
-      {isSent ? (
-        <Notice kind="good">
-          <p>{time.sent}</p>
-        </Notice>
-      ) : null}
+      {isSent ? <Done>{time.sent}</Done> : null}
       <LastRequest own={own} />
       {isPending ? null : own.status === "disabled" ? (
         <p>{time.disabled}</p>
