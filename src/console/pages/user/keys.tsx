@@ -63,7 +63,7 @@ function Content({ own, keys }: ContentProps) {
         <p class="lead">{texts.none}</p>
       ) : (
         <>
-          <p>{texts.lead}</p>
+          <p>{own.status === "active" ? texts.lead : texts.idle}</p>
           <KeyList keys={keys} onRename={ask("rename")} onRevoke={ask("revoke")} />
         </>
       )}

@@ -25,7 +25,7 @@ export const Overview = signedIn("user", () => {
             <End own={account} />
             <div class="columns">
               <Connection own={account} hasKeys={keys.data?.items.length !== 0} />
-              <Loaded query={keys}>{({ items }) => <Keys count={items.length} />}</Loaded>
+              <Loaded query={keys}>{({ items }) => <Keys own={account} count={items.length} />}</Loaded>
             </div>
             <MoreTime own={account} />
             <Account own={account} />
@@ -61,11 +61,11 @@ function Connection({ own, hasKeys }: { readonly own: OwnAccount; readonly hasKe
   );
 }
 
-function Keys({ count }: { readonly count: number }) {
+function Keys({ own, count }: { readonly own: OwnAccount; readonly count: number }) {
   const { keys } = userTexts.overview;
   return (
     <Section title={keys.title}>
-      <p>{count === 0 ? keys.none : keys.count(count)}</p>
+      <p>{count === 0 ? keys.none : own.status === "active" ? keys.count(count) : keys.idle(count)}</p>
       <p>
         <a href={PAGES.keys}>{keys.link}</a>
       </p>

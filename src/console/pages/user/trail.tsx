@@ -71,7 +71,6 @@ function Records({ own, items }: { readonly own: OwnAccount; readonly items: rea
         columns={[
           { name: trail.when, cell: ({ created_at }) => <Time at={created_at} both /> },
           { name: trail.what, cell: (item) => <What own={own} item={item} />, isHeader: true },
-          { name: trail.from, cell: ({ ip }) => (ip === "" ? null : <code>{ip}</code>) },
         ]}
       />
     </div>
@@ -91,7 +90,9 @@ function What({ own, item }: { readonly own: OwnAccount; readonly item: Item }) 
           {trail.why} <Typed text={why} />
         </span>
       )}
-      <code class="quiet">{item.action}</code>
+      <span class="quiet">
+        <code>{item.action}</code> {item.ip === "" ? null : trail.from(item.ip)}
+      </span>
     </div>
   );
 }

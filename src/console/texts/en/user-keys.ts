@@ -6,6 +6,7 @@ import { faultText, PRIVATE_ADVICE } from "./user-key-faults.ts";
 export const keyTexts = {
   title: "Your keys",
   lead: "Each of these keys opens your account on the host. Revoke what you no longer use.",
+  idle: "At present none of these keys opens your account.",
   caption: "Keys that open your account",
   none: "No key opens your account yet.",
   name: "Name",

@@ -88,7 +88,7 @@ export const trailTexts = {
   none: "Nothing is recorded yet.",
   when: "When",
   what: "What",
-  from: "From",
+  from: (address: string) => `from ${address}`,
   failed: "failed",
   why: "Why:",
   unknown: (action: string) => `did “${action}”`,

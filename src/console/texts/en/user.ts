@@ -61,6 +61,7 @@ export const userTexts = {
     keys: {
       title: "Keys",
       count: (keys: number) => `${count(keys, "key opens", "keys open")} your account.`,
+      idle: (keys: number) => `You have ${count(keys, "key", "keys")}. At present none opens your account.`,
       none: "No key opens your account.",
       link: "See and change your keys",
     },

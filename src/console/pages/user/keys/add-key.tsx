@@ -204,28 +204,30 @@ function Done({ added, own, onAnother }: DoneProps) {
   // What had the focus went with the form.
   useEffect(() => place.current?.focus(), []);
   return (
-    <div ref={place} class="stack" tabIndex={-1}>
-      {isSame ? (
-        <Notice kind="good" title={add.doneTitle(isolated(added.name))}>
-          <p>
-            {add.done} <code>{added.service}</code>
-          </p>
-        </Notice>
-      ) : (
-        <Notice kind="bad" title={add.doneTitle(isolated(added.name))}>
-          <p>{add.differs}</p>
-          <dl class="facts">
-            <dt>{add.page}</dt>
-            <dd>
-              <code>{added.page}</code>
-            </dd>
-            <dt>{add.service}</dt>
-            <dd>
-              <code>{added.service}</code>
-            </dd>
-          </dl>
-        </Notice>
-      )}
+    <div class="stack">
+      <div ref={place} tabIndex={-1}>
+        {isSame ? (
+          <Notice kind="good" title={add.doneTitle(isolated(added.name))}>
+            <p>
+              {add.done} <code>{added.service}</code>
+            </p>
+          </Notice>
+        ) : (
+          <Notice kind="bad" title={add.doneTitle(isolated(added.name))}>
+            <p>{add.differs}</p>
+            <dl class="facts">
+              <dt>{add.page}</dt>
+              <dd>
+                <code>{added.page}</code>
+              </dd>
+              <dt>{add.service}</dt>
+              <dd>
+                <code>{added.service}</code>
+              </dd>
+            </dl>
+          </Notice>
+        )}
+      </div>
       {isSame ? (
         <>
           <p>{add.connect}</p>
