@@ -12,6 +12,7 @@ import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
 import type { Command } from "./environment.ts";
 import { healthcheckCommand } from "./healthcheck.ts";
+import { hostCommand } from "./host.ts";
 import { installCommand, uninstallCommand } from "./install.ts";
 import { keyCommand } from "./key.ts";
 import { lockCommand } from "./lock.ts";
@@ -22,6 +23,7 @@ import { reconcileCommand } from "./reconcile.ts";
 import { recycleCommand } from "./recycle.ts";
 import { restoreCommand } from "./restore.ts";
 import { settingCommand } from "./setting.ts";
+import { statsCommand } from "./stats.ts";
 import { sudoersCommand } from "./sudoers.ts";
 import { sweepCommand } from "./sweep.ts";
 import { userCommand } from "./user.ts";
@@ -43,7 +45,7 @@ const serveCommand = command(
 export const commands = or(
   group(
     "Daily work",
-    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, otpCommand, lockCommand),
+    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, statsCommand, otpCommand, lockCommand),
   ),
   group(
     "The service",
@@ -66,4 +68,5 @@ export const commands = or(
     ),
   ),
   sweepCommand,
+  hostCommand,
 );

@@ -4,7 +4,7 @@
  */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bigint, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import {
   ACTOR_TYPES,
   APPROVAL_KINDS,
@@ -117,6 +117,10 @@ export const sshKeys = pgTable(
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     createdAt: time().notNull(),
     revokedAt: time(),
+    /** The last login with the key that sshd's own log proves; null where none is known. */
+    lastUsedAt: time(),
+    /** The client's address then; "" where none is known. */
+    lastUsedFrom: text().notNull().default(""),
   },
   (t) => [
     check("ssh_keys_status", sql`${t.status} in ('active', 'revoked')`),
@@ -124,6 +128,9 @@ export const sshKeys = pgTable(
     index("ssh_keys_user_id").on(t.userId, t.id),
   ],
 );
+
+/** How far sshd's log is read, in the host's own words (keys/last-use.ts). */
+export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(), next: text().notNull() });
 
 /**
  * Applications for access, and users' requests for more time. Any number of applications may be pending for one username:
@@ -197,6 +204,21 @@ export const serviceState = pgTable("service_state", {
   one: integer().primaryKey(),
   heartbeatAt: time().notNull(),
   holdUntil: time(),
+});
+
+/** How many users there were in each state, as last counted on that day (UTC); for the dashboard's charts. */
+export const userCounts = pgTable("user_counts", {
+  date: date({ mode: "string" }).primaryKey(),
+  active: integer().notNull(),
+  disabled: integer().notNull(),
+  expired: integer().notNull(),
+});
+
+/** How many changes the audit log has of a day (UTC) that is over, and how many that failed; it need not be read again. */
+export const changeCounts = pgTable("change_counts", {
+  date: date({ mode: "string" }).primaryKey(),
+  changes: integer().notNull(),
+  failed: integer().notNull(),
 });
 
 /** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts). */

@@ -78,6 +78,16 @@ describe("uam user list", () => {
     expect((await cli.json(["user", "list", "--supervisor", "nobody"])).total).toBe(0);
   });
 
+  test("list searches, and sorts either way round", async () => {
+    const names = async (...options: string[]) =>
+      (await cli.json(["user", "list", ...options])).items.map(({ username }: { username: string }) => username);
+    expect(await names("--search", "A TEST")).toEqual(["bob"]);
+    expect(await names("--search", "%")).toEqual([]);
+    expect(await names("--sort", "username")).toEqual(["alice", "bob", "carol"]);
+    expect(await names("--sort=-username")).toEqual(["carol", "bob", "alice"]);
+    expect((await cli.run(["user", "list", "--sort", "email"])).code).toBe(2);
+  });
+
   test("list cuts long texts to the terminal's width", async () => {
     await cli.run(["user", "create", "dora", "--email", "dora@example.org", "--purpose", "x".repeat(300)]);
     const narrow = await cli.run(["user", "list"], { columns: 90 });
@@ -193,5 +203,25 @@ describe("uam user delete", () => {
     const { code, stderr } = await cli.run(["user", "delete", "dora", "--yes"]);
     expect(code).toBe(0);
     expect(stderr).toContain("Deleted dora (id ");
+  });
+});
+
+describe("sessions", () => {
+  test("sessions lists none in dry-run mode, and end-session finds none", async () => {
+    expect(await cli.json(["user", "sessions", "alice"])).toEqual({ items: [] });
+    expect((await cli.run(["user", "sessions", "ext_alice"])).stdout).toMatch(/^ID +SINCE +FROM +KEY +FINGERPRINT\n$/);
+    const { code, stdout, stderr } = await cli.run(["user", "end-session", "alice", "10000001"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toEndWith("uam: There is no such session, or it has already ended\n");
+  });
+
+  test("sessions and end-session of an unknown user fail", async () => {
+    for (const args of [
+      ["sessions", "zoe"],
+      ["end-session", "zoe", "10000001"],
+    ]) {
+      const { code, stderr } = await cli.run(["user", ...args]);
+      expect([code, stderr]).toEqual([1, 'uam: There is no user with the name "zoe"\n']);
+    }
   });
 });

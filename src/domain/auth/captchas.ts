@@ -53,5 +53,6 @@ export async function purgeCaptchas({ db, clock }: Pick<Services, "db" | "clock"
 
 /** One sentence for all causes: which one it was would only help a guesser. */
 function refused(): UamError {
-  return new UamError("invalid", "The captcha is wrong, used or expired; ask for a new one at /auth/captcha");
+  const sentence = "The captcha is wrong, used or expired; ask for a new one at /auth/captcha";
+  return new UamError("invalid", sentence, { reason: "captcha.wrong" });
 }

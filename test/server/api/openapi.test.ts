@@ -38,6 +38,9 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /users/{id}/extend": [200, 400, 401, 403, 404],
   "DELETE /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/keys": [200, 400, 401, 403, 404],
+  "DELETE /users/{id}/keys/{keyId}": [200, 400, 401, 403, 404],
+  "GET /users/{id}/sessions": [200, 400, 401, 403, 404],
+  "DELETE /users/{id}/sessions/{sessionId}": [200, 400, 401, 403, 404],
   "GET /me": [200, 401, 403],
   "POST /me/lock": [200, 401, 403, 404, 409],
   "POST /me/extension": [201, 400, 401, 403, 404, 409],
@@ -59,6 +62,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /admins": [201, 400, 401, 403, 409],
   "PATCH /admins/{id}": [200, 400, 401, 403, 404, 409],
   "DELETE /admins/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /admin/stats/series": [200, 400, 401, 403],
 };
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
