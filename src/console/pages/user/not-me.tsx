@@ -108,8 +108,8 @@ function Confirm({ own, onShut, onClose }: ConfirmProps) {
     try {
       await api("POST /me/lock");
     } catch (error) {
-      // From 500 on it was begun: what is left is done by the service itself, and the session has ended all the same.
-      if (!(error instanceof ApiFailure && error.status >= 500)) throw error;
+      // It was begun: what is left the service does by itself, and the session has ended all the same.
+      if (!(error instanceof ApiFailure && error.status === 500)) throw error;
       problem = error.message;
     }
     onShut({ contact: own.contact, problem });

@@ -6,16 +6,12 @@ import { useApi } from "../../use-api.tsx";
 
 export type OwnAccount = AnswerOf<"GET /me">;
 
-export type OwnKey = AnswerOf<"GET /me/keys">["items"][number] & {
-  // Not in the table of routes yet.
-  readonly last_used_at?: string | null;
-  readonly last_used_from?: string;
-};
+export type OwnKey = AnswerOf<"GET /me/keys">["items"][number];
 
 export function useOwnAccount(): UseQueryResult<OwnAccount, Error> {
   return useApi("GET /me");
 }
 
-export function useOwnKeys(): UseQueryResult<{ readonly items: readonly OwnKey[] }, Error> {
+export function useOwnKeys(): UseQueryResult<AnswerOf<"GET /me/keys">, Error> {
   return useApi("GET /me/keys");
 }

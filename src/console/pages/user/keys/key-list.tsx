@@ -57,7 +57,7 @@ export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
   );
 }
 
-function LastUse({ last_used_at = null, last_used_from = "" }: OwnKey) {
+function LastUse({ last_used_at, last_used_from }: OwnKey) {
   const { never, from } = userTexts.keys;
   if (last_used_at === null) return <span class="quiet">{never}</span>;
   return (
