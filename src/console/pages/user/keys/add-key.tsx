@@ -1,6 +1,6 @@
 /** Adding a key: it is read here first, shown with what will happen, sent, and then compared with what the service read. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PAGES } from "../../../../shared/pages.ts";
 import { api } from "../../../api.ts";
 import type { PrivateFormat } from "../../../keys/fault.ts";
@@ -202,7 +202,7 @@ function Done({ added, own, onAnother }: DoneProps) {
   const place = useRef<HTMLDivElement>(null);
   const isSame = added.page === added.service;
   // What had the focus went with the form.
-  useEffect(() => place.current?.focus(), []);
+  useLayoutEffect(() => place.current?.focus(), []);
   return (
     <div class="stack">
       <div ref={place} tabIndex={-1}>

@@ -1,6 +1,6 @@
 /** Text area, file button and drop zone as one control: whichever way the text of a key comes, it goes the same way on. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { decodeKeyFile, MAX_FILE } from "../../../keys/key-file.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -22,7 +22,7 @@ export function KeyInput({ value, error, onText, isFocused }: KeyInputProps) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<string>();
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isFocused) place.current?.querySelector("textarea")?.focus();
   }, []);
 
