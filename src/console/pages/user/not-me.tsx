@@ -15,6 +15,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { Contact } from "./contact.tsx";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
+import { Standing } from "./standing.tsx";
 
 /** What came of it, with whom to call; kept here, where the end of the session does not reach. */
 interface Outcome {
@@ -63,6 +64,7 @@ function Explain({ own, onShut }: { readonly own: OwnAccount; readonly onShut: (
   const [isAsking, setAsking] = useState(false);
   return (
     <div class="stack">
+      <Standing own={own} page="notMe" />
       <p class="lead">{lead}</p>
       <Section title={effects.title}>
         <ul>

@@ -28,6 +28,10 @@ export const userTexts = {
       disabled: "The host refuses you until an administrator opens the account again.",
       expired: "The host refuses you until your access is extended. You can ask for that on the overview.",
     },
+    notMe: {
+      disabled: "It is shut already.",
+      expired: "No key opens it now. If you shut it, it stays shut even if your access is extended.",
+    },
     trail: {
       disabled: "You can still read what happened here.",
       expired: "You can still read what happened here.",
