@@ -8,6 +8,9 @@ import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
 
+/** What has to be shown before a code is mailed: the text of a picture, a proof of work, either of them, or nothing. */
+export type CaptchaMode = "image" | "proof" | "both" | "off";
+
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
   readonly defaultTtl: number;
@@ -23,7 +26,7 @@ export interface Policy {
   readonly otpMaxAttempts: number;
   readonly lockoutThreshold: number;
   readonly lockoutPeriod: number;
-  readonly captcha: boolean;
+  readonly captcha: CaptchaMode;
   readonly expiryReminders: readonly number[];
   readonly site: Site;
 }
@@ -37,6 +40,8 @@ export interface Site {
   readonly port: number;
   /** Whom users ask: an address or a sentence; undefined where nobody is named. */
   readonly contact: string | undefined;
+  /** Whether the service has pages for browsers, to which mails can link. */
+  readonly console: boolean;
 }
 
 /** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */

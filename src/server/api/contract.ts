@@ -14,6 +14,7 @@ import {
 } from "./schemas/approvals.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import { ConsoleConfig } from "./schemas/console.ts";
 import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
@@ -80,6 +81,7 @@ export const CONTRACT = {
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
   "GET /admin/stats": { answer: StatsRecord },
   "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
+  "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},
   "GET /readyz": {},
   "GET /openapi.json": {},

@@ -57,6 +57,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /settings": [200, 401, 403],
   "PUT /settings": [200, 400, 401, 403],
   "DELETE /settings/{key}": [200, 400, 401, 403, 404],
+  "GET /console/config": [200],
   "GET /admin/stats": [200, 401, 403],
   "GET /admins": [200, 400, 401, 403],
   "POST /admins": [201, 400, 401, 403, 409],

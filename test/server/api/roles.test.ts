@@ -26,6 +26,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /healthz": ANYONE,
   "GET /readyz": ANYONE,
   "GET /openapi.json": ANYONE,
+  "GET /console/config": ANYONE,
   "GET /auth/captcha": ANYONE,
   "POST /auth/otp/send": ANYONE,
   "POST /auth/otp/login": ANYONE,
