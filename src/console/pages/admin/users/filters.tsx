@@ -26,7 +26,7 @@ export function Filters({ view }: { readonly view: UsersView }) {
   return (
     <search>
       <form
-        class="filters tight"
+        class="filters people"
         onSubmit={(event) => {
           event.preventDefault();
           route(addressOfUsers({ ...view, q: q.value, supervisor: supervisor.value, page: 1 }));
