@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { daysOf, wholeDays } from "../../src/console/pages/admin/days.ts";
-import { mayChange, maySee, rolesThatSee } from "../../src/console/pages/admin/roles.ts";
 import { endsOf } from "../../src/console/pages/admin/user/ends.ts";
 import { doneOf, failedOf, oneByOne } from "../../src/console/pages/admin/users/one-by-one.ts";
 import { addressOfUsers, askOf, isEverybody, readUsersView } from "../../src/console/pages/admin/users/view.ts";
+import { mayChange, maySee, rolesThatSee } from "../../src/console/roles.ts";
 import { cut, isolated } from "../../src/console/ui/isolated.ts";
 
 describe("oneByOne()", () => {

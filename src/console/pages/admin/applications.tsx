@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { applicationTexts } from "../../texts/admin-applications.ts";
 import { Select } from "../../ui/field.tsx";
@@ -17,7 +18,6 @@ import {
   STATUS_FILTERS,
 } from "./applications/view.ts";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
-import { mayChange } from "./roles.ts";
 
 const PAGE_SIZE = 50;
 

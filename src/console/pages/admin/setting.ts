@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/preact-query";
 import { type AnswerOf, api } from "../../api.ts";
+import { maySee } from "../../roles.ts";
 import { useRole } from "./for-role.tsx";
-import { maySee } from "./roles.ts";
 
 type Settings = AnswerOf<"GET /settings">;
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES, userPage } from "../../../shared/pages.ts";
-
+import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userListTexts } from "../../texts/admin-users.ts";
 import { common } from "../../texts/common.ts";
@@ -17,7 +17,6 @@ import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
-import { mayChange } from "./roles.ts";
 import type { UserRecord } from "./user/record.ts";
 import type { BulkKind } from "./users/bulk.ts";
 import { BulkBar } from "./users/bulk-bar.tsx";

@@ -2,6 +2,7 @@
 
 import { hostAccountOf } from "../../../../shared/account-name.ts";
 import { userPage } from "../../../../shared/pages.ts";
+import { maySee } from "../../../roles.ts";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -9,7 +10,6 @@ import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useRole } from "../for-role.tsx";
-import { maySee } from "../roles.ts";
 import { type Application, cardId } from "./application.ts";
 
 interface CardProps {

@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import { hostAccountOf } from "../../../../shared/account-name.ts";
 import { DAY } from "../../../../shared/clock.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
+import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { common } from "../../../texts/common.ts";
@@ -17,7 +18,6 @@ import { Area, Input } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { useRole } from "../for-role.tsx";
-import { maySee } from "../roles.ts";
 import { useSetting } from "../setting.ts";
 import type { Application } from "./application.ts";
 

@@ -1,12 +1,12 @@
 /** A list of applications, worked through from the top: with keys while it has the focus, or with the buttons of each. */
 
 import { useLayoutEffect, useState } from "preact/hooks";
+import { mayChange } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Pager } from "../../../ui/table.tsx";
 import { useRole } from "../for-role.tsx";
-import { mayChange } from "../roles.ts";
 import { type Application, cardId, isOpen } from "./application.ts";
 import { ApplicationCard } from "./card.tsx";
 import { ApproveDialog, RejectDialog } from "./decide.tsx";

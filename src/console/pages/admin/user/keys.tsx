@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
+import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -12,7 +13,6 @@ import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
-import { mayChange } from "../roles.ts";
 import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
