@@ -19,7 +19,7 @@ export const CAPTCHA_HEIGHT = 150;
 export interface CaptchaImage {
   /** `CAPTCHA_LENGTH` characters of `CAPTCHA_ALPHABET`, each chosen by the system's secure random source. */
   readonly answer: string;
-  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 12 kB. */
+  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 13 kB. */
   readonly png: Uint8Array;
 }
 
@@ -46,8 +46,8 @@ export function drawCaptcha(): Promise<CaptchaImage> {
 }
 
 /**
- * Dark letters on a light card, so that the picture reads the same on a light and on a dark page. In one band the two colours are
- * exchanged: no threshold leaves all letters dark on light, which is what OCR needs. Its edges run between letters, not through them.
+ * Dark letters on a light card, so that the picture reads the same on a light and on a dark page. In two bands the colours are
+ * exchanged: no threshold leaves all letters dark on light, which is what OCR needs. Their edges run between letters, not through them.
  */
 function drawing(answer: string, font: Font): string {
   const hue = randomInt(360);
@@ -62,8 +62,8 @@ function drawing(answer: string, font: Font): string {
     `<path d="${lines}" fill="none" stroke="${ink}" stroke-width="2" stroke-opacity="0.6"/>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CAPTCHA_WIDTH}" height="${CAPTCHA_HEIGHT}">` +
-    `<clipPath id="band"><path d="${band(gaps, bend)}"/></clipPath>` +
-    `${layer(dark, light)}<g clip-path="url(#band)">${layer(light, dark)}</g></svg>`
+    `<clipPath id="bands"><path d="${bands(gaps, bend)}"/></clipPath>` +
+    `${layer(dark, light)}<g clip-path="url(#bands)">${layer(light, dark)}</g></svg>`
   );
 }
 
@@ -120,16 +120,21 @@ function signedArea(path: string): number {
 }
 
 function turned(path: string): string {
-  const angle = between(-0.22, 0.22);
+  const angle = between(-0.28, 0.28);
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   const shear = between(-0.15, 0.15);
   return mapPath(path, ([x, y]) => [(x + shear * y) * cos - y * sin, (x + shear * y) * sin + y * cos]);
 }
 
-/** A bent band from top to bottom behind one or two letters. */
-function band(gaps: readonly number[], bend: Bend): string {
-  const letters = randomInt(1, 3);
-  const first = randomInt(gaps.length - letters);
+/** Bent bands from top to bottom behind two letters that are not neighbours. */
+function bands(gaps: readonly number[], bend: Bend): string {
+  const last = gaps.length - 2;
+  const first = randomInt(last - 1);
+  const second = randomInt(first + 2, last + 1);
+  return [first, second].map((letter) => band(gaps[letter] ?? 0, gaps[letter + 1] ?? 0, bend)).join("");
+}
+
+function band(left: number, right: number, bend: Bend): string {
   const edge = (at: number): readonly string[] => {
     const tilt = between(-12, 12);
     const bulge = between(-8, 8);
@@ -140,8 +145,8 @@ function band(gaps: readonly number[], bend: Bend): string {
       `${at - tilt} ${CAPTCHA_HEIGHT + 20}`,
     ];
   };
-  const [a, b, c, d] = edge(gaps[first] ?? 0);
-  const [e, f, g, h] = edge(gaps[first + letters] ?? 0);
+  const [a, b, c, d] = edge(left);
+  const [e, f, g, h] = edge(right);
   return mapPath(`M${a}C${b} ${c} ${d}L${h}C${g} ${f} ${e}Z`, bend);
 }
 
