@@ -11,9 +11,6 @@ import { CheckView, useHumanCheck } from "./check-view.tsx";
 import { type CheckAnswer, type HumanCheck, PictureNeeded } from "./human-check.ts";
 import { nameOf } from "./ways.ts";
 
-/** A code's cooldown in seconds: a longer wait is for wrong codes. */
-const COOLDOWN = 60;
-
 interface NameStepProps {
   readonly name: string;
   readonly onName: (name: string) => void;
@@ -124,7 +121,6 @@ function nameFault(typed: string): string {
 
 function sayingOf(failure: unknown): Saying | undefined {
   const { code } = publicTexts;
-  if (reasonOf(failure) !== "login.locked") return undefined;
-  const { retryAfter = 0 } = failure as { readonly retryAfter?: number };
-  return retryAfter <= COOLDOWN ? { text: code.cooling } : { title: code.lockedTitle, text: code.locked };
+  if (reasonOf(failure) === "code.cooldown") return { text: code.cooling };
+  return reasonOf(failure) === "login.locked" ? { title: code.lockedTitle, text: code.locked } : undefined;
 }
