@@ -9,6 +9,7 @@ import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } f
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { ProblemRecord } from "./schemas/problems.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import { CreatedUser, Extension, NewUser, OwnRecord, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { expiry, PageQuery } from "./schemas.ts";
@@ -52,6 +53,7 @@ export const CONTRACT = {
   "PUT /settings": { body: SettingChange, answer: SettingRecord },
   "DELETE /settings/:key": { answer: SettingRecord },
   "GET /admin/stats": { answer: StatsRecord },
+  "GET /admin/problems": { query: PageQuery, answer: list(ProblemRecord) },
   "GET /healthz": {},
   "GET /readyz": {},
   "GET /openapi.json": {},

@@ -59,6 +59,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PUT /settings": OWNERS,
   "DELETE /settings/:key": OWNERS,
   "GET /admin/stats": reading(REVIEWERS),
+  "GET /admin/problems": ADMINS,
   "GET /admins": reading(OWNERS),
   "POST /admins": OWNERS,
   "PATCH /admins/:id": OWNERS,
