@@ -1,13 +1,12 @@
-/** uam approval: applications for access. */
+/** uam approval: applications for access, and requests for more time. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, integer, string } from "@optique/core/valueparser";
-import type { Review } from "../domain/approvals/approvals.ts";
-import { APPROVAL_STATUSES } from "../shared/statuses.ts";
-import type { ApprovalRow } from "../store/schema.ts";
+import type { ApplicationFilter, Review } from "../domain/approvals/approvals.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/statuses.ts";
 import { daysOption, jsonFlag, pageOptions, textOption } from "./arguments.ts";
 import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
@@ -23,11 +22,16 @@ const list = command(
           description: message`Only applications with this status.`,
         }),
       ),
+      kind: optional(
+        option("--kind", choice(APPROVAL_KINDS, { metavar: "KIND" }), {
+          description: message`Only applications for access, or only requests for more time (extension).`,
+        }),
+      ),
       json: jsonFlag(),
     }),
     (input) => runList(input),
   ),
-  { brief: message`List applications, newest first.` },
+  { brief: message`List applications and requests for more time, newest first.` },
 );
 
 const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
@@ -40,15 +44,21 @@ const approve = command(
     object({
       id,
       reason: textOption("--reason", "TEXT", message`A note on the decision, kept with the application.`),
-      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
-      noUser: option("--no-user", { description: message`Approve without creating the user.` }),
+      ttlDays: daysOption(
+        "--ttl-days",
+        message`Days until the account expires, policy.default_ttl by default; or by how many it is extended, by default those asked for.`,
+      ),
+      noUser: option("--no-user", {
+        description: message`Approve an application for access without creating the user.`,
+      }),
       json: jsonFlag(),
     }),
-    ({ id, json, noUser, ...review }) => runReview(id, { ...review, approve: true, createUser: !noUser }, json),
+    ({ id, json, noUser, ...review }) =>
+      runReview(id, { ...review, approve: true, ...(noUser ? { createUser: false } : {}) }, json),
   ),
   {
-    brief: message`Approve an application and create the user.`,
-    description: message`Approves the application, creates the user and the host account, and mails the applicant. If the user cannot be created, the application stays pending.`,
+    brief: message`Approve an application and create the user, or give a user more time.`,
+    description: message`Approves the application, creates the user and the host account, or extends the user who asks for more time, and mails the applicant. If the user cannot be created or extended, the application stays pending.`,
   },
 );
 
@@ -68,7 +78,7 @@ const reject = command(
 );
 
 export const approvalCommand = command("approval", or(list, approve, reject), {
-  brief: message`Review applications for access.`,
+  brief: message`Review applications for access and requests for more time.`,
 });
 
 type ApplicationRecord = ReturnType<typeof import("../server/records.ts").applicationRecord>;
@@ -76,6 +86,7 @@ type ApplicationRecord = ReturnType<typeof import("../server/records.ts").applic
 const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "ID", value: (application) => application.id },
   { header: "USERNAME", value: (application) => application.username },
+  { header: "KIND", value: ({ kind, days }) => (days === null ? kind : `${kind}, ${days}d`) },
   { header: "STATUS", value: (application) => application.status },
   { header: "CREATED", value: (application) => shortTime(application.created_at) },
   { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
@@ -84,8 +95,7 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];
 
-interface ListInput {
-  readonly status: ApprovalRow["status"] | undefined;
+interface ListInput extends ApplicationFilter {
   readonly page: number;
   readonly pageSize: number;
   readonly json: boolean;
@@ -96,7 +106,7 @@ function runList(input: ListInput): Command {
     const { listApplications } = await import("../domain/approvals/approvals.ts");
     const { applicationRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) =>
-      listApplications(context, input.status, input),
+      listApplications(context, input, input),
     );
     const records = items.map(applicationRecord);
     await printPage(environment, COLUMNS, { ...input, total, records });

@@ -11,6 +11,14 @@ export interface HostKey {
   readonly fingerprint: string;
 }
 
+/** A public key by which the host's sshd proves itself to clients. */
+export interface ServerKey {
+  readonly type: string;
+  readonly base64: string;
+  /** `SHA256:…` as `ssh-keygen -l` prints it. */
+  readonly fingerprint: string;
+}
+
 /** Which account is meant; every action on a host checks name, group and uid before it touches anything. */
 export interface AccountRef {
   /** `ext_` and the username. */
@@ -129,6 +137,6 @@ export interface Host {
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
-  /** The host keys that sshd shows to clients, as `ssh-keygen -l` names them: `SHA256:… (ED25519)`. */
-  hostKeys(): Promise<readonly string[]>;
+  /** The host keys that sshd shows to clients, in clients' order of preference; none if none can be read. */
+  hostKeys(): Promise<readonly ServerKey[]>;
 }

@@ -3,11 +3,13 @@
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
-import type { SiteWithKeys } from "../domain/mail/site.ts";
+import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Stats } from "../domain/stats/stats.ts";
+import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import { statusAt } from "../domain/users/find.ts";
+import type { OwnAccount } from "../domain/users/own-account.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -32,11 +34,46 @@ export function userRecord(user: UserRow, now: Date) {
 }
 
 /** What users see of their own account. */
-export function ownRecord(user: UserRow, site: SiteWithKeys, now: Date) {
-  const { id, username, host_account, email, status, expire_at } = userRecord(user, now);
-  const { host, port, hostKeys, contact = "" } = site;
-  const ssh = { host, port, host_keys: [...hostKeys] };
-  return { id, username, host_account, email, status, expire_at, ssh, contact };
+export function ownRecord(account: OwnAccount, now: Date) {
+  const { user, site, serverKeys, request } = account;
+  const record = userRecord(user, now);
+  const { host, port, contact = "" } = site;
+  return {
+    id: record.id,
+    username: record.username,
+    host_account: record.host_account,
+    email: record.email,
+    supervisor: record.supervisor,
+    purpose: record.purpose,
+    status: record.status,
+    expire_at: record.expire_at,
+    created_at: record.created_at,
+    ends: endsOf(account, now),
+    ssh: {
+      host,
+      port,
+      host_keys: serverKeys.map(shownServerKey),
+      command: sshCommand(site, user.username),
+      config: sshConfig(site, user.username),
+      known_hosts: [...knownHostsLines(site, serverKeys)],
+    },
+    contact,
+    extension: request === undefined ? null : requestRecord(request),
+  };
+}
+
+/** When logins end or ended, and why. */
+function endsOf({ user, removedAt }: OwnAccount, now: Date) {
+  const status = statusAt(user, now);
+  const reason = status === "active" ? ("expiry" as const) : status;
+  const at = status === "disabled" ? (user.disabledAt ?? user.updatedAt) : user.expireAt;
+  return { at: formatTimestamp(at), reason, removed_at: formatTimestamp(removedAt) };
+}
+
+/** What users see of their own request for more time. */
+function requestRecord({ id, status, days, createdAt, reviewedAt, reason }: ApprovalRow) {
+  const times = { created_at: formatTimestamp(createdAt), reviewed_at: time(reviewedAt) };
+  return { id, status, days: days ?? 0, ...times, reason };
 }
 
 export function keyRecord(key: KeyRow) {
@@ -56,6 +93,9 @@ export function keyRecord(key: KeyRow) {
 export function applicationRecord(application: ApprovalRow) {
   return {
     id: application.id,
+    kind: application.kind,
+    user_id: application.userId,
+    days: application.days,
     username: application.username,
     email: application.email,
     supervisor: application.supervisor,

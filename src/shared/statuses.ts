@@ -3,6 +3,8 @@
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
+/** What is applied for: an account, or more time for one. */
+export const APPROVAL_KINDS = ["access", "extension"] as const;
 /** What is taken away: access for now, the account for good, one key. */
 export const CLOSING_KINDS = ["shut", "remove", "revoke"] as const;
 

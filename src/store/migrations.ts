@@ -14,6 +14,7 @@ import state from "../../drizzle/0010_state.sql" with { type: "text" };
 import auditFloor from "../../drizzle/0011_audit_floor.sql" with { type: "text" };
 import dropCounters from "../../drizzle/0012_drop_counters.sql" with { type: "text" };
 import adminRoles from "../../drizzle/0013_admin_roles.sql" with { type: "text" };
+import requestsForTime from "../../drizzle/0014_requests_for_time.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0011_audit_floor", sql: auditFloor },
   { name: "0012_drop_counters", sql: dropCounters },
   { name: "0013_admin_roles", sql: adminRoles },
+  { name: "0014_requests_for_time", sql: requestsForTime },
 ];

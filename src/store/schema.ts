@@ -5,7 +5,14 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { ACTOR_TYPES, APPROVAL_STATUSES, CLOSING_KINDS, KEY_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import {
+  ACTOR_TYPES,
+  APPROVAL_KINDS,
+  APPROVAL_STATUSES,
+  CLOSING_KINDS,
+  KEY_STATUSES,
+  USER_STATUSES,
+} from "../shared/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
 /** External users. A row goes when the user is deleted. */
@@ -118,14 +125,23 @@ export const sshKeys = pgTable(
   ],
 );
 
-/** Access applications. Any number may be pending for one username: whoever applies first must not keep it from its owner. */
+/**
+ * Applications for access, and users' requests for more time. Any number of applications may be pending for one username:
+ * whoever applies first must not keep it from its owner. Of a user's requests one is pending at a time.
+ */
 export const approvals = pgTable(
   "approvals",
   {
     id: id(),
+    kind: text({ enum: APPROVAL_KINDS }).notNull().default("access"),
+    /** Who asks for more time; stays when the user is gone. */
+    userId: bigint({ mode: "number" }),
+    /** How many days more they ask for. */
+    days: integer(),
     username: text().notNull(),
     email: text().notNull(),
     supervisor: text().notNull().default(""),
+    /** What for; of a request for more time, why. */
     purpose: text().notNull().default(""),
     status: text({ enum: APPROVAL_STATUSES }).notNull().default("pending"),
     reason: text().notNull().default(""),
@@ -135,7 +151,16 @@ export const approvals = pgTable(
   },
   (t) => [
     check("approvals_status", sql`${t.status} in ('pending', 'approved', 'rejected')`),
+    check(
+      "approvals_kind",
+      sql`case ${t.kind} when 'access' then ${t.userId} is null and ${t.days} is null
+        when 'extension' then ${t.userId} is not null and ${t.days} is not null else false end`,
+    ),
     index("approvals_status_id").on(t.status, t.id),
+    index("approvals_user_id").on(t.userId, t.id).where(sql`${t.kind} = 'extension'`),
+    uniqueIndex("approvals_pending_extension")
+      .on(t.userId)
+      .where(sql`${t.kind} = 'extension' and ${t.status} = 'pending'`),
   ],
 );
 

@@ -8,6 +8,8 @@ import { eq } from "drizzle-orm";
 import { writeNewFile } from "../../src/cli/audit-export.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { requestExtension } from "../../src/domain/approvals/extensions.ts";
+import type { Context } from "../../src/domain/operation/context.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
@@ -26,20 +28,38 @@ afterAll(() => cli.close());
 
 /** Applies as anyone can over HTTP. */
 async function apply(username: string): Promise<void> {
+  await asServed({ type: "anonymous", name: "anonymous", ip: "" }, async (context) => {
+    await submitApplication(context, { username, email: `${username}@example.org` });
+    // As stored by a version that did not refuse it yet.
+    await context.db.update(approvals).set({ purpose: "\u202etest" }).where(eq(approvals.username, "cem"));
+  });
+}
+
+/** Asks for more time as a user can over HTTP. */
+async function ask(username: string, days: number): Promise<number> {
+  const { id } = await cli.json(["user", "show", username]);
+  return await asServed({ type: "user", name: username, ip: "" }, async (context) => {
+    return (await requestExtension(context, id, { days, reason: "More tests" })).id;
+  });
+}
+
+async function asServed<T>(actor: Context["actor"], work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig(cli.variables, { isRoot: false, currentDirectory: "/" });
   const { services, close } = await openServices(config, silentLog, { lifetime: "command", machine: bunRuntime });
-  const context = { ...services, actor: { type: "anonymous", name: "anonymous", ip: "" }, requestId: "" } as const;
-  await submitApplication(context, { username, email: `${username}@example.org` });
-  // As stored by a version that did not refuse it yet.
-  await services.db.update(approvals).set({ purpose: "\u202etest" }).where(eq(approvals.username, "cem"));
-  await close();
+  try {
+    return await work({ ...services, actor, requestId: "" });
+  } finally {
+    await close();
+  }
 }
 
 describe("uam approval", () => {
   test("list shows applications, newest first, by state", async () => {
     const { code, stdout } = await cli.run(["approval", "list", "--status", "pending"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ID {2}USERNAME {2}STATUS {3}CREATED +EMAIL +SUPERVISOR {2}PURPOSE +REVIEWED BY\n3 {3}cem/);
+    expect(stdout).toMatch(
+      /^ID {2}USERNAME {2}KIND {4}STATUS {3}CREATED +EMAIL +SUPERVISOR {2}PURPOSE +REVIEWED BY\n3 {3}cem {7}access/,
+    );
     expect(stdout).toContain("\\u202etest");
     expect((await cli.json(["approval", "list", "--status", "rejected"])).total).toBe(0);
   });
@@ -66,6 +86,30 @@ describe("uam approval", () => {
     const { stdout } = await cli.run(["approval", "reject", "3", "--reason", "Not known here."]);
     expect(stdout).toMatch(/^status +rejected$/m);
     expect(stdout).toMatch(/^reason +Not known here\.$/m);
+  });
+});
+
+describe("uam approval, of requests for more time", () => {
+  test("list --kind shows them with their days, approve extends by those or by --ttl-days", async () => {
+    const before = await cli.json(["user", "show", "ann"]);
+    const first = await ask("ann", 20);
+    const { stdout } = await cli.run(["approval", "list", "--kind", "extension"]);
+    expect(stdout).toMatch(new RegExp(`^ID .*\\n${first} +ann +extension, 20d +pending +`));
+    expect((await cli.json(["approval", "list", "--kind", "access", "--status", "pending"])).total).toBe(0);
+    const noUser = await cli.run(["approval", "approve", String(first), "--no-user"]);
+    expect([noUser.code, noUser.stderr]).toEqual([1, expect.stringContaining("creates no user")]);
+    expect(await cli.json(["approval", "approve", String(first)])).toMatchObject({
+      kind: "extension",
+      status: "approved",
+      reviewed_by: "olga",
+    });
+    const second = await ask("ann", 20);
+    await cli.json(["approval", "approve", String(second), "--ttl-days", "5"]);
+    const { expire_at } = await cli.json(["user", "show", "ann"]);
+    expect(Date.parse(expire_at) - Date.parse(before.expire_at)).toBe(25 * 86_400_000);
+    const third = await ask("ann", 1);
+    const rejected = await cli.run(["approval", "reject", String(third), "--reason", "Enough."]);
+    expect(rejected.stdout).toMatch(/^status +rejected$/m);
   });
 });
 

@@ -167,6 +167,19 @@ describeOnHost("closings through the service", () => {
       expect([existsSync(subject.home), spawnSync("id", [subject.account]).status]).toEqual([false, 1]);
     });
 
+    test("a user's own lock: sessions on the host and with the service end, and the keys are out", async () => {
+      const subject = await prepared("open sessions");
+      expect(await admitted(subject)).toEqual([true, true]);
+      const answer = await lane.call("POST", "/me/lock", subject.session);
+      expect([answer?.status, answer?.body]).toEqual([200, { data: { status: "disabled" } }]);
+      expect(await status(subject)).toBe("disabled");
+      expect((await lane.call("GET", "/me", subject.session))?.status).toBe(401);
+      // One that has ended may wait for a parent that collects it.
+      const running = spawnSync("ps", ["-u", subject.account, "-o", "stat="], { encoding: "utf8" }).stdout;
+      expect(running.split("\n").filter((state) => !/^(Z|$)/.test(state))).toEqual([]);
+      await isOut(subject);
+    });
+
     test("7: the only key comes back after it was revoked", async () => {
       const subject = await prepared("a crontab that puts keys back", 1);
       expect(await revoke(subject)).toEqual([200, ""]);

@@ -90,5 +90,9 @@ export const CLOSINGS: Readonly<Record<string, Closing>> = {
   "revoke the only key": { takes: "all", keys: 1, leaves: "open", ask: revoke },
   expiry: { takes: "all", keys: 2, leaves: "shut", ask: overdue(0) },
   recycling: { takes: "all", keys: 2, leaves: "nothing", ask: overdue(60) },
+  "the user's own lock": {
+    ...{ takes: "all", keys: 2, leaves: "shut" },
+    ask: async (lane, subject) => answerOf(await lane.call("POST", "/me/lock", subject.session), subject),
+  },
   "uam lock": { takes: "all", keys: 2, leaves: "shut", ask: lock },
 };

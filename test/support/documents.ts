@@ -22,7 +22,21 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/administration.md": [
     ...(["here", "here", "here", "here", "here", "here"] as const),
     { by: "test/debian/key-place.ts" },
-    ...(["here", "here", "here", "here", "here", "here", "here", "here", "here", "here", "here"] as const),
+    ...([
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+      "here",
+    ] as const),
     { by: "test/cli/rebuild.host.test.ts" },
     ...(["here", "here"] as const),
   ],
@@ -43,7 +57,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
       not: "it would change this host's sudo; test/install/sudoers.test.ts has visudo check the file, test/debian/sudo.ts uses it",
     },
   ],
-  "docs/user-guide.md": ["here", "here", "here", "here", { by: "test/host/first-light.host.test.ts" }, "here"],
+  "docs/user-guide.md": ["here", "here", "here", "here", { by: "test/host/first-light.host.test.ts" }, "here", "here"],
 };
 
 /** Every Markdown document of the project's root and of docs/, by its path. */

@@ -36,6 +36,9 @@ export interface FakeHost extends Host {
   readonly drifts: Awaited<ReturnType<Host["reconcile"]>>[number][];
 }
 
+/** Of no host. */
+const SERVER_KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeN";
+
 /** Each change takes up to `pause` milliseconds. */
 export function createFakeHost(pause = 3): FakeHost {
   const accounts = new Map<string, FakeAccount>();
@@ -137,7 +140,7 @@ export function createFakeHost(pause = 3): FakeHost {
       return { refused: true, owed: [] };
     },
     reconcile: async () => drifts.splice(0),
-    hostKeys: async () => [`SHA256:${"h".repeat(43)} (ED25519)`],
+    hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
   };
 }
 

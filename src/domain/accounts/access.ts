@@ -5,6 +5,7 @@ import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { pipelined } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
+import { rejectRequestOf } from "../approvals/withdrawal.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
@@ -57,6 +58,8 @@ export interface ClosingRequest {
   readonly action?: AuditAction;
   /** The note of an earlier attempt that this one continues. */
   readonly note?: number;
+  /** Whether the caller mails the user; by default, the user is told that they are disabled. */
+  readonly mailed?: boolean;
 }
 
 /**
@@ -66,14 +69,14 @@ export interface ClosingRequest {
 export async function disableAccess(
   op: ClosingOperation,
   user: User,
-  { at = op.context.clock.now(), action = "user.disable", note }: ClosingRequest = {},
+  { at = op.context.clock.now(), action = "user.disable", note, mailed = false }: ClosingRequest = {},
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
   op.begun(unfinished(user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
   const closing = await shutOnHost(op, disabled);
-  if (status === "disabled") await tellDisabled(op, disabled);
+  if (status === "disabled" && !mailed) await tellDisabled(op, disabled);
   return await settle(op, disabled, id, closing);
 }
 
@@ -107,6 +110,7 @@ export async function removeAccess(
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
     await forgetClosings(op.tx, user.id);
+    await rejectRequestOf(op, user.id);
     await tellDeleted(op, user);
     return { user, ...closing };
   }
@@ -124,7 +128,8 @@ export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refu
   return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 
-function unfinished({ username }: User): string {
+/** What the caller is told if the database fails while the user's access is being taken away. */
+export function unfinished({ username }: User): string {
   return `The access of ${username} is being taken away, but the database failed before this could be recorded. It will not be given back: the change is finished and recorded once the database is available.`;
 }
 

@@ -1,6 +1,9 @@
-/** Access applications: anyone submits one, administrators review it, and approving it creates the user. */
+/**
+ * Access applications: anyone submits one, administrators review it, and approving it creates the user. Requests for more time
+ * (extensions.ts) are reviewed and listed with them.
+ */
 
-import { count, desc, eq } from "drizzle-orm";
+import { and, count, desc, eq } from "drizzle-orm";
 import { HOUR } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
@@ -16,8 +19,10 @@ import {
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { lockUserIfStored } from "../users/find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
+import { settleRequest } from "./extensions.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
 
 export interface NewApplication {
@@ -33,12 +38,18 @@ export interface Review {
   readonly reason?: string | undefined;
   /** False: approve only, without creating the user. */
   readonly createUser?: boolean | undefined;
-  /** Whole days; 0 or absent means `policy.default_ttl`. */
+  /** Whole days; 0 or absent means `policy.default_ttl`, or the days that a request for more time asks for. */
   readonly ttlDays?: number | undefined;
 }
 
+/** What a list of applications is narrowed to. */
+export interface ApplicationFilter {
+  readonly status?: ApprovalRow["status"] | undefined;
+  readonly kind?: ApprovalRow["kind"] | undefined;
+}
+
 const MAX_REASON = 1000;
-/** Applications that may be pending at once, because anybody can submit them. */
+/** Applications for access that may be pending at once, because anybody can submit them. */
 const MAX_PENDING = 200;
 
 /**
@@ -70,14 +81,19 @@ export function submitApplication(context: Context, input: NewApplication): Prom
 /**
  * Approves or rejects a pending application, and mails the outcome to the applicant. Approving creates the user and the host
  * account in the same operation; if that fails, the application stays pending, and what is thrown is `conflict` or
- * `invalid` with the reason. Throws `conflict` for one that was already reviewed.
+ * `invalid` with the reason. Approving a request for more time extends the user likewise, and throws what `extendUser` does.
+ * Throws `conflict` for one that was already reviewed.
  */
 export async function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
   const known = await findApplication(context.db, id);
   const detail = { application: id, approve: review.approve, ...(known && { username: known.username }) };
-  return await audited(context, { action: "approval.review", detail }, async (op) => {
+  const about = known?.userId == null ? {} : { subjectId: known.userId };
+  return await audited(context, { action: "approval.review", detail, ...about }, async (op) => {
     const reason = parseText("reason", review.reason ?? "", MAX_REASON);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
+    requireFitting(known, review);
+    // The user's row before the request's, as where the user is deleted.
+    const owner = known?.userId == null ? undefined : await lockUserIfStored(op.tx, known.userId);
     const pending = await lockPending(op, id);
     const [reviewed] = await op.tx
       .update(approvals)
@@ -91,7 +107,8 @@ export async function reviewApplication(context: Context, id: number, review: Re
       .returning();
     if (reviewed === undefined) throw new Error("a locked application's row is gone");
     op.record({ detail: { outcome: reviewed.status } });
-    if (review.approve && review.createUser !== false) {
+    if (pending.kind === "extension") await settleRequest(op, reviewed, owner, review.ttlDays);
+    else if (review.approve && review.createUser !== false) {
       const user = await createApplicant(op, pending, review.ttlDays);
       op.record({ subjectId: user.id });
     } else {
@@ -101,13 +118,16 @@ export async function reviewApplication(context: Context, id: number, review: Re
   });
 }
 
-/** One page of applications, newest first. */
+/** One page of applications and requests for more time, newest first. */
 export async function listApplications(
   context: Context,
-  status: ApprovalRow["status"] | undefined,
+  { status, kind }: ApplicationFilter,
   page: Page,
 ): Promise<Paged<ApprovalRow>> {
-  const where = status === undefined ? undefined : eq(approvals.status, status);
+  const where = and(
+    status === undefined ? undefined : eq(approvals.status, status),
+    kind === undefined ? undefined : eq(approvals.kind, kind),
+  );
   return await context.db.transaction(
     async (tx) => {
       const [row] = await tx.select({ total: count() }).from(approvals).where(where).execute();
@@ -126,11 +146,17 @@ export async function listApplications(
 
 /** Throws `limited` while the maximum is pending. Nobody else adds one while the notice is locked. */
 async function requireRoom(tx: Transaction): Promise<void> {
-  const pending = await tx.$count(approvals, eq(approvals.status, "pending"));
+  const pending = await tx.$count(approvals, and(eq(approvals.status, "pending"), eq(approvals.kind, "access")));
   if (pending < MAX_PENDING) return;
   throw new UamError("limited", "Too many applications are waiting for a decision; try again in an hour", {
     retryAfter: HOUR / 1000,
   });
+}
+
+/** Throws `invalid` for a review that says what a request for more time has no use for. */
+function requireFitting(application: ApprovalRow | undefined, { createUser }: Review): void {
+  if (application?.kind !== "extension" || createUser === undefined || createUser) return;
+  throw new UamError("invalid", "A request for more time creates no user: approve it, or reject it with a reason");
 }
 
 async function findApplication(db: Database, id: number): Promise<ApprovalRow | undefined> {

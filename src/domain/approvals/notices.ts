@@ -1,12 +1,14 @@
-/** Tells the administrators about applications: the first at once, the rest gathered. */
+/** Tells the administrators about applications and requests for more time: the first at once, the rest gathered. */
 
-import { and, asc, count, eq, gt, max } from "drizzle-orm";
+import { and, asc, count, eq, gt, max, sql } from "drizzle-orm";
 import { type Clock, MINUTE } from "../../shared/clock.ts";
 import type { Transaction } from "../../store/client.ts";
-import { applicationNotice, approvals } from "../../store/schema.ts";
+import { type ApprovalRow, applicationNotice, approvals } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
+import type { Letter } from "../mail/letter.ts";
 import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
-import type { Policy, Services } from "../operation/context.ts";
+import { extensionRequested, requestsReceived } from "../mail/request-messages.ts";
+import type { Policy, Services, Site } from "../operation/context.ts";
 
 /** The least time between two mails about applications. */
 const BETWEEN_MAILS = 10 * MINUTE;
@@ -45,19 +47,36 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
   if (waits > 0 && waits <= BETWEEN_MAILS) return;
   const untold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
   const [all] = await tx
-    .select({ total: count(), newest: max(approvals.id) })
+    .select({
+      total: count(),
+      extensions: sql`count(*) filter (where ${approvals.kind} = 'extension')`.mapWith(Number),
+      newest: max(approvals.id),
+    })
     .from(approvals)
     .where(untold);
   if (all === undefined || all.newest === null) return;
   const items = await tx.select().from(approvals).where(untold).orderBy(asc(approvals.id)).limit(SHOWN);
-  const [only] = items;
-  const { site } = context.policy;
-  const message =
-    all.total === 1 && only !== undefined
-      ? applicationReceived(site, only)
-      : applicationsReceived(site, { total: all.total, items });
+  const message = noticeOf(context.policy.site, { ...all, items });
   await tellAdministrators(op, message, `applications:${all.newest}`);
   await tx.update(applicationNotice).set({ applicationId: all.newest, mailedAt: now });
+}
+
+interface Untold {
+  readonly total: number;
+  /** How many of them ask for more time. */
+  readonly extensions: number;
+  /** The first of them. */
+  readonly items: readonly ApprovalRow[];
+}
+
+function noticeOf(site: Site, { total, extensions, items }: Untold): Letter {
+  const [only] = items;
+  if (total === 1 && only !== undefined) {
+    return only.kind === "extension" ? extensionRequested(site, only) : applicationReceived(site, only);
+  }
+  return extensions === 0
+    ? applicationsReceived(site, { total, items })
+    : requestsReceived(site, { total, extensions, items });
 }
 
 /** Tells the administrators about applications that came within ten minutes of a mail, once those minutes are over. */

@@ -11,6 +11,7 @@ import { requireText } from "../../shared/text.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { otpCodes } from "../../store/schema-auth.ts";
+import { closingsOf } from "../accounts/closings.ts";
 import { oneTimeCode } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
@@ -130,9 +131,9 @@ async function entryAbout(
   return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
-/** Voids the pending code, if there is one: the address it went to is no longer the user's. */
-export async function voidCode(tx: Transaction, username: string): Promise<void> {
-  await tx.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
+/** Voids the pending code, if there is one; waits for a login with it that is under way. */
+export async function voidCode(db: Database | Transaction, username: string): Promise<void> {
+  await db.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
 }
 
 /** Deletes codes that have expired. */
@@ -246,6 +247,8 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
   if (used === undefined || user === undefined || !mayLogIn(user, op.context.clock.now())) {
     throw wrongCode();
   }
+  // Whose access is being taken away gets no session either, although they are not stored as disabled yet.
+  if ((await closingsOf(op.tx, user.id)).some(({ kind }) => kind !== "revoke")) throw wrongCode();
   return user;
 }
 

@@ -9,6 +9,7 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
 import { lockUserIfStored, type User } from "../users/find.ts";
+import { lockAccess } from "../users/own-lock.ts";
 import { removedDetail } from "../users/users.ts";
 
 /**
@@ -60,16 +61,21 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
     }
     case "shut": {
-      const cutShort = noted.action === "user.disable";
-      const closed = cutShort
-        ? await disableAccess(op, user, { note: noted.id, at: noted.begunAt })
-        : await shutAccess(op, user, noted.id);
+      const cutShort = noted.action !== "";
+      const closed = await shut(op, user, noted);
       op.record({ detail: { status: closed.user.status } });
       if (!cutShort) op.record({ detail: { found: noted.problem, done: "what was left of taking access away" } });
       if (cutShort && closed.owed.length > 0) op.refuse(closed.owed.join(". "));
       return cutShort ? [] : stillOwed(op, closed);
     }
   }
+}
+
+async function shut(op: ClosingOperation, user: User, { id: note, action, begunAt: at }: Closing): Promise<Closed> {
+  if (action === "") return await shutAccess(op, user, note);
+  return action === "user.lock"
+    ? await lockAccess(op, user, { note, at })
+    : await disableAccess(op, user, { note, at });
 }
 
 /** What failed again is in the note; the audit log does not repeat it. */

@@ -1,5 +1,6 @@
 /** What a mail that says how to connect knows about the host, beyond the configuration. */
 
+import type { ServerKey } from "../../protocol/host.ts";
 import type { Services, Site } from "../operation/context.ts";
 
 export interface SiteWithKeys extends Site {
@@ -9,11 +10,21 @@ export interface SiteWithKeys extends Site {
 
 /** Never throws: a mail without fingerprints is better than none. */
 export async function siteWithKeys(services: Pick<Services, "policy" | "host" | "log">): Promise<SiteWithKeys> {
-  const { policy, host, log } = services;
+  return { ...services.policy.site, hostKeys: (await knownServerKeys(services)).map(shownServerKey) };
+}
+
+/** The host's keys; none where they cannot be read, which is logged. */
+export async function knownServerKeys({ host, log }: Pick<Services, "host" | "log">): Promise<readonly ServerKey[]> {
   try {
-    return { ...policy.site, hostKeys: await host.hostKeys() };
+    return await host.hostKeys();
   } catch (error) {
-    log.warn("the host keys cannot be read, so mails do not name them", { error });
-    return { ...policy.site, hostKeys: [] };
+    log.warn("the host keys cannot be read, so nobody is told them", { error });
+    return [];
   }
+}
+
+/** The key as `ssh-keygen -l` and a client's first prompt show it: `SHA256:… (ED25519)`. */
+export function shownServerKey({ type, fingerprint }: ServerKey): string {
+  const name = type.startsWith("ecdsa-") ? "ECDSA" : type.replace(/^ssh-/, "").toUpperCase();
+  return `${fingerprint} (${name})`;
 }

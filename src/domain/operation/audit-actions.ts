@@ -22,6 +22,8 @@ export const RESOURCE_TYPE_OF = {
   "user.enable": "user",
   "user.extend": "user",
   "user.delete": "user",
+  "user.lock": "user",
+  "extension.request": "user",
   "key.create": "ssh_key",
   "key.rename": "ssh_key",
   "key.revoke": "ssh_key",

@@ -1,7 +1,8 @@
-/** The keys by which the host's sshd proves itself, as fingerprints: only their public halves are read. */
+/** The keys by which the host's sshd proves itself: only their public halves are read. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import type { ServerKey } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
@@ -11,11 +12,7 @@ import { settingsCommand } from "./sshd.ts";
 type Run = (argv: readonly string[]) => Promise<CommandResult>;
 
 /** What clients prefer comes first (HostKeyAlgorithms in ssh_config(5)); other types are not shown. */
-const TYPES: readonly { readonly type: RegExp; readonly name: string }[] = [
-  { type: /^ssh-ed25519$/, name: "ED25519" },
-  { type: /^ecdsa-sha2-nistp\d+$/, name: "ECDSA" },
-  { type: /^ssh-rsa$/, name: "RSA" },
-];
+const TYPES = [/^ssh-ed25519$/, /^ecdsa-sha2-nistp\d+$/, /^ssh-rsa$/];
 const DIRECTORY = "/etc/ssh";
 /** Any name of an account of ours will do: the host keys do not depend on who connects. */
 const ANYBODY = hostAccountOf("a");
@@ -24,14 +21,14 @@ const ANYBODY = hostAccountOf("a");
 const REMEMBERED = 10 * MINUTE;
 
 /**
- * Reads the fingerprints as `ssh-keygen -l` and a client's first prompt show them, `SHA256:… (ED25519)`; none if none
- * can be read. `run` asks sshd, which answers only root; if it does not answer, its default files are read.
+ * Reads the public keys, in clients' order of preference; none if none can be read. `run` asks sshd, which answers only
+ * root; if it does not answer, its default files are read.
  */
 export function createHostKeys(
   tools: HostSettings["tools"],
   run: Run = runCommand,
   directory = DIRECTORY,
-): () => Promise<readonly string[]> {
+): () => Promise<readonly ServerKey[]> {
   let asked = Number.NEGATIVE_INFINITY;
   let files: Promise<readonly string[]> = Promise.resolve([]);
   return async () => {
@@ -39,10 +36,8 @@ export function createHostKeys(
       asked = performance.now();
       files = filesOf(tools, run, directory);
     }
-    const keys = await Promise.all((await files).map(readPublicKey));
-    return TYPES.flatMap(({ type, name }) =>
-      keys.flatMap((key) => (key !== undefined && type.test(key.type) ? [`${key.fingerprint} (${name})`] : [])),
-    );
+    const keys = (await Promise.all((await files).map(readPublicKey))).filter((key) => key !== undefined);
+    return TYPES.flatMap((type) => keys.filter((key) => type.test(key.type)));
   };
 }
 
@@ -62,12 +57,10 @@ async function filesInForce(tools: HostSettings["tools"], run: Run): Promise<rea
   return [...result.stdout.matchAll(/^hostkey (\/.+)$/gm)].map(([, path = ""]) => `${path.replace(/\.pub$/, "")}.pub`);
 }
 
-async function readPublicKey(
-  path: string,
-): Promise<{ readonly type: string; readonly fingerprint: string } | undefined> {
+async function readPublicKey(path: string): Promise<ServerKey | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
   const [, type = "", base64 = ""] = /^\s*([a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text) ?? [];
   if (base64 === "") return undefined;
   const hash = createHash("sha256").update(Buffer.from(base64, "base64")).digest("base64");
-  return { type, fingerprint: `SHA256:${hash.replace(/=+$/, "")}` };
+  return { type, base64, fingerprint: `SHA256:${hash.replace(/=+$/, "")}` };
 }

@@ -40,7 +40,7 @@ function reviewRoutes(web: Web) {
       "/",
       async ({ context, query }) => {
         const page = { page: query.page, pageSize: query.page_size };
-        const { total, items } = await listApplications(context, query.status, page);
+        const { total, items } = await listApplications(context, query, page);
         return { data: { total, items: items.map(applicationRecord) } };
       },
       {
@@ -48,7 +48,7 @@ function reviewRoutes(web: Web) {
         response: responses(paged(ApplicationRecord), 400, 401, 403),
         detail: {
           operationId: "listApplications",
-          summary: "List access applications",
+          summary: "List applications and requests for more time",
           description: "Newest first.",
         },
       },
@@ -69,7 +69,7 @@ function reviewRoutes(web: Web) {
           operationId: "reviewApplication",
           summary: "Approve or reject an application",
           description:
-            "Approving creates the user; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
+            "Approving creates the user, or extends the one who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
         },
       },
     );

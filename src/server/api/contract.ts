@@ -5,13 +5,28 @@
 
 import * as v from "valibot";
 import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
-import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "./schemas/approvals.ts";
+import {
+  ApplicationRecord,
+  ApplicationReview,
+  ApprovalQuery,
+  ExtensionRequest,
+  NewApplication,
+} from "./schemas/approvals.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
-import { CreatedUser, Extension, NewUser, OwnRecord, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
+import {
+  CreatedUser,
+  Extension,
+  Locked,
+  NewUser,
+  OwnRecord,
+  UserChanges,
+  UserQuery,
+  UserRecord,
+} from "./schemas/users.ts";
 import { expiry, PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */
@@ -35,6 +50,8 @@ export const CONTRACT = {
   "DELETE /users/:id": { answer: status("deleted") },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "GET /me": { answer: OwnRecord },
+  "POST /me/lock": { answer: Locked },
+  "POST /me/extension": { body: ExtensionRequest, answer: ApplicationRecord },
   "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "POST /me/keys": { body: NewKey, answer: KeyRecord },
   "PATCH /me/keys/:id": { body: KeyName, answer: KeyRecord },

@@ -1,16 +1,19 @@
-/** /me: what external users see of their account, what they do with their own keys, and their own audit trail. */
+/** /me: what external users see of their account and do with it and with their own keys, and their own audit trail. */
 
 import { Elysia } from "elysia";
+import { requestExtension } from "../../domain/approvals/extensions.ts";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
-import { siteWithKeys } from "../../domain/mail/site.ts";
-import { findUser } from "../../domain/users/find.ts";
+import { statusAt } from "../../domain/users/find.ts";
+import { getOwnAccount } from "../../domain/users/own-account.ts";
+import { lockOwnAccount } from "../../domain/users/own-lock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { auditRecord, keyRecord, ownRecord } from "../records.ts";
-import { jsonBody, requireSession } from "./elysia.ts";
+import { applicationRecord, auditRecord, keyRecord, ownRecord } from "../records.ts";
+import { jsonBody, requireSession, setSessionCookie } from "./elysia.ts";
+import { ApplicationRecord, ExtensionRequest } from "./schemas/approvals.ts";
 import { AuditRecord } from "./schemas/audit.ts";
 import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
-import { OwnRecord } from "./schemas/users.ts";
+import { Locked, OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -27,16 +30,66 @@ export function meRoutes(web: Web) {
     .get(
       "/",
       async ({ context, session }) => {
-        const user = await findUser(context.db, session.principal.id);
-        if (user === undefined) throw deleted();
-        return { data: ownRecord(user, await siteWithKeys(context), context.clock.now()) };
+        const account = await getOwnAccount(context, session.principal.id);
+        return { data: ownRecord(account, context.clock.now()) };
       },
       {
         response: responses(data(OwnRecord), 401, 403),
         detail: {
           operationId: "getOwnAccount",
           summary: "Read your own account, and how to connect to it",
-          description: "Where to connect with ssh, by which keys the host is known, until when, and whom to ask.",
+          description:
+            "Where to connect with ssh, as a command and as texts for ~/.ssh/config and ~/.ssh/known_hosts; until when, whom to ask, and what became of a request for more time.",
+        },
+      },
+    )
+    .post(
+      "/lock",
+      async ({ context, session, cookie }) => {
+        const user = await lockOwnAccount(context, session.principal.id);
+        setSessionCookie(web, cookie, undefined);
+        const isExpired = statusAt(user, context.clock.now()) === "expired";
+        return { data: { status: isExpired ? ("expired" as const) : ("disabled" as const) } };
+      },
+      {
+        response: responses(data(Locked), 401, 403, 404, 409),
+        detail: {
+          operationId: "lockOwnAccount",
+          summary: "Shut your own account: this was not me",
+          description:
+            "As when an administrator disables it: no key opens it, and what runs in it ends. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
+          responses: {
+            200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
+            409: { description: "Final: disabled already, or being deleted" },
+            500: {
+              description:
+                "The host could not do all of it. The message says what holds; what is left is tried again until it is done. Your sessions have ended all the same",
+            },
+          },
+        },
+      },
+    )
+    .post(
+      "/extension",
+      async ({ context, session, body, status }) => {
+        const application = await requestExtension(context, session.principal.id, body);
+        return status(201, { data: applicationRecord(application) });
+      },
+      {
+        parse,
+        body: ExtensionRequest,
+        response: created(data(ApplicationRecord), 400, 401, 403, 404, 409),
+        detail: {
+          operationId: "requestExtension",
+          summary: "Ask for more time",
+          description:
+            "Administrators review it as they do applications; the outcome comes by e-mail. Accounts that are active may ask, and expired ones until they are deleted. The reason is kept as `purpose`; `reason` is the reviewer's.",
+          responses: {
+            409: {
+              description:
+                "A request of yours is pending; or, which is final, the account is disabled or being deleted, or its recycle period is over",
+            },
+          },
         },
       },
     )

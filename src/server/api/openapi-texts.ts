@@ -6,8 +6,8 @@ import type { Permission } from "./request.ts";
 export const TAGS = {
   auth: "Logging in and out",
   users: "External users, for administrators",
-  me: "External users: their own keys and audit trail",
-  approvals: "Applications for access",
+  me: "External users: their own account, keys and audit trail",
+  approvals: "Applications for access, and requests for more time",
   audit: "The audit log, for administrators",
   settings: "Durations that override the configuration, for administrators",
   admin: "The dashboard, for administrators",

@@ -18,6 +18,7 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
   ["POST", /\/users\/(\d+)\/extend$/, "user.extend"],
   ["POST", /\/me\/keys$/, "key.create"],
   ["PATCH", /\/me\/keys\/(\d+)$/, "key.rename"],
+  ["POST", /\/me\/extension$/, "extension.request"],
   ["POST", /\/approvals\/(\d+)\/review$/, "approval.review"],
   ["PUT", /\/settings$/, "settings.update"],
   ["POST", /\/admins$/, "admin.create"],
@@ -67,6 +68,8 @@ async function entryOf({ autocommit }: Context, { action, id, principal }: Refus
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
   if (action === "approval.review") return { action, detail: { application: number } };
   if (action === "auth.admin_password") return { action, detail: { username: principal.username } };
+  const own = { resourceId: String(principal.id), subjectId: principal.id };
+  if (action === "extension.request") return { action, ...own, detail: { username: principal.username } };
   const about = id === undefined ? { action } : { action, resourceId: String(number) };
   if (principal.userType === "user") {
     const owner = id === undefined ? undefined : await findKeyOwner(autocommit, number);

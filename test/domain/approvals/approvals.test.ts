@@ -55,6 +55,9 @@ describe("submitApplication()", () => {
     expect(answer.status).toBe(201);
     expect(answer.body.data).toEqual({
       id: expect.any(Number),
+      kind: "access",
+      user_id: null,
+      days: null,
       username: name,
       email: `${name}@example.org`,
       supervisor: "Ann",

@@ -27,6 +27,13 @@ import {
   keyRemoved,
   oneTimeCode,
 } from "../../../src/domain/mail/messages.ts";
+import {
+  extensionRejected,
+  extensionRequested,
+  lockedByOwner,
+  lockedByYou,
+  requestsReceived,
+} from "../../../src/domain/mail/request-messages.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
 
 const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
@@ -67,8 +74,13 @@ function messagesToUsers(value: string, site = SITE): readonly Letter[] {
     expired(site, user, END),
     keyAdded(site, user, key),
     keyRemoved(site, user, key),
+    lockedByYou(site, user, { at: NOW, from: value, owed: [] }),
+    extensionRejected(site, { username: value, reason: value, expireAt: END }),
+    extensionRejected(site, { username: value, reason: value, expireAt: undefined }),
   ];
 }
+
+const asRequest = <T>(application: T, index: number) => ({ ...application, days: index === 0 ? null : 30 });
 
 /** The same for every message. */
 function everyMessage(value: string): readonly Letter[] {
@@ -84,6 +96,10 @@ function everyMessage(value: string): readonly Letter[] {
     accessOwed(SITE, { username: value, owed: [value, value] }),
     keyCameBack(SITE, { username: value, disabled: false }),
     keyCameBack(SITE, { username: value, disabled: true }),
+    lockedByOwner(SITE, { username: value, email: value }, { at: NOW, from: value, owed: [] }),
+    lockedByOwner(SITE, { username: value, email: value }, { at: NOW, from: "", owed: [value, value] }),
+    extensionRequested(SITE, { ...application, id: 7, days: 30 }),
+    requestsReceived(SITE, { total: 3, extensions: 1, items: [application, application].map(asRequest) }),
   ];
 }
 

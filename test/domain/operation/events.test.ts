@@ -221,6 +221,36 @@ const EVENTS: readonly Event[] = [
     expire_at: time,
   }),
   {
+    action: "user.lock",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await person();
+      return { id: await expectStatus(200, client.call("POST", "/me/lock"), String(id)), known: username };
+    },
+    success: ({ known }) => ({ username: known, status: "disabled" }),
+    fail: async () => {
+      const { id, client } = await person();
+      await admin.call("POST", `/users/${id}/disable`);
+      return expectStatus(409, client.call("POST", "/me/lock"), String(id));
+    },
+    failure: { username: expect.stringMatching(/^event-/), err },
+  },
+  {
+    action: "extension.request",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await person();
+      const { body } = await client.call("POST", "/me/extension", { days: 5, reason: "more tests" });
+      return { id: String(id), known: `${body.data.id} ${username}` };
+    },
+    success: ({ known = "" }) => ({ application: Number(known.split(" ")[0]), username: known.split(" ")[1], days: 5 }),
+    fail: async () => {
+      const { id, client } = await person();
+      return expectStatus(400, client.call("POST", "/me/extension", { days: 366, reason: "more tests" }), String(id));
+    },
+    failure: { username: expect.stringMatching(/^event-/), days: 366, err },
+  },
+  {
     action: "key.create",
     resourceType: "ssh_key",
     succeed: async () => {

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { shownServerKey } from "../../../src/domain/mail/site.ts";
 import { createHostKeys } from "../../../src/host/sshd/host-keys.ts";
+import type { ServerKey } from "../../../src/protocol/host.ts";
 
 let directory: string;
 /** As `ssh-keygen -l` prints them, by type. */
 const shown = new Map<string, string>();
+const stored = new Map<string, ServerKey>();
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "uam-host-keys-"));
@@ -16,17 +19,22 @@ beforeAll(() => {
     const made = spawnSync("ssh-keygen", ["-q", "-t", type, ...options, "-N", "", "-C", "root@host", "-f", path]);
     if (made.status !== 0) throw new Error(String(made.stderr));
     // 256 SHA256:… root@host (ED25519)
-    const [, fingerprint, , name] = spawnSync("ssh-keygen", ["-l", "-f", path]).stdout.toString().trim().split(" ");
+    const [, fingerprint = "", , name] = spawnSync("ssh-keygen", ["-l", "-f", path])
+      .stdout.toString()
+      .trim()
+      .split(" ");
     shown.set(type, `${fingerprint} ${name}`);
+    const [algorithm = "", base64 = ""] = readFileSync(`${path}.pub`, "utf8").split(" ");
+    stored.set(type, { type: algorithm, base64, fingerprint });
   }
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const refuses = async () => ({ exitCode: 255, stdout: "", stderr: "sshd: no hostkeys available -- exiting." });
-const keys = (...types: readonly string[]) => types.map((type) => shown.get(type) ?? "");
+const keys = (...types: readonly string[]) => types.flatMap((type) => stored.get(type) ?? []);
 
 describe("createHostKeys()", () => {
-  test("reads the default files if sshd does not answer, as ssh-keygen shows them, in clients' order of preference", async () => {
+  test("reads the default files if sshd does not answer, in clients' order of preference", async () => {
     expect(await createHostKeys(undefined, refuses, directory)()).toEqual(keys("ed25519", "ecdsa", "rsa"));
   });
 
@@ -38,6 +46,11 @@ describe("createHostKeys()", () => {
     expect(await createHostKeys({ sshdConfig })()).toEqual(keys("ed25519", "rsa"));
     const agent = async () => ({ exitCode: 0, stdout: `hostkey ${directory}/ssh_host_ecdsa_key.pub\n`, stderr: "" });
     expect(await createHostKeys(undefined, agent)()).toEqual(keys("ecdsa"));
+  });
+
+  test("are shown as ssh-keygen shows them", async () => {
+    const read = await createHostKeys(undefined, refuses, directory)();
+    expect(read.map(shownServerKey)).toEqual(["ed25519", "ecdsa", "rsa"].map((type) => shown.get(type) ?? ""));
   });
 
   test("asks sshd once, and reads the keys each time", async () => {

@@ -1,10 +1,15 @@
 /** What users see of their own account: how to connect, until when, and whom to ask. */
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { DAY } from "../../../src/shared/clock.ts";
+import { users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp | undefined;
 afterEach(() => app?.close());
+
+/** The time so many days later. */
+const days = (time: string, count: number) => new Date(Date.parse(time) + count * DAY).toISOString();
 
 describe("GET /me", () => {
   test("names the account, its end, the host with its keys, and whom to ask", async () => {
@@ -17,11 +22,49 @@ describe("GET /me", () => {
       username: "alice",
       host_account: "ext_alice",
       email: "alice@example.org",
+      supervisor: "",
+      purpose: "",
       status: "active",
       expire_at: stored.expire_at,
-      ssh: { host: "ssh.example.org", port: 2222, host_keys: await app.host.hostKeys() },
+      created_at: stored.created_at,
+      ends: { at: stored.expire_at, reason: "expiry", removed_at: days(stored.expire_at, 30) },
+      ssh: {
+        host: "ssh.example.org",
+        port: 2222,
+        host_keys: [`SHA256:${"h".repeat(43)} (ED25519)`],
+        command: "ssh -p 2222 ext_alice@ssh.example.org",
+        config: "Host ssh.example.org\n  HostName ssh.example.org\n  User ext_alice\n  Port 2222",
+        known_hosts: (await app.host.hostKeys()).map(({ base64 }) => `[ssh.example.org]:2222 ssh-ed25519 ${base64}`),
+      },
       contact: "help@example.org",
+      extension: null,
     });
+  });
+
+  test("says when and why logins ended, and when the account is deleted by the setting in force", async () => {
+    app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+    const { id, client } = await app.user("dora");
+    const admin = await app.admin();
+    const ends = async () => (await client.call("GET", "/me")).body.data.ends;
+    const { at } = await ends();
+    await admin.call("PUT", "/settings", { key: "policy.recycle_period", value: "40d" });
+    expect(await ends()).toEqual({ at, reason: "expiry", removed_at: days(at, 40) });
+    app.clock.advance(1000);
+    await admin.call("POST", `/users/${id}/disable`);
+    const since = app.clock.now().toISOString();
+    app.clock.advance(1000);
+    expect(await ends()).toEqual({ at: since, reason: "disabled", removed_at: days(at, 40) });
+    await app.db.update(users).set({ expireAt: app.clock.now() });
+    const now = app.clock.now().toISOString();
+    expect(await ends()).toEqual({ at: now, reason: "expired", removed_at: days(now, 40) });
+  });
+
+  test("names no keys where the host does not give them", async () => {
+    app = await createTestApp();
+    const { client } = await app.user("eve");
+    app.host.hostKeys = () => Promise.reject(new Error("no sshd"));
+    const { ssh } = (await client.call("GET", "/me")).body.data;
+    expect([ssh.host_keys, ssh.known_hosts, ssh.command]).toEqual([[], [], "ssh ext_eve@127.0.0.1"]);
   });
 
   test("reads as the user's state is now, with an empty contact where none is named", async () => {

@@ -39,6 +39,8 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/keys": [200, 400, 401, 403, 404],
   "GET /me": [200, 401, 403],
+  "POST /me/lock": [200, 401, 403, 404, 409],
+  "POST /me/extension": [201, 400, 401, 403, 404, 409],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
@@ -117,14 +119,17 @@ describe("createOpenApiDocument()", () => {
     expect(permission === undefined).toBe(needed === undefined);
     if (permission === undefined || permission === "session") return;
     for (const kind of ["admin", "user"] as const) {
-      expect((await callers[kind].call(method, url, body)).status === 403).toBe(kind !== permission);
+      // It ends the sessions of who calls it.
+      const caller = path === "/me/lock" && kind === "user" ? (await app.user("locker")).client : callers[kind];
+      expect((await caller.call(method, url, body)).status === 403).toBe(kind !== permission);
     }
   });
 
   test.each(operations)("$name takes the body and the page that the route takes", async (entry) => {
     const { method, path, operation } = entry;
     const caller = operation["x-permission"] === "user" ? callers.user : callers.admin;
-    if (entry.name === "POST /auth/logout") return expect(operation.requestBody).toBeUndefined();
+    const endsSessions = ["POST /auth/logout", "POST /me/lock"];
+    if (endsSessions.includes(entry.name)) return expect(operation.requestBody).toBeUndefined();
     if (method !== "GET" && method !== "DELETE") {
       const url = path.replace(/\{\w+\}/g, "999999");
       const { text } = await caller.call(method, url, "x", { "content-type": "text/plain" });
@@ -163,6 +168,8 @@ describe("createOpenApiDocument()", () => {
       ["/users/{id}/enable", "post", 409],
       ["/me/keys", "post", 500],
       ["/me/keys/{id}", "delete", 500],
+      ["/me/lock", "post", 409],
+      ["/me/extension", "post", 409],
     ] as const) {
       expect([path, say(path, method, status)]).toEqual([path, expect.stringMatching(/\bfinal\b/i)]);
     }

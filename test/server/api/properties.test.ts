@@ -117,6 +117,7 @@ describe("queries", () => {
     "page",
     "page_size",
     "status",
+    "kind",
     "supervisor",
     "actor",
     "action",
@@ -379,6 +380,7 @@ describe("bodies", () => {
     "days",
     "approve",
     "reason",
+    "kind",
     "create_user",
     "key",
     "value",
@@ -394,6 +396,23 @@ describe("bodies", () => {
       fc.asyncProperty(fc.constantFrom(...ROUTES), anyBody, async (route, body) => {
         const [method = "", path = ""] = route.split(" ");
         await harmless(() => admin.call(method, path, body));
+      }),
+      RUNS,
+    );
+  });
+
+  test("with any reason and number of days for more time are judged by the limits", async () => {
+    const days = fc.oneof(fc.integer({ min: -1, max: 367 }), fc.double(), fc.jsonValue());
+    await fc.assert(
+      fc.asyncProperty(days, anyText, async (count, reason) => {
+        const { status, body } = await harmless(() => user.call("POST", "/me/extension", { days: count, reason }));
+        const isCount = typeof count === "number" && Number.isInteger(count) && count >= 1 && count <= 365;
+        if (!isCount) expect(status).toBe(400);
+        expect([201, 400]).toContain(status);
+        if (status === 201) {
+          expect(body.data).toMatchObject({ days: count, purpose: reason.normalize("NFC").trim() });
+          await app.db.execute(sql`delete from approvals where kind = 'extension'`);
+        }
       }),
       RUNS,
     );

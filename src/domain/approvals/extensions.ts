@@ -1,0 +1,110 @@
+/** Requests for more time: users make one for their own account, and administrators review it like an application. */
+
+import { and, desc, eq, gt, or } from "drizzle-orm";
+import { DAY, shift } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import { requireText } from "../../shared/text.ts";
+import type { Database } from "../../store/client.ts";
+import { type ApprovalRow, approvals } from "../../store/schema.ts";
+import { closingsOf } from "../accounts/closings.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { extensionRejected } from "../mail/request-messages.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import { readSetting } from "../settings/settings.ts";
+import { isExpired, lockUser, type User } from "../users/find.ts";
+import { MAX_PURPOSE } from "../users/username.ts";
+import { extendUser } from "../users/users.ts";
+import { lockNotice, tellOfApplications } from "./notices.ts";
+
+/** The longest time that may be asked for at once, in days. */
+export const MAX_REQUESTED_DAYS = 365;
+/** A reviewed request is shown to its user for this long. */
+const SHOWN = 30 * DAY;
+
+export interface ExtensionRequest {
+  /** Whole days, 1 to 365. */
+  readonly days: number;
+  /** Required. */
+  readonly reason: string;
+}
+
+/**
+ * Stores the user's request for more time, and tells the administrators. Throws `conflict` while one is pending, for a user
+ * who is disabled or is being shut or deleted, and once the recycle period is over.
+ */
+export function requestExtension(context: Context, userId: number, request: ExtensionRequest): Promise<ApprovalRow> {
+  const about = { resourceId: String(userId), subjectId: userId, detail: { days: request.days } } as const;
+  return audited(context, { action: "extension.request", ...about }, async (op) => {
+    // Of several requests at once one is stored: they wait here for each other.
+    const user = await lockUser(op.tx, userId);
+    const { username, email, supervisor } = user;
+    op.about({ detail: { username } });
+    const days = parseRequestedDays(request.days);
+    const purpose = requireText("reason", request.reason, MAX_PURPOSE);
+    await requireMayAsk(op, user);
+    const notice = await lockNotice(op.tx);
+    const person = { username, email, supervisor, purpose };
+    const [application] = await op.tx
+      .insert(approvals)
+      .values({ kind: "extension", userId, days, ...person, createdAt: context.clock.now() })
+      .returning();
+    if (application === undefined) throw new Error("insert returned no row");
+    await tellOfApplications(op, notice);
+    op.record({ detail: { application: application.id } });
+    return application;
+  });
+}
+
+/** The user's newest request for more time, if it is pending or was reviewed within the last 30 days. */
+export async function findOwnRequest(db: Database, userId: number, now: Date): Promise<ApprovalRow | undefined> {
+  const isShown = or(eq(approvals.status, "pending"), gt(approvals.reviewedAt, shift(now, -SHOWN)));
+  const [newest] = await db
+    .select()
+    .from(approvals)
+    .where(and(eq(approvals.userId, userId), eq(approvals.kind, "extension"), isShown))
+    .orderBy(desc(approvals.id))
+    .limit(1);
+  return newest;
+}
+
+/**
+ * Does what the review of a request says, in the review's operation: extends the user by `ttlDays`, or where that is 0 or absent
+ * by the days asked for, or mails the reason of the rejection. What `extendUser` throws is passed on: then nothing is reviewed.
+ */
+export async function settleRequest(op: Operation, request: ApprovalRow, user: User | undefined, ttlDays = 0) {
+  const { userId, days, status, username, reason } = request;
+  if (userId === null || days === null) throw new Error("a request for more time names no user");
+  if (status === "approved") {
+    await extendUser(op.context, userId, ttlDays === 0 ? days : ttlDays);
+    return;
+  }
+  const message = extensionRejected(op.context.policy.site, { username, reason, expireAt: user?.expireAt });
+  // The address may have changed since the request.
+  await queueMail(op, { recipient: user?.email ?? request.email, message });
+}
+
+function parseRequestedDays(days: number): number {
+  if (Number.isInteger(days) && days >= 1 && days <= MAX_REQUESTED_DAYS) return days;
+  throw new UamError("invalid", `The number of days must be a whole number from 1 to ${MAX_REQUESTED_DAYS}`);
+}
+
+async function requireMayAsk(op: Operation, user: User): Promise<void> {
+  const { username } = user;
+  const now = op.context.clock.now();
+  const owed = await closingsOf(op.tx, user.id);
+  if (owed.some(({ kind }) => kind === "remove")) throw new UamError("conflict", `${username} is being deleted`);
+  // One that expired while disabled would be disabled again.
+  const isDisabled = user.disabledAt !== null || owed.some(({ kind, action }) => kind === "shut" && action !== "");
+  if (isDisabled) {
+    throw new UamError("conflict", `${username} is disabled; ask the administrators, who alone can enable the account`);
+  }
+  const period = await readSetting(op.context, op.tx, "policy.recycle_period");
+  if (isExpired(user, now) && shift(user.expireAt, period) <= now) {
+    throw new UamError("conflict", `The recycle period of ${username} is over; apply for access again`);
+  }
+  const pending = and(eq(approvals.userId, user.id), eq(approvals.kind, "extension"), eq(approvals.status, "pending"));
+  if ((await op.tx.$count(approvals, pending)) > 0) {
+    throw new UamError("conflict", "You have asked for more time already; wait until that is decided");
+  }
+}

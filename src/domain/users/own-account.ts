@@ -1,0 +1,35 @@
+/** What users are told about their own account. */
+
+import type { ServerKey } from "../../protocol/host.ts";
+import { shift } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { ApprovalRow } from "../../store/schema.ts";
+import { findOwnRequest } from "../approvals/extensions.ts";
+import { knownServerKeys } from "../mail/site.ts";
+import type { Context, Site } from "../operation/context.ts";
+import { readSetting } from "../settings/settings.ts";
+import { findUser, type User } from "./find.ts";
+
+export interface OwnAccount {
+  readonly user: User;
+  /** When the account is deleted, if nothing changes. */
+  readonly removedAt: Date;
+  readonly site: Site;
+  /** None where the host does not tell. */
+  readonly serverKeys: readonly ServerKey[];
+  /** The newest request for more time that is still of interest. */
+  readonly request: ApprovalRow | undefined;
+}
+
+/** The user's own account as it is now; throws `unauthorized` for a user who was deleted. */
+export async function getOwnAccount(context: Context, userId: number): Promise<OwnAccount> {
+  const { autocommit, clock, policy } = context;
+  const [user, period, request, serverKeys] = await Promise.all([
+    findUser(autocommit, userId),
+    readSetting(context, autocommit, "policy.recycle_period"),
+    findOwnRequest(autocommit, userId, clock.now()),
+    knownServerKeys(context),
+  ]);
+  if (user === undefined) throw new UamError("unauthorized", "The user of this session was deleted");
+  return { user, removedAt: shift(user.expireAt, period), site: policy.site, serverKeys, request };
+}

@@ -1,0 +1,57 @@
+/** "This was not me": users shut their own account, and only an administrator opens it again. */
+
+import { UamError } from "../../shared/errors.ts";
+import { type Closed, disableAccess, owedSentence, unfinished } from "../accounts/access.ts";
+import { closingsOf, noteClosing } from "../accounts/closings.ts";
+import { voidCode } from "../auth/otp.ts";
+import { endSessionsOf } from "../auth/sessions.ts";
+import { tellAdministrators } from "../mail/administrators.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { lockedByOwner, lockedByYou } from "../mail/request-messages.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { ClosingOperation, Context } from "../operation/context.ts";
+import { lockUser, type User } from "./find.ts";
+
+/**
+ * Takes the user's own access away as disabling does, and ends every session of theirs with the service, whatever the host and
+ * the database do afterwards. The administrators and the user are mailed. An account that is missing on the host or is not ours
+ * there is no reason to stop. Throws `conflict` for a user who is disabled already or is being deleted, and `internal` with
+ * what holds where the host could not do all of it; that is owed.
+ */
+export function lockOwnAccount(context: Context, userId: number): Promise<User> {
+  const entry = { action: "user.lock", resourceId: String(userId), subjectId: userId } as const;
+  return auditedClosing(context, entry, async (op) => {
+    const user = await lockUser(op.tx, userId);
+    const { username } = user;
+    op.about({ detail: { username } });
+    // One that expired is disabled too: they would open again when extended.
+    if (user.disabledAt !== null) throw new UamError("conflict", `${username} is disabled already`);
+    if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
+      throw new UamError("conflict", `${username} is being deleted`);
+    }
+    const note = await noteClosing(context, { userId, kind: "shut", action: "user.lock" });
+    const closed = await lockAccess(op, user, { note, at: context.clock.now() });
+    if (closed.owed.length > 0) op.refuse(owedSentence(`${username} is ${closed.user.status}`, closed));
+    return closed.user;
+  });
+}
+
+/** Does what was noted, or goes on with it after a crash: the record and the mails follow in the name of the user. */
+export async function lockAccess(
+  op: ClosingOperation,
+  user: User,
+  { note, at }: { readonly note: number; readonly at: Date },
+): Promise<Closed> {
+  const { autocommit, actor, policy } = op.context;
+  op.begun(unfinished(user));
+  // Committed at once. From the note on nobody logs in as the user, and the code's row waits for whoever had begun before: no
+  // session comes after these are ended.
+  await voidCode(autocommit, user.username);
+  await endSessionsOf(autocommit, "user", user.id);
+  const closed = await disableAccess(op, user, { note, at, mailed: true });
+  const facts = { at, from: actor.ip, owed: closed.owed };
+  await tellAdministrators(op, lockedByOwner(policy.site, user, facts), `locked:${user.id}:${at.getTime()}`);
+  await queueMail(op, { recipient: user.email, message: lockedByYou(policy.site, user, facts) });
+  op.record({ detail: { status: closed.user.status } });
+  return closed;
+}
