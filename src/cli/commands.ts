@@ -12,6 +12,7 @@ import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
 import type { Command } from "./environment.ts";
 import { healthcheckCommand } from "./healthcheck.ts";
+import { hostCommand } from "./host.ts";
 import { installCommand, uninstallCommand } from "./install.ts";
 import { keyCommand } from "./key.ts";
 import { lockCommand } from "./lock.ts";
@@ -66,4 +67,5 @@ export const commands = or(
     ),
   ),
   sweepCommand,
+  hostCommand,
 );

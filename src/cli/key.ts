@@ -67,6 +67,8 @@ const COLUMNS: readonly Column<KeyRecord>[] = [
   { header: "BITS", value: (key) => key.bits, narrow: "drop" },
   { header: "FINGERPRINT", value: (key) => key.fingerprint },
   { header: "CREATED", value: (key) => shortTime(key.created_at), narrow: "drop" },
+  { header: "LAST USED", value: (key) => (key.last_used_at === null ? "-" : shortTime(key.last_used_at)) },
+  { header: "FROM", value: (key) => key.last_used_from || "-", narrow: "drop" },
 ];
 
 function runList({ user, json }: { readonly user: string; readonly json: boolean }): Command {

@@ -16,7 +16,7 @@ export interface Replacement {
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
   // What sudo(8) runs as root for the service.
-  "sweep",
+  ...["sweep", "host"],
 ]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;

@@ -15,6 +15,7 @@ import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
+import { endSessionCommand, sessionsCommand } from "./user-sessions.ts";
 
 const list = command(
   "list",
@@ -165,9 +166,13 @@ const rebuild = command(
   },
 );
 
-export const userCommand = command("user", or(list, show, create, update, disable, enable, extend, remove, rebuild), {
-  brief: message`Manage external users.`,
-});
+export const userCommand = command(
+  "user",
+  or(or(list, show, create, update, disable, enable, extend, remove, rebuild), or(sessionsCommand, endSessionCommand)),
+  {
+    brief: message`Manage external users.`,
+  },
+);
 
 interface ListInput extends UserFilter {
   readonly page: number;

@@ -16,6 +16,7 @@ import { createManagedHost } from "./managed-host.ts";
 import type { HostParts } from "./parts.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
+import { openLoginLog } from "./processes/login-log.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createHostKeys } from "./sshd/host-keys.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
@@ -40,6 +41,7 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
         kernel: machine.openKernel(),
         isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
         journal: openJournal(settings.tools),
+        loginLog: openLoginLog(settings.tools),
       });
       return await prepared({ settings, executor, expiry, log, ...askSshd(settings.tools) });
     }
@@ -47,7 +49,7 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
       const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
       const sshd = askSshd(settings.tools, (argv) => runSudo({ as: "root", argv }));
-      const executor = createSudoExecutor(log, machine.program);
+      const executor = createSudoExecutor(log, machine.program, settings.markerGroup);
       return await prepared({ settings, executor, expiry, log, ...sshd });
     }
   }

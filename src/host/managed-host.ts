@@ -55,8 +55,16 @@ export function createManagedHost(parts: HostParts): Host {
     takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
+    // An account that is not ours has no session that concerns us.
+    sessions: async (account) => (isPresent(parts, account) ? await executor.sessions.list(account) : []),
+    endSession: async (account, id) => (isPresent(parts, account) ? await executor.sessions.end(account, id) : "gone"),
+    logins: (from) => executor.sessions.logins(from),
     hostKeys: parts.hostKeys,
   };
+}
+
+function isPresent(parts: HostParts, account: AccountRef): boolean {
+  return presenceOf(parts, account) === "present";
 }
 
 /** Our file is written, and other files that sshd would read are moved away. */

@@ -34,9 +34,14 @@ const EXAMPLE: Example = {
   mark: "feedfacefeedface",
   below: "0below0",
   names: hostAccountOf("0names0"),
+  session: "161803398874989",
+  place: "decade0facade0",
 };
 const VARIABLE = new RegExp(
-  [EXAMPLE.account.name, EXAMPLE.account.uid, EXPIRY_DAY, EXAMPLE.mark, EXAMPLE.below, EXAMPLE.names].join("|"),
+  [
+    ...[EXAMPLE.account.name, EXAMPLE.account.uid, EXPIRY_DAY, EXAMPLE.mark, EXAMPLE.below, EXAMPLE.names],
+    ...[EXAMPLE.session, EXAMPLE.place],
+  ].join("|"),
   "g",
 );
 
@@ -94,7 +99,7 @@ ${user} ALL=(%${markerGroup}) NOPASSWD: ${alias}_OWNER, ${alias}_OBSERVER
 }
 
 function isQuiet(command: SudoCommand): boolean {
-  return command.as === "observer" || /\/(?:getent|ls|sshd)$/.test(command.argv[0] ?? "");
+  return command.quiet === true || command.as === "observer" || /\/(?:getent|ls|sshd)$/.test(command.argv[0] ?? "");
 }
 
 function rule(command: SudoCommand, options: SudoersOptions): string {
@@ -111,6 +116,8 @@ function expression(text: string, uids: UidRange): string {
     [EXAMPLE.mark]: "[0-9a-f]{16}",
     [EXAMPLE.below]: ".+",
     [EXAMPLE.names]: `${NAME}( ${NAME})*`,
+    [EXAMPLE.session]: "[0-9]{8,22}",
+    [EXAMPLE.place]: "([0-9a-f][0-9a-f])+",
   };
   const groups = new Map<string, number>();
   let opened = 0;

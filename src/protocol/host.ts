@@ -82,6 +82,37 @@ export type KeyTaken =
   | { readonly rewritten: false; readonly problem: string }
   | { readonly rewritten: true; readonly owed: readonly string[] };
 
+/** A login by SSH that is open now. */
+export interface SshSession {
+  /** Digits that name this very connection: never another one, even if it has the same process number later. */
+  readonly id: string;
+  /** When the connection was opened. */
+  readonly since: Date;
+  /** The client's address as the kernel has it; "" where the connection has none. */
+  readonly from: string;
+  /** `SHA256:…` of the key that opened it, where sshd's own log proves it. */
+  readonly fingerprint: string | undefined;
+}
+
+/** A login that sshd's own log proves. */
+export interface Login {
+  /** The account's name. */
+  readonly account: string;
+  /** `SHA256:…` of the key that was accepted. */
+  readonly fingerprint: string;
+  readonly at: Date;
+  /** The client's address; "" where the log names none. */
+  readonly from: string;
+}
+
+/** A piece of sshd's log. */
+export interface LoginLog {
+  /** The oldest first; at most as many as one reading takes. */
+  readonly logins: readonly Login[];
+  /** Where the next reading begins, in words of the host; "" for the beginning. */
+  readonly next: string;
+}
+
 /**
  * Changes to the host. What gives access throws `UamError("internal" | "conflict")` with a sentence that names the account
  * when the host refuses; the caller undoes it. What takes access away returns what it could not do, and throws
@@ -139,4 +170,13 @@ export interface Host {
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
   /** The host keys that sshd shows to clients, in clients' order of preference; none if none can be read. */
   hostKeys(): Promise<readonly ServerKey[]>;
+  /** The logins by SSH that are open now, oldest first; none where the account is missing or foreign, and in dry-run. */
+  sessions(account: AccountRef): Promise<readonly SshSession[]>;
+  /**
+   * Ends one of them: the connection and what runs in it, and no other. `gone` if it is not open. Throws `internal` with a
+   * sentence if something of it is still there afterwards.
+   */
+  endSession(account: AccountRef, id: string): Promise<"ended" | "gone">;
+  /** The logins that sshd logged from there on; none where the host has no journal, and in dry-run. */
+  logins(from: string): Promise<LoginLog>;
 }

@@ -10,6 +10,7 @@ import type { Stats } from "../domain/stats/stats.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import { statusAt } from "../domain/users/find.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
+import type { OpenSession } from "../domain/users/ssh-sessions.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -87,6 +88,17 @@ export function keyRecord(key: KeyRow) {
     status: key.status,
     created_at: formatTimestamp(key.createdAt),
     revoked_at: time(key.revokedAt),
+    last_used_at: time(key.lastUsedAt),
+    last_used_from: key.lastUsedFrom,
+  };
+}
+
+export function sessionRecord({ id, since, from, key }: OpenSession) {
+  return {
+    id,
+    since: formatTimestamp(since),
+    from,
+    key: key === undefined ? null : { id: key.id, name: key.name, fingerprint: key.fingerprint },
   };
 }
 

@@ -15,6 +15,7 @@ import auditFloor from "../../drizzle/0011_audit_floor.sql" with { type: "text" 
 import dropCounters from "../../drizzle/0012_drop_counters.sql" with { type: "text" };
 import adminRoles from "../../drizzle/0013_admin_roles.sql" with { type: "text" };
 import requestsForTime from "../../drizzle/0014_requests_for_time.sql" with { type: "text" };
+import keyUse from "../../drizzle/0015_key_use.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0012_drop_counters", sql: dropCounters },
   { name: "0013_admin_roles", sql: adminRoles },
   { name: "0014_requests_for_time", sql: requestsForTime },
+  { name: "0015_key_use", sql: keyUse },
 ];

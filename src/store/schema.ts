@@ -117,6 +117,10 @@ export const sshKeys = pgTable(
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     createdAt: time().notNull(),
     revokedAt: time(),
+    /** The last login with the key that sshd's own log proves; null where none is known. */
+    lastUsedAt: time(),
+    /** The client's address then; "" where none is known. */
+    lastUsedFrom: text().notNull().default(""),
   },
   (t) => [
     check("ssh_keys_status", sql`${t.status} in ('active', 'revoked')`),
@@ -124,6 +128,9 @@ export const sshKeys = pgTable(
     index("ssh_keys_user_id").on(t.userId, t.id),
   ],
 );
+
+/** How far sshd's log is read, in the host's own words (keys/last-use.ts). */
+export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(), next: text().notNull() });
 
 /**
  * Applications for access, and users' requests for more time. Any number of applications may be pending for one username:

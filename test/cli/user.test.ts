@@ -195,3 +195,23 @@ describe("uam user delete", () => {
     expect(stderr).toContain("Deleted dora (id ");
   });
 });
+
+describe("sessions", () => {
+  test("sessions lists none in dry-run mode, and end-session finds none", async () => {
+    expect(await cli.json(["user", "sessions", "alice"])).toEqual({ items: [] });
+    expect((await cli.run(["user", "sessions", "ext_alice"])).stdout).toMatch(/^ID +SINCE +FROM +KEY +FINGERPRINT\n$/);
+    const { code, stdout, stderr } = await cli.run(["user", "end-session", "alice", "10000001"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toEndWith("uam: There is no such session, or it has already ended\n");
+  });
+
+  test("sessions and end-session of an unknown user fail", async () => {
+    for (const args of [
+      ["sessions", "zoe"],
+      ["end-session", "zoe", "10000001"],
+    ]) {
+      const { code, stderr } = await cli.run(["user", ...args]);
+      expect([code, stderr]).toEqual([1, 'uam: There is no user with the name "zoe"\n']);
+    }
+  });
+});

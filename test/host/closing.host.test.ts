@@ -21,6 +21,7 @@ import type { Executor } from "../../src/host/execute/executor.ts";
 import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";
+import { openLoginLog } from "../../src/host/processes/login-log.ts";
 import { connectionsOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { createKeyFilePatterns } from "../../src/host/sshd/sshd.ts";
 import type { Account, Host, ServerKey } from "../../src/protocol/host.ts";
@@ -74,6 +75,7 @@ describeOnHost("closings in direct mode", () => {
       kernel: bunRuntime.openKernel(),
       isOurs: (uid) => isOurs(readAccounts(), uid, GROUP),
       journal: openJournal(settings.tools),
+      loginLog: openLoginLog(settings.tools),
     });
     const patterns = createKeyFilePatterns(settings.tools);
     return createManagedHost({

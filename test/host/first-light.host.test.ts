@@ -101,6 +101,26 @@ describeOnHost("from an upload to a login and from a revocation to a refusal", (
     expect(sshd.login(ACCOUNT, join(directory, "sshd/key2"))).toBe(true);
   });
 
+  test("administrators see the open SSH logins, and end one over the API and one at the command line", async () => {
+    const path = join(directory, "sshd/key2");
+    const list = async (): Promise<readonly { readonly id: string }[]> =>
+      (await service.call("GET", `/users/${userId}/sessions`, admin)).body.data.items;
+    const clients = [1, 2].map(() => sshd.open(ACCOUNT, path, "sleep 300"));
+    while ((await list()).length < 2) await Bun.sleep(50);
+    const [first, second] = await list();
+    expect(first).toEqual({ id: expect.any(String), since: expect.any(String), from: "127.0.0.1", key: null } as never);
+    const ended = await service.call("DELETE", `/users/${userId}/sessions/${first?.id}`, admin);
+    expect([ended.status, ended.body]).toEqual([200, { data: { status: "ended" } }]);
+    expect(await list()).toEqual([second as never]);
+    const printed = service.run(["user", "sessions", NAME, "--json"]);
+    expect(JSON.parse(printed.stdout).items).toEqual([second]);
+    expect(service.run(["user", "end-session", NAME, second?.id ?? ""])).toMatchObject({ status: 0, stdout: "" });
+    expect(await list()).toEqual([]);
+    expect(service.run(["user", "end-session", NAME, second?.id ?? ""])).toMatchObject({ status: 1, stdout: "" });
+    for (const client of clients) client.kill();
+    expect(sshd.login(ACCOUNT, path)).toBe(true);
+  });
+
   test("with the directory read-only an upload is a 500, nothing is stored and the audit says failed", async () => {
     const key = pair(3);
     expect(spawnSync("chattr", ["+i", `${HOME}/.ssh`]).status).toBe(0);
@@ -170,6 +190,9 @@ describeOnHost("from an upload to a login and from a revocation to a refusal", (
       "user.delete",
       "user.enable",
       "user.disable",
+      "session.end",
+      "session.end",
+      "session.end",
       "user.create",
     ]);
   });

@@ -63,7 +63,9 @@ describe("renderSudoers", () => {
     const rules = patterns(renderSudoers(given));
     for (const name of ["ext_a", "ext_a-b_c9", `ext_${"x".repeat(28)}`]) {
       const account = testAccount({ name, uid: given.uidRange.last, expireAt: new Date(20_000 * DAY) });
-      const example = { account, mark: "0123456789abcdef", below: "mnt/it", names: `${name} ext_b` };
+      const names = `${name} ext_b`;
+      const place = Buffer.from("s=0123456789abcdef;i=1;b=2;m=3;t=4;x=5").toString("hex");
+      const example = { account, mark: "0123456789abcdef", below: "mnt/it", names, session: "10000001", place };
       const commands = commandsFor(given, example, given);
       expect(commands.length).toBeGreaterThan(20);
       for (const { argv } of commands) {

@@ -73,6 +73,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "host/settings.ts",
         "host/execute/command.ts",
         "host/execute/sudo-check.ts",
+        "host/execute/sudo-sessions.ts",
       ],
     ],
   },

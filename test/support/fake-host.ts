@@ -1,6 +1,6 @@
 /** A host in memory: it remembers accounts and the content of their key files, and can be made to fail. */
 
-import type { Account, AccountRef, Closing, Host } from "../../src/protocol/host.ts";
+import type { Account, AccountRef, Closing, Host, Login, SshSession } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
@@ -19,6 +19,9 @@ export type FakeAction =
   | "shutAccount"
   | "takeKey"
   | "removeAccount"
+  | "sessions"
+  | "endSession"
+  | "logins"
   /** The key file of an account that is shut. */
   | "emptyFile"
   /** The running sessions of a revoked key, or processes of an account that is shut. */
@@ -34,6 +37,10 @@ export interface FakeHost extends Host {
   readonly elsewhere: Set<string>;
   /** What the next comparison finds. */
   readonly drifts: Awaited<ReturnType<Host["reconcile"]>>[number][];
+  /** Who is logged in by SSH. */
+  readonly sessionsOpen: (SshSession & { readonly account: string })[];
+  /** What the next reading of sshd's log finds. */
+  readonly loginsLogged: Login[];
 }
 
 /** Of no host. */
@@ -46,6 +53,8 @@ export function createFakeHost(pause = 3): FakeHost {
   const failing = new Set<FakeAction>();
   const elsewhere = new Set<string>();
   const drifts: FakeHost["drifts"] = [];
+  const sessions: FakeHost["sessionsOpen"] = [];
+  const logins: FakeHost["loginsLogged"] = [];
 
   async function act(action: FakeAction, ref: AccountRef): Promise<void> {
     calls.push(`${action} ${ref.name}`);
@@ -54,6 +63,9 @@ export function createFakeHost(pause = 3): FakeHost {
   }
   function refuse(action: FakeAction, ref: AccountRef): void {
     if (failing.has(action)) throw new UamError("internal", refusal(action, ref));
+  }
+  function refuseAll(action: FakeAction): void {
+    if (failing.has(action)) throw new UamError("internal", `The host refused: ${action}`);
   }
   function refusal(action: FakeAction, ref: AccountRef): string {
     return `The host refused: ${action} of ${ref.name}`;
@@ -82,6 +94,8 @@ export function createFakeHost(pause = 3): FakeHost {
     failing,
     elsewhere,
     drifts,
+    sessionsOpen: sessions,
+    loginsLogged: logins,
     presence: async ({ name, uid }) => {
       const account = accounts.get(name);
       return account === undefined ? "missing" : account.uid === uid ? "present" : "foreign";
@@ -141,6 +155,22 @@ export function createFakeHost(pause = 3): FakeHost {
     },
     reconcile: async () => drifts.splice(0),
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
+    sessions: async ({ name }) => {
+      refuseAll("sessions");
+      return sessions.filter((session) => session.account === name).map(({ account: _, ...session }) => session);
+    },
+    endSession: async (ref, id) => {
+      await act("endSession", ref);
+      refuse("endSession", ref);
+      const index = sessions.findIndex((session) => session.account === ref.name && session.id === id);
+      if (index < 0) return "gone";
+      sessions.splice(index, 1);
+      return "ended";
+    },
+    logins: async (from) => {
+      refuseAll("logins");
+      return { logins: logins.splice(0), next: String(Number(from) + 1) };
+    },
   };
 }
 

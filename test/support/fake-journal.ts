@@ -19,8 +19,17 @@ export interface FakeJournal {
 
 const READER = `#!/usr/bin/perl
 my %wanted;
-for (@ARGV) { push @{$wanted{$1}}, $2 if /^([A-Z_]+)=(.*)$/ }
+my $after;
+for (@ARGV) {
+  push @{$wanted{$1}}, $2 if /^([A-Z_]+)=(.*)$/;
+  $after = $1 if /^--after-cursor=(.*)$/;
+}
 open(my $file, "<", "FILE") or exit 1;
+if (defined $after) {
+  my $found;
+  while (!$found && defined(my $line = <$file>)) { $found = index($line, "\\"__CURSOR\\":\\"$after\\"") >= 0 }
+  exit 1 unless $found;
+}
 LINE: while (my $line = <$file>) {
   for my $field (keys %wanted) {
     next LINE unless grep { index($line, "\\"$field\\":\\"$_\\"") >= 0 } @{$wanted{$field}};

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { HostSettings } from "../../src/host/settings.ts";
-import type { Host } from "../../src/protocol/host.ts";
+import type { AccountRef, Host, SshSession } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import type { LogLine } from "./host-account.ts";
 
@@ -20,11 +20,15 @@ export interface RemoteHost
     | "takeKey"
     | "removeAccount"
     | "reconcile"
+    | "endSession"
   > {
   readonly pid: number | undefined;
   /** What `checkSudo` finds. */
   check(): Promise<readonly string[]>;
   log(): Promise<readonly LogLine[]>;
+  sessions(account: AccountRef): Promise<readonly (Omit<SshSession, "since"> & { readonly since: string })[]>;
+  /** The same as JSON. */
+  logins(from: string): Promise<unknown>;
   stop(): void;
 }
 
@@ -88,6 +92,9 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     takeKey: (account, fingerprint) => call("takeKey", account, fingerprint) as ReturnType<Host["takeKey"]>,
     removeAccount: (account) => call("removeAccount", account) as ReturnType<Host["removeAccount"]>,
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
+    sessions: (account) => call("sessions", account) as ReturnType<RemoteHost["sessions"]>,
+    endSession: (account, id) => call("endSession", account, id) as ReturnType<Host["endSession"]>,
+    logins: (from) => call("logins", from),
     stop: () => void child.kill("SIGKILL"),
   };
 }

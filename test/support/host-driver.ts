@@ -37,6 +37,12 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
       return await made.removeAccount(account(args[0]));
     case "reconcile":
       return await made.reconcile((args[0] as unknown[]).map(account), args[1] === true);
+    case "sessions":
+      return await made.sessions(account(args[0]));
+    case "endSession":
+      return await made.endSession(account(args[0]), String(args[1]));
+    case "logins":
+      return await made.logins(String(args[0]));
     default:
       throw new Error(`no such method: ${method}`);
   }

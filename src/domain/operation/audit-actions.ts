@@ -24,6 +24,7 @@ export const RESOURCE_TYPE_OF = {
   "user.delete": "user",
   "user.lock": "user",
   "extension.request": "user",
+  "session.end": "user",
   "key.create": "ssh_key",
   "key.rename": "ssh_key",
   "key.revoke": "ssh_key",

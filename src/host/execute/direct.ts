@@ -11,13 +11,16 @@ import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
+import type { LoginReader } from "../processes/login-log.ts";
 import { connectionsOf, killProcesses, processesOf } from "../processes/processes.ts";
+import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
+import { listSessions } from "../processes/ssh-sessions.ts";
 import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
-import { describeChange, describeSessionEnd, type Executor } from "./executor.ts";
+import { describeChange, describeSessionEnd, type Executor, type HostSessions } from "./executor.ts";
 import { OWN_VIEW } from "./view.ts";
 import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
@@ -34,6 +37,8 @@ export interface DirectMeans {
   readonly isOurs: (uid: number) => boolean;
   /** Where sshd's own record is of which key opened a connection. */
   readonly journal: Journal;
+  /** The same record of all logins. */
+  readonly loginLog: LoginReader;
 }
 
 /** Carries changes out as root; see each kind in plan.ts. */
@@ -49,9 +54,23 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
       log.debug(`host: ${message}`, fields);
       return endUnprovenSessions(account, fingerprint ?? "", { executor, journal: means.journal });
     },
+    sessions: createOwnSessions(means, log),
     view: OWN_VIEW,
   };
   return executor;
+}
+
+/** What this process itself sees and ends, as root. */
+export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log): HostSessions {
+  const { kernel, journal, loginLog } = means;
+  return {
+    list: (account) => listSessions(account, journal),
+    end(account, id) {
+      log.debug("host: end an SSH session", { account: account.name, session: id });
+      return endSession(account, id, { kernel });
+    },
+    logins: (from) => loginLog.read(from),
+  };
 }
 
 async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<void> {

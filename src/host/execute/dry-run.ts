@@ -20,6 +20,14 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
       // Without proof, which only the host has, everything ends.
       return false;
     },
+    sessions: {
+      list: async () => [],
+      end: async (account, id) => {
+        log.info("would end an SSH session", { account: account.name, session: id });
+        return "gone";
+      },
+      logins: async (from) => ({ logins: [], next: from }),
+    },
     view: viewOf(layout),
   };
 }

@@ -1,6 +1,6 @@
 /** What carries out changes and inspects the host, and how a change reads in a log. */
 
-import type { Account, AccountRef } from "../../protocol/host.ts";
+import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log, LogFields } from "../../shared/log.ts";
 import type { AccountTable } from "../account.ts";
@@ -9,6 +9,16 @@ import type { KeyFile } from "../key-file/key-path.ts";
 import type { Change } from "../plan/plan.ts";
 import type { ListedProcess } from "../processes/processes.ts";
 import type { Mount } from "../walk.ts";
+
+/** How a mode sees who is logged in, and ends one login; the account is ours. */
+export interface HostSessions {
+  /** See `Host.sessions`. */
+  list(account: AccountRef): Promise<readonly SshSession[]>;
+  /** See `Host.endSession`. */
+  end(account: AccountRef, id: string): Promise<"ended" | "gone">;
+  /** See `Host.logins`. */
+  logins(from: string): Promise<LoginLog>;
+}
 
 /** How a mode of execution changes and inspects the host. */
 export interface Executor {
@@ -19,6 +29,7 @@ export interface Executor {
    * or new ones keep appearing: then everything of the account has to end.
    */
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
+  readonly sessions: HostSessions;
   readonly view: HostView;
 }
 

@@ -86,7 +86,14 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
     open: true,
     keys: [],
   };
-  const example = { account, mark: "0123456789abcdef", below: "mnt", names: account.name };
+  const variable = {
+    mark: "0123456789abcdef",
+    below: "mnt",
+    names: account.name,
+    session: "123450000678",
+    place: "00",
+  };
+  const example = { account, ...variable };
   const commands = commandsFor(settings, example, { program, tools: settings.tools });
   const programs = [...new Set(commands.map(({ argv }) => argv[0] ?? ""))];
   const absent = programs.filter((name) => locateForRoot(name) === undefined);

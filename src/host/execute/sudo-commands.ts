@@ -16,6 +16,8 @@ export type RunAs = "root" | "owner" | "observer";
 export interface SudoCommand {
   readonly as: RunAs;
   readonly argv: readonly string[];
+  /** It only looks, and so often that sudo need not log it. */
+  readonly quiet?: true;
 }
 
 /** Type and mode, uid, gid, size and path; see `parseViews`. */
@@ -147,4 +149,27 @@ export function deleteTrashCommand(base: string, entry: string): SudoCommand {
 
 export function keyFilesCommand(name: string, tools: HostSettings["tools"]): SudoCommand {
   return { as: "root", argv: settingsCommand(name, tools) };
+}
+
+/** Lists who is logged in to the account, by this very program as root, which alone may see what proves it. */
+export function sessionsCommand(account: AccountRef, group: string, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "sessions", ...inGroup(account, group)], quiet: true };
+}
+
+/** Ends one of these logins; the program itself checks that it is one of this account. */
+export function endSessionCommand(
+  account: AccountRef,
+  id: string,
+  { group, program }: { readonly group: string; readonly program: readonly string[] },
+): SudoCommand {
+  return { as: "root", argv: [...program, "host", "end-session", ...inGroup(account, group), id] };
+}
+
+/** Reads sshd's logins of our accounts from the journal, and nothing else of it. `from` in hexadecimal digits: it is journald's text. */
+export function loginsCommand(from: string, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "logins", from], quiet: true };
+}
+
+function inGroup({ name, uid }: AccountRef, group: string): readonly string[] {
+  return [name, String(uid), group];
 }

@@ -23,10 +23,12 @@ import {
   detachCommands,
   directoriesOf,
   endConnectionsCommand,
+  endSessionCommand,
   installCommand,
   keyFilesCommand,
   killSeenCommands,
   listTrashCommand,
+  loginsCommand,
   makeDirectoryCommand,
   makeTrashCommand,
   moveHomeCommand,
@@ -36,6 +38,7 @@ import {
   removeOwnedCommand,
   type SudoCommand,
   secondKeyFile,
+  sessionsCommand,
   shadowCommand,
   sweepCommand,
   viewCommand,
@@ -51,6 +54,10 @@ export interface Example {
   readonly below: string;
   /** The names of several accounts. */
   readonly names: string;
+  /** The id of an SSH session. */
+  readonly session: string;
+  /** A place in the journal. */
+  readonly place: string;
 }
 
 /** What the commands depend on besides. */
@@ -63,6 +70,7 @@ export interface SudoMeans {
 /** Those commands, each once, in the order of an account's life. */
 export function commandsFor(layout: Layout, example: Example, how: SudoMeans): readonly SudoCommand[] {
   const { account } = example;
+  const group = layout.markerGroup;
   const owner = expectedOwner(layout, account);
   const second = secondKeyFile(layout);
   const shut = planShut(layout, owner, []);
@@ -83,6 +91,9 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
     ...changes.flatMap((change) => commandsOf(change, example, how.program)),
     shadowCommand([example.names]),
     keyFilesCommand(account.name, how.tools),
+    sessionsCommand(account, group, how.program),
+    endSessionCommand(account, example.session, { group, program: how.program }),
+    loginsCommand(example.place, how.program),
   ];
   const texts = commands.map(({ as, argv }) => JSON.stringify([as, argv]));
   return commands.filter((_, index) => texts.indexOf(texts[index] ?? "") === index);

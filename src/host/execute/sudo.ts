@@ -32,6 +32,7 @@ import {
   trashPath,
 } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
+import { createSudoSessions } from "./sudo-sessions.ts";
 import { OWN_VIEW } from "./view.ts";
 import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
@@ -43,7 +44,7 @@ const KILL_TIMEOUT = 2_000;
 const SWEEP_TIMEOUT = 8_000;
 
 /** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
-export function createSudoExecutor(log: Log, program: readonly string[]): Executor {
+export function createSudoExecutor(log: Log, program: readonly string[], group: string): Executor {
   const ender = sudoEnder(program);
   return {
     async apply(change) {
@@ -53,6 +54,7 @@ export function createSudoExecutor(log: Log, program: readonly string[]): Execut
     },
     // Only root can read the proof of which key opened a session.
     endUnproven: async () => false,
+    sessions: createSudoSessions(log, program, group),
     view,
   };
 }

@@ -116,8 +116,8 @@ function fieldsAfterName(stat: string): readonly string[] {
 /** Long enough for what is needed: the numbers come first in a status, and a longer command line is no title of sshd's. */
 const buffer = Buffer.alloc(4096);
 
-/** The beginning of a file in /proc. One buffer for all: readFileSync takes a new one of 256 KiB for each. */
-function readProc(path: string): string | undefined {
+/** The beginning of a file in /proc; undefined if it is gone or may not be read. One buffer for all: readFileSync takes a new one of 256 KiB for each. */
+export function readProc(path: string): string | undefined {
   try {
     const fd = openSync(path, "r");
     try {

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "../../protocol/host.ts";
 import type { Executor } from "../execute/executor.ts";
+import { parseAccepted } from "./accepted.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import {
   connectionsOf,
@@ -71,31 +72,31 @@ async function staysQuiet({ uid }: Account, proven: readonly Process[]): Promise
   return true;
 }
 
-/**
- * The connections for which the journal has exactly one fingerprint, an accepted one, in a line that this very process
- * wrote: root's, with its pid, and not before it started (an earlier process may have had the same pid). Pure.
- */
+/** The connections that one of the keys opened, as `openedWith` proves it. Pure. */
 export function provenConnections(
   name: string,
   connections: readonly Process[],
   journal: readonly JournalEntry[],
   keys: ReadonlySet<string>,
 ): readonly Process[] {
-  const accepted = new RegExp(
-    `^Accepted publickey for ${name} from \\S+ port \\d+ ssh2: [A-Z0-9-]+ (SHA256:[A-Za-z0-9+/]{43})$`,
+  return connections.filter((connection) => keys.has(openedWith(name, connection, journal) ?? ""));
+}
+
+/**
+ * The fingerprint that the journal has for the connection, if it has exactly one, an accepted one, in a line that this very
+ * process wrote: root's, with its pid, and not before it started (an earlier process may have had the same pid). Pure.
+ */
+export function openedWith(name: string, connection: Process, journal: readonly JournalEntry[]): string | undefined {
+  const own = journal.filter(
+    (entry) =>
+      entry.pid === connection.pid &&
+      entry.uid === 0 &&
+      entry.monotonic >= connection.started * MICROSECONDS_PER_TICK &&
+      entry.message.startsWith("Accepted "),
   );
-  return connections.filter((connection) => {
-    const own = journal.filter(
-      (entry) =>
-        entry.pid === connection.pid &&
-        entry.uid === 0 &&
-        entry.monotonic >= connection.started * MICROSECONDS_PER_TICK &&
-        entry.message.startsWith("Accepted "),
-    );
-    const found = own.map((entry) => accepted.exec(entry.message)?.[1]);
-    const [first] = found;
-    return first !== undefined && keys.has(first) && found.every((other) => other === first);
-  });
+  const found = own.map((entry) => parseAccepted(entry.message)).map((it) => (it?.account === name ? it : undefined));
+  const [first] = found;
+  return found.every((other) => other?.fingerprint === first?.fingerprint) ? first?.fingerprint : undefined;
 }
 
 /** The roots and everything below them, by pid. What left the tree (daemons, cron, at, systemd --user) is not in it. Pure. */

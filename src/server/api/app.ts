@@ -32,6 +32,7 @@ import {
 } from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
+import { userAccessRoutes } from "./user-access.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
@@ -135,6 +136,7 @@ function buildRoutes(web: Web): Router {
       .use(healthRoutes(web))
       .use(authRoutes(web))
       .use(userRoutes(web))
+      .use(userAccessRoutes(web))
       .use(meRoutes(web))
       .use(approvalRoutes(web))
       .use(auditRoutes(web))

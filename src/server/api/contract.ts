@@ -16,6 +16,7 @@ import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
+import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import {
   CreatedUser,
@@ -49,6 +50,9 @@ export const CONTRACT = {
   "POST /users/:id/extend": { body: Extension, answer: v.object({ expire_at: expiry }) },
   "DELETE /users/:id": { answer: status("deleted") },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
+  "DELETE /users/:id/keys/:keyId": { answer: KeyRecord },
+  "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
+  "DELETE /users/:id/sessions/:sessionId": { answer: status("ended") },
   "GET /me": { answer: OwnRecord },
   "POST /me/lock": { answer: Locked },
   "POST /me/extension": { body: ExtensionRequest, answer: ApplicationRecord },

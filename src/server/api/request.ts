@@ -103,8 +103,8 @@ export function contextOf(services: Services, request: Request, principal?: Prin
   return { ...services, actor, requestId: id, ...(isTooLarge ? { sentId } : {}) };
 }
 
-/** The id within a path, which is its last part or the one before. */
-const SENT_ID = /\/(\d+)(?:\/[a-z]*)?\/?$/;
+/** The id within a path, which is its last part or the one before; an SSH session is no row of the database. */
+const SENT_ID = /\/(\d+)(?:\/[a-z]*|\/sessions\/\d+)?\/?$/;
 
 /** The session that a guard has found the request to have; undefined if none has looked, or found any. */
 export async function sessionOf(request: Request): Promise<LiveSession | undefined> {

@@ -2,7 +2,6 @@
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
-import { listKeys } from "../../domain/keys/keys.ts";
 import { listUsers } from "../../domain/users/list.ts";
 import {
   createUser,
@@ -14,10 +13,9 @@ import {
   updateUser,
 } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { keyRecord, userRecord } from "../records.ts";
+import { userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
-import { KeyList } from "./schemas/keys.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -205,19 +203,6 @@ export function userRoutes(web: Web) {
                 "The host could not finish: the user is disabled, and the service keeps trying to delete the rest. Final if the host account is not one that uam made: an administrator of the host must sort it out",
             },
           },
-        },
-      },
-    )
-    .get(
-      "/:id/keys",
-      async ({ context, params }) => ({ data: { items: (await listKeys(context, params.id)).map(keyRecord) } }),
-      {
-        params: IdParams,
-        response: responses(KeyList, 400, 401, 403, 404),
-        detail: {
-          operationId: "listUserKeys",
-          summary: "List a user's active keys",
-          description: "Oldest first, and not paged.",
         },
       },
     );

@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
@@ -74,6 +75,8 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
+    // The last to catch up, because nothing depends on it and a long log takes a while.
+    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
   ];
 }
 

@@ -294,6 +294,23 @@ const EVENTS: readonly Event[] = [
     failure: { username: expect.stringMatching(/^event-/), err },
   },
   {
+    action: "session.end",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username } = await person();
+      const session = { id: `${count}0000001`, account: `ext_${username}`, from: "192.0.2.7", fingerprint: undefined };
+      app.host.sessionsOpen.push({ ...session, since: app.clock.now() });
+      await expectStatus(200, admin.call("DELETE", `/users/${id}/sessions/${session.id}`));
+      return { id: String(id), known: `${username} ${session.id}` };
+    },
+    success: ({ known = "" }) => ({
+      ...{ username: known.split(" ")[0], session: known.split(" ")[1] },
+      ...{ from: "192.0.2.7", since: time },
+    }),
+    fail: () => expectStatus(404, admin.call("DELETE", `/users/${MISSING}/sessions/10000001`), String(MISSING)),
+    failure: { session: "10000001", err },
+  },
+  {
     action: "approval.submit",
     resourceType: "",
     succeed: async () => {

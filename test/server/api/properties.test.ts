@@ -76,6 +76,8 @@ describe("path ids", () => {
   const ROUTES = [
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
+    ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
+    ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
 
   test("of any text are 400, 404, or another path", async () => {

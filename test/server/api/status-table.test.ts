@@ -85,6 +85,11 @@ const TABLE: readonly Row[] = [
     ["POST", "/users/:id/enable"],
     ["POST", "/users/:id/extend"],
     ["GET", "/users/:id/keys"],
+    ["DELETE", "/users/:id/keys/1"],
+    ["DELETE", "/users/1/keys/:id"],
+    ["GET", "/users/:id/sessions"],
+    ["DELETE", "/users/:id/sessions/10000001"],
+    ["DELETE", "/users/1/sessions/:id"],
     ["POST", "/approvals/:id/review"],
   ].flatMap(([method = "", path = ""]) =>
     ["x", "-1", "1.5", "1e3", "0x1", "%20", "+1"].map(

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { KEY_STATUSES } from "../../../shared/statuses.ts";
-import { data, described, id, text, timestamp } from "../schemas.ts";
+import { data, described, id, idNumber, text, timestamp } from "../schemas.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
 
@@ -17,11 +17,19 @@ export const KeyRecord = v.pipe(
     status: v.picklist(KEY_STATUSES),
     created_at: timestamp,
     revoked_at: v.nullable(timestamp),
+    last_used_at: v.pipe(
+      v.nullable(timestamp),
+      v.description("The last SSH login with the key, from sshd's own log, read each minute; null where none is known"),
+    ),
+    last_used_from: described("192.0.2.7", "The client's address then; empty where none is known"),
   }),
   v.title("SshKey"),
 );
 
 export const KeyList = data(v.object({ items: v.array(KeyRecord) }));
+
+/** `:id` is the user's, `:keyId` the key's. */
+export const UserKeyParams = v.object({ id: idNumber(), keyId: idNumber() });
 
 const newName = text("laptop", "1 to 64 characters after trimming; never reaches the host", { minLength: 1 });
 

@@ -1,0 +1,82 @@
+/** Who is logged in, in sudo mode: the service asks this very program, run as root, which alone can see what proves it. */
+
+import type { AccountRef, Login, SshSession } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { Kernel } from "../../shared/kernel.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import { presenceIn, readAccounts, requireRef } from "../account.ts";
+import { openJournal } from "../processes/journal.ts";
+import { openLoginLog } from "../processes/login-log.ts";
+import { createOwnSessions } from "./direct.ts";
+import type { HostSessions } from "./executor.ts";
+import { endSessionCommand, loginsCommand, type SudoCommand, sessionsCommand } from "./sudo-commands.ts";
+import { runSudo } from "./sudo-run.ts";
+
+/** Stands for the beginning of the journal: no place in it is this text. */
+const BEGINNING = "\0";
+
+/** The service's side: `uam host …` through sudo, and its answers read back. */
+export function createSudoSessions(log: Log, program: readonly string[], group: string): HostSessions {
+  return {
+    async list(account) {
+      const listed = await ask<readonly Stored<SshSession>[]>(sessionsCommand(account, group, program));
+      return listed.map(({ since, fingerprint, ...rest }) => ({
+        ...rest,
+        since: new Date(since as string),
+        fingerprint: fingerprint as string | undefined,
+      }));
+    },
+    async end(account, id) {
+      log.debug("host: end an SSH session", { account: account.name, session: id });
+      // Only what the rules allow is asked for; no session has another id.
+      if (!/^\d{8,22}$/.test(id)) return "gone";
+      return await ask<"ended" | "gone">(endSessionCommand(account, id, { group, program }));
+    },
+    async logins(from) {
+      const place = Buffer.from(from === "" ? BEGINNING : from, "utf8").toString("hex");
+      const read = await ask<{ logins: readonly Stored<Login>[]; next: string }>(loginsCommand(place, program));
+      return { logins: read.logins.map((login) => ({ ...login, at: new Date(login.at) }) as Login), next: read.next };
+    },
+  };
+}
+
+/** As it is in JSON. */
+type Stored<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] };
+
+/** Throws `internal` with what the program says on standard error. */
+async function ask<T>(command: SudoCommand): Promise<T> {
+  const { exitCode, stdout, stderr } = await runSudo(command);
+  if (exitCode === 0) return JSON.parse(stdout) as T;
+  const said = stderr
+    .trim()
+    .split("\n")
+    .at(-1)
+    ?.replace(/^uam: /, "");
+  throw new UamError("internal", said || `The host's sessions cannot be looked at: exit code ${exitCode}`);
+}
+
+/**
+ * Root's side: the sessions of an account of that group, as a JSON value of `createSudoSessions`. Of an account that is not
+ * ours, whatever the service asks for, none is listed or ended.
+ */
+export function rootSessions(kernel: Kernel, group: string) {
+  const own = ownSessions(kernel);
+  const isOurs = (account: AccountRef): boolean => {
+    requireRef(account);
+    return presenceIn(readAccounts(), account, group) === "present";
+  };
+  return {
+    list: async (account: AccountRef) => (isOurs(account) ? await own.list(account) : []),
+    end: async (account: AccountRef, id: string) => (isOurs(account) ? await own.end(account, id) : "gone"),
+  };
+}
+
+/** Root's side: the logins that the journal has from that place on. */
+export async function rootLogins(kernel: Kernel, place: string) {
+  const from = Buffer.from(place, "hex").toString("utf8");
+  return await ownSessions(kernel).logins(from === BEGINNING ? "" : from);
+}
+
+function ownSessions(kernel: Kernel): HostSessions {
+  return createOwnSessions({ kernel, journal: openJournal(undefined), loginLog: openLoginLog(undefined) }, silentLog);
+}

@@ -1,0 +1,126 @@
+/** Ending one SSH session and all that runs in it, and nothing of another one. */
+
+import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AccountRef } from "../../protocol/host.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { Kernel } from "../../shared/kernel.ts";
+import { errorCode } from "../walk.ts";
+import {
+  killProcesses,
+  type ListedProcess,
+  type Process,
+  processesOf,
+  readProc,
+  readProcess,
+  readProcesses,
+} from "./processes.ts";
+import { descendantsOf } from "./sessions.ts";
+import { findConnection } from "./ssh-sessions.ts";
+
+/** Milliseconds until we give up on processes that keep coming. */
+const PATIENCE = 5_000;
+const PAUSE = 10;
+/** How often in a row nothing must be seen: a chain of forks is seen only with some luck. */
+const LOOKS = 20;
+/** What processes have that no login was recorded for: (uint32_t) -1. */
+const UNSET = "4294967295";
+/** Where version 2 of control groups is mounted, alone or beside version 1. */
+const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;
+
+/**
+ * Ends the connection and all that runs as the account and belongs to it: what is below sshd's process, and, where the kernel
+ * says so, what left the tree: the same scope of logind's, or the same audited login (pam_loginuid(8)), neither of which a
+ * process can leave. What was handed to others (cron, at, the account's own systemd) is not of the session.
+ */
+export async function endSession(
+  account: AccountRef,
+  id: string,
+  { kernel, patience = PATIENCE }: { readonly kernel: Kernel; readonly patience?: number },
+): Promise<"ended" | "gone"> {
+  const connection = findConnection(account, id);
+  if (connection === undefined) return "gone";
+  const ties = tiesOf(connection.pid, account.uid);
+  const begin = performance.now();
+  /** The session's processes by number, with their starts: what they start is the session's, even if it is orphaned. */
+  const known = new Map<number, number>();
+  for (let quiet = 0; quiet < LOOKS; ) {
+    const isOpen = readProcess(connection.pid)?.started === connection.started;
+    const members = membersOf(account, { connection: isOpen ? connection : undefined, known, ties });
+    for (const { pid, started } of members) known.set(pid, started);
+    quiet = isOpen || members.length > 0 ? 0 : quiet + 1;
+    if (performance.now() - begin > patience && quiet === 0) throw new UamError("internal", failure(account, members));
+    if (isOpen || members.length > 0) {
+      if (ties.scope !== undefined) killScope(ties.scope);
+      killProcesses([...members, ...(isOpen ? [connection] : [])], kernel);
+    }
+    if (quiet < LOOKS) await sleep(PAUSE);
+  }
+  return "ended";
+}
+
+/** What the kernel ties processes to a login with. */
+interface Ties {
+  /** logind's control group for the login. */
+  readonly scope: string | undefined;
+  /** The number of the login in the audit subsystem. */
+  readonly login: string | undefined;
+}
+
+/** Only what is of a login of this account: without PAM, sshd passes on what it was started with, to all connections alike. */
+function tiesOf(pid: number, uid: number): Ties {
+  const scope = groupsOf(pid).find((path) => new RegExp(`/user-${uid}\\.slice/session-\\w+\\.scope$`).test(path));
+  const isOwn = readProc(`/proc/${pid}/loginuid`)?.trim() === String(uid);
+  return { scope, login: isOwn ? loginOf(pid) : undefined };
+}
+
+interface Session {
+  readonly connection: Process | undefined;
+  readonly known: ReadonlyMap<number, number>;
+  readonly ties: Ties;
+}
+
+function membersOf({ uid }: AccountRef, { connection, known, ties }: Session): readonly Process[] {
+  const processes = readProcesses();
+  const own = processesOf(processes, uid);
+  const alive = own.filter(({ pid, started }) => known.get(pid) === started);
+  const below = descendantsOf(processes, pidsOf(connection === undefined ? alive : [connection, ...alive]));
+  return own.filter(({ pid }) => below.has(pid) || isTied(pid, ties));
+}
+
+function pidsOf(processes: readonly ListedProcess[]): ReadonlySet<number> {
+  return new Set(processes.map(({ pid }) => pid));
+}
+
+function isTied(pid: number, { scope, login }: Ties): boolean {
+  if (login !== undefined && loginOf(pid) === login) return true;
+  return scope !== undefined && groupsOf(pid).some((path) => path === scope || path.startsWith(`${scope}/`));
+}
+
+function loginOf(pid: number): string | undefined {
+  const login = readProc(`/proc/${pid}/sessionid`)?.trim();
+  return login === UNSET ? undefined : login;
+}
+
+/** The control groups of the process, in whatever hierarchies there are (cgroups(7)). */
+function groupsOf(pid: number): readonly string[] {
+  const lines = (readProc(`/proc/${pid}/cgroup`) ?? "").split("\n");
+  return lines.flatMap((line) => /^\d+:[^:]*:(.+)$/.exec(line)?.[1] ?? []);
+}
+
+/** At one moment, forks under way included (cgroup.kill, Linux 5.14); if it is absent or read-only, the listings must suffice. */
+function killScope(scope: string): void {
+  for (const root of CGROUPS) {
+    try {
+      writeFileSync(`${root}${scope}/cgroup.kill`, "1", { flag: "r+" });
+    } catch (error) {
+      if (errorCode(error) === "") throw error;
+    }
+  }
+}
+
+function failure({ name }: AccountRef, left: readonly Process[]): string {
+  const pids = left.map(({ pid }) => pid).join(", ");
+  const what = pids === "" ? `The connection of ${name}` : `Processes of this session of ${name}`;
+  return `${what} did not end${pids === "" ? "" : `: ${pids}`}. Disable the user: that ends everything of the account`;
+}

@@ -1,0 +1,56 @@
+/** Who is logged in to an account by SSH: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
+
+import type { AccountRef, SshSession } from "../../protocol/host.ts";
+import { SECOND, systemClock } from "../../shared/clock.ts";
+import type { Journal } from "./journal.ts";
+import { peerOf } from "./peer.ts";
+import { connectionsOf, type Process, readProc, readProcess, readProcesses } from "./processes.ts";
+import { openedWith } from "./sessions.ts";
+
+/** Digits of the largest process number (proc(5), pid_max: 4194304). */
+const PID_DIGITS = 7;
+const ID = /^([1-9]\d{0,14})(\d{7})$/;
+/** See sessions.ts. */
+const MILLISECONDS_PER_TICK = 10;
+
+/** When the process started, and its number: no other process of this boot has both. */
+export function sessionIdOf({ started, pid }: Pick<Process, "started" | "pid">): string {
+  return `${started}${String(pid).padStart(PID_DIGITS, "0")}`;
+}
+
+/** sshd's own process for the connection with that id; undefined if it is not open, or is not one of this account. */
+export function findConnection({ name }: AccountRef, id: string): Process | undefined {
+  const match = ID.exec(id);
+  if (match === null) return undefined;
+  const pid = Number(match[2]);
+  const listed = readProcess(pid);
+  return listed === undefined
+    ? undefined
+    : connectionsOf([listed], name).find((connection) => sessionIdOf(connection) === id);
+}
+
+/** The connections that are logged in to the account, oldest first, each with the key that the journal proves. */
+export async function listSessions(account: AccountRef, journal: Journal): Promise<readonly SshSession[]> {
+  const processes = readProcesses();
+  // Once sshd let somebody in, its own process has a child that runs as the account; before, anybody may have come that far.
+  const inside = new Set(processes.filter(({ uids }) => uids.includes(account.uid)).map(({ parent }) => parent));
+  const connections = connectionsOf(processes, account.name).filter(({ pid }) => inside.has(pid));
+  const boot = bootTime();
+  const known = connections.map((connection) => ({ connection, from: peerOf(connection.pid) }));
+  const entries = await journal.entriesOf(connections);
+  return known
+    .filter(({ connection }) => readProcess(connection.pid)?.started === connection.started)
+    .sort((one, other) => one.connection.started - other.connection.started)
+    .map(({ connection, from }) => ({
+      id: sessionIdOf(connection),
+      since: new Date(boot + connection.started * MILLISECONDS_PER_TICK),
+      from,
+      fingerprint: openedWith(account.name, connection, entries),
+    }));
+}
+
+/** When the machine was booted, in milliseconds since 1970, as the clock is set now; to the second, so that it stays the same. */
+function bootTime(): number {
+  const [uptime = "0"] = (readProc("/proc/uptime") ?? "").split(" ");
+  return Math.round(systemClock.now().getTime() / SECOND - Number(uptime)) * SECOND;
+}
