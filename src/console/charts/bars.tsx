@@ -1,0 +1,73 @@
+/** Counts side by side; what a bar consists of is stacked in it, with a pattern beside the colour. */
+
+import { scaleBand } from "d3-scale";
+import { type Plot, TimeAxis } from "./chart.tsx";
+import { dayLabel, labelsFor, startOf } from "./series.ts";
+
+interface Bar<K extends string> {
+  readonly date: string;
+  readonly values: Readonly<Record<K, number>>;
+}
+
+interface BarsProps<K extends string> {
+  readonly plot: Plot;
+  readonly bars: readonly Bar<K>[];
+  /** From the bottom up. */
+  readonly series: readonly K[];
+  /** What a bar stands for, for who points at it. */
+  readonly tip: (bar: Bar<K>) => string;
+}
+
+/** The bars and the axis. */
+export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
+  const width = plot.right - plot.left;
+  const scale = scaleBand()
+    .domain(bars.map(({ date }) => date))
+    .range([plot.left, plot.right])
+    .paddingInner(bars.length * 4 > width ? 0 : 0.2);
+  const every = Math.ceil(bars.length / labelsFor(width));
+  const ticks = bars
+    .filter((_, index) => index % every === 0)
+    .map(({ date }) => [(scale(date) ?? 0) + scale.bandwidth() / 2, dayLabel(startOf(date))] as const);
+  return (
+    <>
+      <Hatch />
+      {bars.map((bar) => {
+        let below = 0;
+        return (
+          <g key={bar.date}>
+            <title>{tip(bar)}</title>
+            {series.map((name) => {
+              const from = plot.y(below);
+              below += bar.values[name];
+              const to = plot.y(below);
+              return (
+                <rect
+                  key={name}
+                  class={`bar ${name}`}
+                  x={scale(bar.date)}
+                  y={to}
+                  width={scale.bandwidth()}
+                  height={from - to}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+      <TimeAxis plot={plot} ticks={ticks} />
+    </>
+  );
+}
+
+/** The stripes of what failed. */
+function Hatch() {
+  return (
+    <defs>
+      <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect class="hatch-ground" width="5" height="5" />
+        <rect class="hatch-stripe" width="2" height="5" />
+      </pattern>
+    </defs>
+  );
+}

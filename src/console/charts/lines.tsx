@@ -1,0 +1,59 @@
+/** How several counts went, day by day: a line for each, which differ by their dashes, too. */
+
+import { scaleUtc } from "d3-scale";
+import { curveStepAfter, line } from "d3-shape";
+import { type Plot, TimeAxis } from "./chart.tsx";
+import { dayLabel, labelsFor, startOf } from "./series.ts";
+
+interface LinesProps<K extends string> {
+  readonly plot: Plot;
+  readonly days: readonly ({ readonly date: string } & Readonly<Record<K, number>>)[];
+  readonly series: readonly K[];
+  /** What a day's figures are, for who points at it. */
+  readonly tip: (day: { readonly date: string } & Readonly<Record<K, number>>) => string;
+}
+
+/** The lines, the last value of each as a dot, and the axis. */
+export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<K>) {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const scale = scaleUtc()
+    .domain([startOf(first.date), startOf(last.date)])
+    .range([plot.left, plot.right]);
+  // A scale of one moment has no extent; that moment is drawn at the end.
+  const x = (date: string) => (first.date === last.date ? plot.right : scale(startOf(date)));
+  const step = days.length > 1 ? (plot.right - plot.left) / (days.length - 1) : plot.right - plot.left;
+  const ticks =
+    first.date === last.date
+      ? [[plot.right, dayLabel(startOf(last.date))] as const]
+      : scale.ticks(labelsFor(plot.right - plot.left)).map((at) => [scale(at), dayLabel(at.getTime())] as const);
+  return (
+    <>
+      <TimeAxis plot={plot} ticks={ticks} />
+      {series.map((name) => {
+        const path = line<(typeof days)[number]>()
+          .x(({ date }) => x(date))
+          .y((day) => plot.y(day[name]))
+          .curve(curveStepAfter)([...days]);
+        return (
+          <g key={name}>
+            <path class={`line ${name}`} d={path ?? ""} />
+            <circle class={`dot ${name}`} cx={x(last.date)} cy={plot.y(last[name])} r="4" />
+          </g>
+        );
+      })}
+      {days.map((day) => (
+        <rect
+          key={day.date}
+          class="touch"
+          x={x(day.date) - step / 2}
+          y={plot.top}
+          width={step}
+          height={plot.bottom - plot.top}
+        >
+          <title>{tip(day)}</title>
+        </rect>
+      ))}
+    </>
+  );
+}
