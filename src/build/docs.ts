@@ -1,8 +1,9 @@
-/** `bun run docs`: generates docs/cli.md and docs/configuration.md from the program's own texts. A test compares them. */
+/** `bun run docs`: generates docs/cli.md, docs/configuration.md and the reasons in docs/api.md from the program's own texts. A test compares them. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeVariables } from "../config/config.ts";
+import { REASONS } from "../shared/reasons.ts";
 import { type CommandPage, commandPages } from "./command-pages.ts";
 import { EXAMPLES } from "./examples.ts";
 import { PROJECT } from "./packages.ts";
@@ -14,6 +15,7 @@ export function generatedDocs(): ReadonlyMap<string, string> {
   return new Map([
     ["docs/cli.md", renderCli()],
     ["docs/configuration.md", renderConfiguration()],
+    ["docs/api.md", withReasons(readFileSync(join(PROJECT, "docs/api.md"), "utf8"))],
   ]);
 }
 
@@ -98,6 +100,16 @@ Durations are whole numbers with units \`w d h m s\`, largest first: \`90d\`, \`
 |---|---|---|
 ${rows.join("\n")}
 `;
+}
+
+/** The text with the table of reasons between its two marks. */
+function withReasons(text: string): string {
+  const rows = Object.entries(REASONS).map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} |`);
+  const table = ["| reason | means |", "|---|---|", ...rows].join("\n");
+  return text.replace(
+    /(<!-- reasons: .* -->\n)[\s\S]*(<!-- end of reasons -->)/,
+    (_, begin, end) => `${begin}\n${table}\n\n${end}`,
+  );
 }
 
 function cell(text: string): string {

@@ -23,6 +23,7 @@ import { reconcileCommand } from "./reconcile.ts";
 import { recycleCommand } from "./recycle.ts";
 import { restoreCommand } from "./restore.ts";
 import { settingCommand } from "./setting.ts";
+import { statsCommand } from "./stats.ts";
 import { sudoersCommand } from "./sudoers.ts";
 import { sweepCommand } from "./sweep.ts";
 import { userCommand } from "./user.ts";
@@ -44,7 +45,7 @@ const serveCommand = command(
 export const commands = or(
   group(
     "Daily work",
-    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, otpCommand, lockCommand),
+    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, statsCommand, otpCommand, lockCommand),
   ),
   group(
     "The service",

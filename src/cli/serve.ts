@@ -25,7 +25,7 @@ import { VERSION } from "../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 import { webOptionsOf } from "./web-options.ts";
-import { welcome } from "./welcome.ts";
+import { firstAdminCommand, welcome } from "./welcome.ts";
 
 /** How long requests under way may take once the service is told to stop. */
 const DRAIN = 60 * SECOND;
@@ -52,7 +52,12 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
     const app = createApp(
       services,
-      webOptionsOf(config, { ...about, observe: metrics?.observe, pages: openConsole(log) }),
+      webOptionsOf(config, {
+        ...about,
+        observe: metrics?.observe,
+        pages: openConsole(log),
+        setupCommand: firstAdminCommand(config, environment),
+      }),
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
     const server = await startServer(environment.runtime, {

@@ -6,11 +6,12 @@ import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
-import { SETTING_KEYS } from "../domain/settings/setting-keys.ts";
+import { SETTING_KEYS, type SettingKey } from "../domain/settings/setting-keys.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
+import { previewFlag, printPreview } from "./preview.ts";
 
 const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`The setting.` });
 
@@ -28,13 +29,16 @@ const set = command(
     object({
       key,
       value: argument(string({ metavar: "DURATION" }), { description: message`A duration such as 90d or 1d12h.` }),
+      preview: previewFlag(),
       json: jsonFlag(),
     }),
-    ({ key, value, json }) =>
-      changeSetting(json, async (context) => {
-        const { updateSetting } = await import("../domain/settings/settings.ts");
-        return await updateSetting(context, key, value);
-      }),
+    ({ preview, key, value, json }) =>
+      preview
+        ? runPreview(json, key, value)
+        : changeSetting(json, async (context) => {
+            const { updateSetting } = await import("../domain/settings/settings.ts");
+            return await updateSetting(context, key, value);
+          }),
   ),
   {
     brief: message`Override the configured value.`,
@@ -44,11 +48,13 @@ const set = command(
 
 const unset = command(
   "unset",
-  map(object({ key, json: jsonFlag() }), ({ key, json }) =>
-    changeSetting(json, async (context) => {
-      const { dropSetting } = await import("../domain/settings/settings.ts");
-      return await dropSetting(context, key);
-    }),
+  map(object({ key, preview: previewFlag(), json: jsonFlag() }), ({ preview, key, json }) =>
+    preview
+      ? runPreview(json, key)
+      : changeSetting(json, async (context) => {
+          const { dropSetting } = await import("../domain/settings/settings.ts");
+          return await dropSetting(context, key);
+        }),
   ),
   { brief: message`Drop an override and return to the configured value.` },
 );
@@ -87,6 +93,15 @@ function changeSetting(json: boolean, work: (context: Context) => Promise<Settin
     if (json) printJson(environment, setting);
     else printRecord(environment, { ...setting, ...("pending" in setting ? { pending: pendingOf(setting) } : {}) });
     return EXIT.done;
+  };
+}
+
+function runPreview(json: boolean, key: SettingKey, value?: string): Command {
+  return async (environment) => {
+    const { previewSetting } = await import("../domain/settings/preview.ts");
+    const { settingPreviewRecord } = await import("../server/records.ts");
+    const preview = await withServices(environment, "read", (context) => previewSetting(context, key, value));
+    return printPreview(environment, settingPreviewRecord(preview), json);
   };
 }
 

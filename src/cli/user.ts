@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
 import type { UserFilter } from "../domain/users/list.ts";
+import { USER_SORTS } from "../domain/users/sorts.ts";
 import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
@@ -15,6 +16,7 @@ import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
+import { previewFlag, previewUser } from "./preview.ts";
 import { endSessionCommand, sessionsCommand } from "./user-sessions.ts";
 
 const list = command(
@@ -28,6 +30,16 @@ const list = command(
         }),
       ),
       supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
+      search: textOption(
+        "--search",
+        "TEXT",
+        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      ),
+      sort: optional(
+        option("--sort", choice(USER_SORTS, { metavar: "ORDER" }), {
+          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
+        }),
+      ),
       json: jsonFlag(),
     }),
     (input) => runList(input),
@@ -94,22 +106,26 @@ const update = command(
 
 const disable = command(
   "disable",
-  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
-    withUser("change", user, json, async (context, { id }) => {
-      const { disableUser } = await import("../domain/users/users.ts");
-      return await disableUser(context, id);
-    }),
+  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
+    preview
+      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewDisable(context, id))
+      : withUser("change", user, json, async (context, { id }) => {
+          const { disableUser } = await import("../domain/users/users.ts");
+          return await disableUser(context, id);
+        }),
   ),
   { brief: message`End a user's access at once.` },
 );
 
 const enable = command(
   "enable",
-  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
-    withUser("change", user, json, async (context, { id }) => {
-      const { enableUser } = await import("../domain/users/users.ts");
-      return await enableUser(context, id);
-    }),
+  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
+    preview
+      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewEnable(context, id))
+      : withUser("change", user, json, async (context, { id }) => {
+          const { enableUser } = await import("../domain/users/users.ts");
+          return await enableUser(context, id);
+        }),
   ),
   { brief: message`Give a disabled user access again.` },
 );
@@ -120,13 +136,16 @@ const extend = command(
     object({
       user: userArgument(),
       days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
+      preview: previewFlag(),
       json: jsonFlag(),
     }),
-    ({ user, days, json }) =>
-      withUser("change", user, json, async (context, { id }) => {
-        const { extendUser } = await import("../domain/users/users.ts");
-        return await extendUser(context, id, days ?? 0);
-      }),
+    ({ preview, user, days = 0, json }) =>
+      preview
+        ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewExtend(context, id, days))
+        : withUser("change", user, json, async (context, { id }) => {
+            const { extendUser } = await import("../domain/users/users.ts");
+            return await extendUser(context, id, days);
+          }),
   ),
   {
     brief: message`Extend a user's access.`,
@@ -140,9 +159,13 @@ const remove = command(
     object({
       user: userArgument(),
       yes: yesFlag(),
+      preview: previewFlag(),
       json: jsonFlag(),
     }),
-    (input) => runDelete(input),
+    ({ preview, ...input }) =>
+      preview
+        ? previewUser(input, async (context, { id }) => (await previews()).previewDelete(context, id))
+        : runDelete(input),
   ),
   {
     brief: message`Delete a user, the host account and the home directory.`,
@@ -203,6 +226,11 @@ const COLUMNS: readonly Column<UserRecord>[] = [
   { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
   { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
 ];
+
+/** Loaded only where it is used: help and completion must answer at once. */
+function previews() {
+  return import("../domain/users/preview.ts");
+}
 
 /** Looks the user up, does the work, and prints the user as it then is. */
 function withUser(

@@ -6,7 +6,7 @@ import type { WebOptions } from "../server/api/web.ts";
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(
   config: Config,
-  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages">,
+  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand">,
 ): WebOptions {
   return {
     baseUrl: config.baseUrl,
@@ -20,5 +20,7 @@ export function webOptionsOf(
     runtime: about.runtime,
     observe: about.observe,
     pages: about.pages,
+    setupCommand: about.setupCommand,
+    captcha: config.captcha,
   };
 }

@@ -26,11 +26,11 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
     lines.push(
       `UAM_HOST_MODE is ${config.hostMode} here only. Give each command the same UAM_ variables, or it does not change the host.`,
     );
-  if (!config.captcha) lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
+  if (config.captcha === "off") lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
   if (!hasAdmins) {
     lines.push(
       `There is no administrator yet. In another terminal${whoAndHow(config, environment)}:`,
-      `  ${[...settings(config, environment), environment.invocation].join(" ")} admin add root-admin --email you@example.org`,
+      `  ${firstAdminCommand(config, environment)}`,
     );
   }
   lines.push(
@@ -38,6 +38,12 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
     `  curl ${options}-c cookies.txt -H 'Content-Type: application/json' -d '{"username":"root-admin","password":"..."}' ${base}${API_ROOT}/auth/admin/login`,
   );
   return `${lines.join("\n")}\n`;
+}
+
+/** The command that makes the first administrator, true as it is for this data directory in another shell of this host. */
+export function firstAdminCommand(config: Config, environment: Serving["environment"]): string {
+  const program = [...settings(config, environment), environment.invocation].join(" ");
+  return `${program} admin add root-admin --email you@example.org`;
 }
 
 /** Where curl(1) finds the service from this host, and the options that it needs. */

@@ -65,6 +65,12 @@ export const onOff = v.pipe(
   v.transform((value) => value === "on"),
 );
 
+/** Ways to show that a code to log in is worth something; `on` is the name that `both` had before there were two. */
+export const captchaMode = v.pipe(
+  v.picklist(["image", "proof", "both", "off", "on"], "must be image, proof, both or off"),
+  v.transform((value) => (value === "on" ? "both" : value)),
+);
+
 /** An origin, as browsers name it. */
 export const origin = v.pipe(
   v.string(),

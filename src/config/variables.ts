@@ -8,6 +8,7 @@ import { listen } from "./listen.ts";
 import { sshHost } from "./ssh-host.ts";
 import {
   absolute,
+  captchaMode,
   count,
   databaseUrl,
   duration,
@@ -165,7 +166,12 @@ export const VARIABLES = {
   ),
   rateLimit: variable("UAM_RATE_LIMIT", "on", onOff, "limits for anonymous requests; off where a proxy limits them"),
   maxBody: variable("UAM_MAX_BODY", "65536", count(1024, 16 * 1024 * 1024), "largest request body in bytes"),
-  captcha: variable("UAM_CAPTCHA", "on", onOff, "off accepts any captcha answer; for tests only"),
+  captcha: variable(
+    "UAM_CAPTCHA",
+    "both",
+    captchaMode,
+    "what a code to log in costs: image (a text to read), proof (work for the browser), both (either); off accepts any answer, for tests only",
+  ),
   otpTtl: variable("UAM_OTP_TTL", "10m", duration(DAY), "how long a one-time code is valid"),
   otpMaxAttempts: variable("UAM_OTP_MAX_ATTEMPTS", "5", count(1, 100), "wrong answers that void a one-time code"),
   lockoutThreshold: variable(

@@ -27,14 +27,16 @@ import {
   planOpen,
   planRetireKeys,
 } from "./plan/plan.ts";
+import { plannedBy } from "./planned.ts";
 import { reconcileAccounts } from "./reconcile.ts";
+import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
 
 /** A host whose changes an executor carries out. Every method first checks, each time again, that the account is ours. */
 export function createManagedHost(parts: HostParts): Host {
   const { settings, executor } = parts;
   const isDry = settings.mode === "dry-run";
-  return {
+  return nameRefusals({
     mode: settings.mode,
     presence: async (account) => presenceOf(parts, account),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
@@ -59,8 +61,9 @@ export function createManagedHost(parts: HostParts): Host {
     sessions: async (account) => (isPresent(parts, account) ? await executor.sessions.list(account) : []),
     endSession: async (account, id) => (isPresent(parts, account) ? await executor.sessions.end(account, id) : "gone"),
     logins: (from) => executor.sessions.logins(from),
+    planned: (work) => plannedBy(parts, createManagedHost, work),
     hostKeys: parts.hostKeys,
-  };
+  });
 }
 
 function isPresent(parts: HostParts, account: AccountRef): boolean {

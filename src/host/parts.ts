@@ -44,7 +44,9 @@ export function requireOurs({ settings, executor }: HostParts, account: AccountR
   const table = executor.view.accounts([account]);
   const presence = presenceIn(table, account, settings.markerGroup);
   const owner = table.passwd.get(account.name);
-  if (presence === "missing") throw new UamError("conflict", `The account ${account.name} is missing on the host`);
+  if (presence === "missing") {
+    throw new UamError("conflict", `The account ${account.name} is missing on the host`, { reason: "account.missing" });
+  }
   if (presence === "foreign" || owner === undefined) throw foreign(settings, account);
   return owner;
 }
@@ -64,5 +66,7 @@ export function strangeHome({ name, home }: PasswdEntry): string | undefined {
 
 export function foreign(settings: HostSettings, account: AccountRef): UamError {
   const sentence = `The host has ${account.name} or its uid ${account.uid}, but not as this service created it`;
-  return new UamError("conflict", `${sentence} (uid, group ${settings.markerGroup}): it is left alone`);
+  return new UamError("conflict", `${sentence} (uid, group ${settings.markerGroup}): it is left alone`, {
+    reason: "account.foreign",
+  });
 }

@@ -179,4 +179,9 @@ export interface Host {
   endSession(account: AccountRef, id: string): Promise<"ended" | "gone">;
   /** The logins that sshd logged from there on; none where the host has no journal, and in dry-run. */
   logins(from: string): Promise<LoginLog>;
+  /**
+   * What `work` would change, each change as the line that a dry run logs; nothing changes. `work` is given a host on which every
+   * account in question is as it should be.
+   */
+  planned(work: (host: Host) => Promise<unknown>): Promise<readonly string[]>;
 }

@@ -6,6 +6,7 @@ import process from "node:process";
 import { UamError } from "../shared/errors.ts";
 import { COMMIT } from "../shared/version.ts";
 import { openKernel } from "./bun-kernel.ts";
+import { faultResponse } from "./fault.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 import { openNotifier } from "./sd-notify.ts";
 import { removeStaleSocket } from "./stale-socket.ts";
@@ -41,7 +42,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
   const common = {
     // The application refuses large bodies itself, unread and with a reason; Bun's own 413 is empty.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    error: () => Response.json({ error: "An internal error occurred." }, { status: 500 }),
+    error: faultResponse,
   };
   if (listen.kind === "unix") {
     await removeStaleSocket(listen.path);

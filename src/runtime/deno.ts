@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import process from "node:process";
 import type { Kernel } from "../shared/kernel.ts";
+import { faultResponse } from "./fault.ts";
 import { createKernel, openFirst } from "./kernel.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";
 import { removeStaleSocket } from "./stale-socket.ts";
@@ -46,7 +47,7 @@ async function serve({ listen, tls, fetch }: ServeOptions): Promise<RunningServe
   const common = {
     signal: cut.signal,
     onListen: () => {},
-    onError: () => Response.json({ error: "An internal error occurred." }, { status: 500 }),
+    onError: faultResponse,
   };
   if (listen.kind === "unix") {
     await removeStaleSocket(listen.path);

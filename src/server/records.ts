@@ -5,11 +5,14 @@ import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
+import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
+import type { Series } from "../domain/stats/series.ts";
 import type { Stats } from "../domain/stats/stats.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import { statusAt } from "../domain/users/find.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
+import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
@@ -126,6 +129,23 @@ export function settingRecord({ key, value, overridden, pending }: Setting) {
   return { ...record, pending: { value: formatDuration(pending.value), at: formatTimestamp(pending.at) } };
 }
 
+/** What a change to a user would do. */
+export function userPreviewRecord({ effects, host, status, expireAt }: UserPreview) {
+  return { preview: true as const, status, expire_at: time(expireAt), effects: [...effects], host: [...host] };
+}
+
+/** What a change to a setting would do. */
+export function settingPreviewRecord({ key, value, at, deletes, effects, host }: SettingPreview) {
+  const { users, auditRecords } = deletes;
+  return {
+    preview: true as const,
+    ...{ key, value: formatDuration(value), at: formatTimestamp(at) },
+    deletes: { users, audit_records: auditRecords },
+    effects: [...effects],
+    host: [...host],
+  };
+}
+
 export function statsRecord(stats: Stats) {
   return {
     total: stats.total,
@@ -149,6 +169,11 @@ export function problemRecord({ closing, username }: OwedClosing) {
     next_attempt_at: formatTimestamp(closing.dueAt),
     problem: closing.problem,
   };
+}
+
+/** The dashboard's figures by day. */
+export function seriesRecord({ days, states, ends, changes }: Series) {
+  return { days, states: [...states], ends: [...ends], changes: [...changes] };
 }
 
 export function auditRecord(row: AuditRow) {

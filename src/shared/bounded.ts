@@ -47,7 +47,7 @@ function createEntrance({ concurrency, maxQueue, retryAfter, refusal }: Bounds):
   return (task) => {
     if (limit.activeCount + limit.pendingCount >= concurrency + maxQueue) {
       const message = refusal ?? `The service is busy; try again in ${retryAfter} seconds`;
-      throw new UamError("limited", message, { retryAfter });
+      throw new UamError("limited", message, { retryAfter, reason: "service.busy" });
     }
     return limit(task);
   };

@@ -1,12 +1,27 @@
 /** The one error class that operations throw on purpose, and what it says to the outside. */
 
+import type { Reason } from "./reasons.ts";
+
 export type ErrorCode = "invalid" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "limited" | "internal";
+
+/** The reason of an error that gives none. */
+export const DEFAULT_REASONS = {
+  invalid: "request.invalid",
+  unauthorized: "session.missing",
+  forbidden: "permission.missing",
+  not_found: "resource.missing",
+  conflict: "state.conflict",
+  limited: "rate.limited",
+  internal: "internal",
+} as const satisfies Readonly<Record<ErrorCode, Reason>>;
 
 export interface ErrorOptions {
   /** What led to it; logged, never shown to a caller. */
   readonly cause?: unknown;
   /** For `limited`: whole seconds until another attempt makes sense. */
   readonly retryAfter?: number;
+  /** For programs: why, more precisely than the code says; by default, the code's own reason. */
+  readonly reason?: Reason;
 }
 
 /** A refusal or failure whose message is a sentence a person can act on; it never holds a secret. */
@@ -14,11 +29,13 @@ export class UamError extends Error {
   override readonly name = "UamError";
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
+  readonly reason: Reason;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfter = options.retryAfter;
+    this.reason = options.reason ?? DEFAULT_REASONS[code];
   }
 }
 

@@ -16,6 +16,7 @@ import dropCounters from "../../drizzle/0012_drop_counters.sql" with { type: "te
 import adminRoles from "../../drizzle/0013_admin_roles.sql" with { type: "text" };
 import requestsForTime from "../../drizzle/0014_requests_for_time.sql" with { type: "text" };
 import keyUse from "../../drizzle/0015_key_use.sql" with { type: "text" };
+import dailyCounts from "../../drizzle/0016_daily_counts.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013_admin_roles", sql: adminRoles },
   { name: "0014_requests_for_time", sql: requestsForTime },
   { name: "0015_key_use", sql: keyUse },
+  { name: "0016_daily_counts", sql: dailyCounts },
 ];

@@ -4,7 +4,7 @@
  */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bigint, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import {
   ACTOR_TYPES,
   APPROVAL_KINDS,
@@ -204,6 +204,21 @@ export const serviceState = pgTable("service_state", {
   one: integer().primaryKey(),
   heartbeatAt: time().notNull(),
   holdUntil: time(),
+});
+
+/** How many users there were in each state, as last counted on that day (UTC); for the dashboard's charts. */
+export const userCounts = pgTable("user_counts", {
+  date: date({ mode: "string" }).primaryKey(),
+  active: integer().notNull(),
+  disabled: integer().notNull(),
+  expired: integer().notNull(),
+});
+
+/** How many changes the audit log has of a day (UTC) that is over, and how many that failed; it need not be read again. */
+export const changeCounts = pgTable("change_counts", {
+  date: date({ mode: "string" }).primaryKey(),
+  changes: integer().notNull(),
+  failed: integer().notNull(),
 });
 
 /** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts). */

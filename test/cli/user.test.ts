@@ -78,6 +78,16 @@ describe("uam user list", () => {
     expect((await cli.json(["user", "list", "--supervisor", "nobody"])).total).toBe(0);
   });
 
+  test("list searches, and sorts either way round", async () => {
+    const names = async (...options: string[]) =>
+      (await cli.json(["user", "list", ...options])).items.map(({ username }: { username: string }) => username);
+    expect(await names("--search", "A TEST")).toEqual(["bob"]);
+    expect(await names("--search", "%")).toEqual([]);
+    expect(await names("--sort", "username")).toEqual(["alice", "bob", "carol"]);
+    expect(await names("--sort=-username")).toEqual(["carol", "bob", "alice"]);
+    expect((await cli.run(["user", "list", "--sort", "email"])).code).toBe(2);
+  });
+
   test("list cuts long texts to the terminal's width", async () => {
     await cli.run(["user", "create", "dora", "--email", "dora@example.org", "--purpose", "x".repeat(300)]);
     const narrow = await cli.run(["user", "list"], { columns: 90 });

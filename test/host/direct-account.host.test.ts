@@ -42,6 +42,35 @@ import { withSilentFuse } from "../support/silent-fuse.ts";
 describeOnHost("accounts in direct mode", () => {
   prepareHost();
 
+  describe("planned", () => {
+    test("planned() tells what shutting and removing would run, and leaves host and processes as they are", async () => {
+      const host = await directHost();
+      await host.createAccount(stored());
+      await host.openAccount(stored());
+      startAs(UID, "/usr/bin/sleep", "300");
+      await until(() => running() > 0);
+      const state = () => ({
+        files: ["/etc/passwd", "/etc/shadow", "/etc/group", keysPath()].map((path) => [
+          readFileSync(path, "utf8"),
+          lstatSync(path).ino,
+          lstatSync(path).ctimeMs,
+        ]),
+        home: readdirSync(join(base, NAME)),
+        processes: running(),
+      });
+      const before = state();
+      const planned = await host.planned(async (planner) => {
+        await planner.shutAccount(stored());
+        await planner.removeAccount(stored());
+        await planner.openAccount(stored());
+      });
+      expect(planned).toContain(`would run: /usr/sbin/usermod -e 1 -- ${NAME}`);
+      expect(planned).toContain(`would run: /usr/sbin/userdel -- ${NAME}`);
+      expect(planned.some((line) => line.startsWith(`would write: path="${keysPath()}"`))).toBe(true);
+      expect(state()).toEqual(before);
+    });
+  });
+
   describe("createAccount", () => {
     test("createAccount() creates the account with all its properties", async () => {
       const host = await directHost();

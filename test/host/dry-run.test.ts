@@ -21,6 +21,19 @@ describe("dry-run", () => {
     expect(readFileSync("/etc/passwd", "utf8")).not.toContain(account.name);
   });
 
+  test("planned() tells what a dry run logs, each line once, and logs nothing itself", async () => {
+    const { log, lines } = recordingLog();
+    const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);
+    const planned = await host.planned((planner) => planner.shutAccount(account));
+    expect(lines).toEqual([]);
+    await host.shutAccount(account);
+    expect(planned.map((line) => line.split(": ")[0])).toEqual(
+      [...new Set(lines.map((line) => JSON.stringify(line)))].map((line) => JSON.parse(line).message),
+    );
+    expect(planned).toContain("would run: /usr/sbin/usermod -e 1 -- ext_tplan");
+    expect(planned).toContain('would end every process: account="ext_tplan" uid=58801');
+  });
+
   test("writeKeys() logs the file it would write, with its content", async () => {
     const { log, lines } = recordingLog();
     const host = await createHost(testSettings({ tools: NO_SSHD }), log, bunRuntime);

@@ -62,7 +62,7 @@ export function createFakeHost(pause = 3): FakeHost {
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * pause));
   }
   function refuse(action: FakeAction, ref: AccountRef): void {
-    if (failing.has(action)) throw new UamError("internal", refusal(action, ref));
+    if (failing.has(action)) throw new UamError("internal", refusal(action, ref), { reason: "host.refused" });
   }
   function refuseAll(action: FakeAction): void {
     if (failing.has(action)) throw new UamError("internal", `The host refused: ${action}`);
@@ -170,6 +170,12 @@ export function createFakeHost(pause = 3): FakeHost {
     logins: async (from) => {
       refuseAll("logins");
       return { logins: logins.splice(0), next: String(Number(from) + 1) };
+    },
+    planned: async (work) => {
+      const planner = createFakeHost(0);
+      for (const [name, account] of accounts) planner.accounts.set(name, { ...account });
+      await work(planner);
+      return planner.calls.map((call) => `would ${call}`);
     },
   };
 }

@@ -5,6 +5,7 @@ import formats from "ajv-formats";
 import { readConfig } from "../../src/config/config.ts";
 import { API_ROOT, describeApi } from "../../src/server/api/app.ts";
 import type { Operation, ResponseObject } from "../../src/server/api/openapi.ts";
+import { REASONS } from "../../src/shared/reasons.ts";
 
 export const apiDocument = describeApi({
   ...readConfig({ UAM_DATA_DIR: "/nonexistent" }, { isRoot: false, currentDirectory: "/" }),
@@ -28,6 +29,7 @@ const compiled = new Map<string, ValidateFunction>();
 /** Throws unless the document allows this answer to this request. */
 export function checkAnswer(exchange: Exchange): void {
   const { request, response } = exchange;
+  checkReason(response, request.url);
   if (request.url.includes("#") && response.status === 400) return;
   const path = new URL(request.url).pathname.slice(API_ROOT.length).replace(/(.)\/$/, "$1");
   const template = findTemplate(path);
@@ -43,6 +45,15 @@ export function checkAnswer(exchange: Exchange): void {
   const place = `/paths/${escapePointer(template)}/${method}`;
   checkResponse(exchange, operation, { where, place });
   if (response.status < 300) checkRequest(exchange, operation, { where, place });
+}
+
+/** Every error names a documented reason, and nothing else names one. */
+function checkReason({ status, headers }: Exchange["response"], where: string): void {
+  const reason = headers.get("uam-error");
+  if (status < 400 && reason !== null) throw new Error(`${where} is no error, and has the reason ${reason}`);
+  if (status >= 400 && !Object.hasOwn(REASONS, reason ?? "")) {
+    throw new Error(`${where} has the reason ${reason}, which is not documented`);
+  }
 }
 
 interface Spot {

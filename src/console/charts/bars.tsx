@@ -1,6 +1,7 @@
 /** Counts side by side; what a bar consists of is stacked in it, with a pattern beside the colour. */
 
 import { scaleBand } from "d3-scale";
+import { useId } from "preact/hooks";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -18,9 +19,10 @@ interface BarsProps<K extends string> {
   readonly tip: (bar: Bar<K>) => string;
 }
 
-/** The bars and the axis. */
+/** The bars and the axis; what failed is striped. */
 export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
   const width = plot.right - plot.left;
+  const stripes = useId();
   const scale = scaleBand()
     .domain(bars.map(({ date }) => date))
     .range([plot.left, plot.right])
@@ -31,7 +33,7 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
     .map(({ date }) => [(scale(date) ?? 0) + scale.bandwidth() / 2, dayLabel(startOf(date))] as const);
   return (
     <>
-      <Hatch />
+      <Hatch id={stripes} />
       {bars.map((bar) => {
         let below = 0;
         return (
@@ -44,7 +46,8 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
               return (
                 <rect
                   key={name}
-                  class={`bar ${name}`}
+                  class={name === "failed" ? "striped" : "bar"}
+                  fill={`url(#${stripes})`}
                   x={scale(bar.date)}
                   y={to}
                   width={scale.bandwidth()}
@@ -61,10 +64,10 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
 }
 
 /** The stripes of what failed. */
-function Hatch() {
+function Hatch({ id }: { readonly id: string }) {
   return (
     <defs>
-      <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
         <rect class="hatch-ground" width="5" height="5" />
         <rect class="hatch-stripe" width="2" height="5" />
       </pattern>

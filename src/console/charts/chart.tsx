@@ -77,11 +77,7 @@ export function Chart<T extends Row>({ caption, summary, legend = [], values, ta
           {legend.map(([kind, name]) => (
             <li key={kind}>
               <svg width="28" height="12" aria-hidden="true">
-                {kind.startsWith("line") ? (
-                  <line class={kind} x1="1" x2="27" y1="6" y2="6" />
-                ) : (
-                  <rect class={kind} x="1" y="1" width="26" height="10" />
-                )}
+                <line class={`line ${kind}`} x1="1" x2="27" y1="6" y2="6" />
               </svg>
               {name}
             </li>
@@ -107,7 +103,12 @@ export function TimeAxis({ plot, ticks }: AxisProps) {
     <>
       <line class="axis" x1={plot.left} x2={plot.right} y1={plot.bottom} y2={plot.bottom} />
       {ticks.map(([x, label]) => (
-        <text key={x} x={x} y={plot.bottom + 17} text-anchor={x - plot.left < 24 ? "start" : plot.right - x < 24 ? "end" : "middle"}>
+        <text
+          key={x}
+          x={x}
+          y={plot.bottom + 17}
+          text-anchor={x - plot.left < 24 ? "start" : plot.right - x < 24 ? "end" : "middle"}
+        >
           {label}
         </text>
       ))}

@@ -53,6 +53,7 @@ export function accountMissing({ username }: Pick<User, "username">, code: "conf
   return new UamError(
     code,
     `The host account ${name} is missing; on the host, uam user rebuild ${username} recreates it`,
+    { reason: "account.missing" },
   );
 }
 

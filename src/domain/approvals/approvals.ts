@@ -150,6 +150,7 @@ async function requireRoom(tx: Transaction): Promise<void> {
   if (pending < MAX_PENDING) return;
   throw new UamError("limited", "Too many applications are waiting for a decision; try again in an hour", {
     retryAfter: HOUR / 1000,
+    reason: "application.limit",
   });
 }
 
@@ -167,8 +168,11 @@ async function findApplication(db: Database, id: number): Promise<ApprovalRow | 
 /** The application, locked until the operation ends: of several simultaneous reviews one decides. */
 async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
   const [row] = await op.tx.select().from(approvals).where(eq(approvals.id, id)).for("update");
-  if (row === undefined) throw new UamError("not_found", "There is no such application");
-  if (row.status !== "pending") throw new UamError("conflict", `The application was already ${row.status}`);
+  if (row === undefined)
+    throw new UamError("not_found", "There is no such application", { reason: "application.missing" });
+  if (row.status !== "pending") {
+    throw new UamError("conflict", `The application was already ${row.status}`, { reason: "application.reviewed" });
+  }
   return row;
 }
 
@@ -180,7 +184,8 @@ async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?
   } catch (error) {
     if (error instanceof UamError && error.code === "conflict") throw error;
     // The specification's status table: any other failure to create a user is an invalid request.
-    throw new UamError("invalid", publicMessage(error), { cause: error });
+    const reason = error instanceof UamError ? error.reason : "internal";
+    throw new UamError("invalid", publicMessage(error), { cause: error, reason });
   }
 }
 

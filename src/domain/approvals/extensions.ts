@@ -93,18 +93,27 @@ async function requireMayAsk(op: Operation, user: User): Promise<void> {
   const { username } = user;
   const now = op.context.clock.now();
   const owed = await closingsOf(op.tx, user.id);
-  if (owed.some(({ kind }) => kind === "remove")) throw new UamError("conflict", `${username} is being deleted`);
+  if (owed.some(({ kind }) => kind === "remove"))
+    throw new UamError("conflict", `${username} is being deleted`, { reason: "user.deleting" });
   // One that expired while disabled would be disabled again.
   const isDisabled = user.disabledAt !== null || owed.some(({ kind, action }) => kind === "shut" && action !== "");
   if (isDisabled) {
-    throw new UamError("conflict", `${username} is disabled; ask the administrators, who alone can enable the account`);
+    throw new UamError(
+      "conflict",
+      `${username} is disabled; ask the administrators, who alone can enable the account`,
+      { reason: "user.not_active" },
+    );
   }
   const period = await readSetting(op.context, op.tx, "policy.recycle_period");
   if (isExpired(user, now) && shift(user.expireAt, period) <= now) {
-    throw new UamError("conflict", `The recycle period of ${username} is over; apply for access again`);
+    throw new UamError("conflict", `The recycle period of ${username} is over; apply for access again`, {
+      reason: "user.recycled",
+    });
   }
   const pending = and(eq(approvals.userId, user.id), eq(approvals.kind, "extension"), eq(approvals.status, "pending"));
   if ((await op.tx.$count(approvals, pending)) > 0) {
-    throw new UamError("conflict", "You have asked for more time already; wait until that is decided");
+    throw new UamError("conflict", "You have asked for more time already; wait until that is decided", {
+      reason: "extension.pending",
+    });
   }
 }

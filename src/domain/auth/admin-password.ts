@@ -53,5 +53,5 @@ export async function changeOwnPassword(context: Context, session: OwnSession, c
 }
 
 function wrongPassword(): UamError {
-  return new UamError("forbidden", "The present password is wrong");
+  return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
 }

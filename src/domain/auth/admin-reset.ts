@@ -144,5 +144,6 @@ async function useToken(op: Operation, token: string, owner: AdminRow): Promise<
 }
 
 function badToken(): UamError {
-  return new UamError("invalid", "The reset token is wrong, used or expired; ask for a new one at /auth/admin/forgot");
+  const sentence = "The reset token is wrong, used or expired; ask for a new one at /auth/admin/forgot";
+  return new UamError("invalid", sentence, { reason: "reset.wrong" });
 }

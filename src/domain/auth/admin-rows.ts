@@ -30,7 +30,9 @@ export async function lockAdmins(tx: Transaction): Promise<readonly AdminRow[]> 
 /** Throws `forbidden` if the caller is an administrator who was an owner when the request began, and is none any more. */
 export function requireStillOwner({ actor }: Context, all: readonly AdminRow[]): void {
   if (actor.type !== "admin" || all.some(({ username, role }) => username === actor.name && role === "owner")) return;
-  throw new UamError("forbidden", "This needs the role owner, which you no longer have");
+  throw new UamError("forbidden", "This needs the role owner, which you no longer have", {
+    reason: "role.insufficient",
+  });
 }
 
 /** The administrator among the locked ones; throws `not_found`. */
@@ -38,7 +40,7 @@ export function requireAdmin(all: readonly AdminRow[], who: AdminRef): AdminRow 
   const admin = all.find(({ id, username }) => (typeof who === "number" ? id : username) === who);
   if (admin !== undefined) return admin;
   const which = typeof who === "number" ? who : `named ${JSON.stringify(who)}`;
-  throw new UamError("not_found", `There is no administrator ${which}`);
+  throw new UamError("not_found", `There is no administrator ${which}`, { reason: "admin.missing" });
 }
 
 /** Throws `conflict` if the administrator is the only owner who can log in, or the only administrator; at the shell it says what helps. */
@@ -47,13 +49,15 @@ export function requireOther({ actor }: Context, all: readonly AdminRow[], admin
   if (!isLast && !isLastOwner(all, admin)) return;
   const instead = isLast ? "administrator; add another first" : "owner; make another administrator an owner first";
   const force = actor.type === "cli" ? ", or use --force" : "";
-  throw new UamError("conflict", `${admin.username} is the last ${instead}${force}`);
+  throw new UamError("conflict", `${admin.username} is the last ${instead}${force}`, { reason: "admin.last_owner" });
 }
 
 /** Throws `conflict` if the administrator is the only owner who can log in. */
 export function requireOtherOwner(all: readonly AdminRow[], admin: AdminRow): void {
   if (!isLastOwner(all, admin)) return;
-  throw new UamError("conflict", `${admin.username} is the last owner; make another administrator an owner first`);
+  throw new UamError("conflict", `${admin.username} is the last owner; make another administrator an owner first`, {
+    reason: "admin.last_owner",
+  });
 }
 
 /** One who is invited is no owner to rely on: perhaps nobody ever reads that mail. */

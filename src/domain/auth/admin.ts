@@ -112,7 +112,7 @@ export async function insertAdmin(tx: Transaction, admin: typeof admins.$inferIn
     return row;
   } catch (error) {
     if (isDuplicate(error, "admins_username_unique"))
-      throw new UamError("conflict", `The administrator ${admin.username} already exists`);
+      throw new UamError("conflict", `The administrator ${admin.username} already exists`, { reason: "admin.taken" });
     throw error;
   }
 }
@@ -161,7 +161,7 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
 }
 
 function wrongPassword(): UamError {
-  return new UamError("unauthorized", "The username or the password is wrong");
+  return new UamError("unauthorized", "The username or the password is wrong", { reason: "login.wrong" });
 }
 
 /** Consecutive failures; every lock lasts equally long. */

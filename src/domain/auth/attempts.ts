@@ -125,7 +125,8 @@ export async function refusal(
   const { lockedUntil, cooldownUntil } = await find(db, kind, username);
   const until = Math.max(lockedUntil?.getTime() ?? 0, kind === "code" ? (cooldownUntil?.getTime() ?? 0) : 0);
   const retryAfter = Math.max(1, Math.ceil((until - now.getTime()) / 1000));
-  return new UamError("limited", `${what} for this username; try again in ${retryAfter} seconds`, { retryAfter });
+  const sentence = `${what} for this username; try again in ${retryAfter} seconds`;
+  return new UamError("limited", sentence, { retryAfter, reason: "login.locked" });
 }
 
 /** Forgets names that nobody has tried for a month. */

@@ -83,7 +83,7 @@ export async function printCode(
       prepare: () => makeCode(context),
       run: async (op, made) => {
         const user = await issueCode(op, username, made);
-        if (user === undefined) throw new UamError("not_found", noSuchUser(username));
+        if (user === undefined) throw new UamError("not_found", noSuchUser(username), { reason: "user.missing" });
         op.record({ subjectId: user.id });
         return { code: made.code, expiresAt: made.expiresAt };
       },
@@ -264,7 +264,7 @@ async function noteLogin({ tx, context }: Operation, userId: number): Promise<vo
 }
 
 function wrongCode(): UamError {
-  return new UamError("unauthorized", "The username or the code is wrong");
+  return new UamError("unauthorized", "The username or the code is wrong", { reason: "code.wrong" });
 }
 
 function limitOf({ policy }: Context): AttemptLimit {

@@ -61,20 +61,21 @@ export function checkPassword(typed: string, username: string): void {
   const password = typed.normalize("NFC");
   const length = lengthOf(password);
   if (length < PASSWORD_MIN) {
-    throw new UamError("invalid", `The password has ${length} characters, the minimum is ${PASSWORD_MIN}`);
+    throw weak(`The password has ${length} characters, the minimum is ${PASSWORD_MIN}`);
   }
   if (length > PASSWORD_MAX) {
-    throw new UamError("invalid", `The password has ${length} characters, the maximum is ${PASSWORD_MAX}`);
+    throw weak(`The password has ${length} characters, the maximum is ${PASSWORD_MAX}`);
   }
   if (username !== "" && password.toLowerCase().includes(username.toLowerCase())) {
-    throw new UamError("invalid", "The password must not contain the username");
+    throw weak("The password must not contain the username");
   }
   if (isCommonPassword(password)) {
-    throw new UamError(
-      "invalid",
-      "The password is one of the most common; choose one that nobody would guess, such as four random words",
-    );
+    throw weak("The password is one of the most common; choose one that nobody would guess, such as four random words");
   }
+}
+
+function weak(sentence: string): UamError {
+  return new UamError("invalid", sentence, { reason: "password.weak" });
 }
 
 /** A random password of 120 bits that `checkPassword` accepts for this username, as six groups of four letters and digits. */

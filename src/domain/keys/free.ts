@@ -25,7 +25,9 @@ export async function freeKey(context: Context, fingerprint: string): Promise<Fr
     .select()
     .from(sshKeys)
     .where(and(eq(sshKeys.fingerprint, fingerprint), eq(sshKeys.status, "active")));
-  if (active === undefined) throw new UamError("not_found", `No active key has the fingerprint ${fingerprint}`);
+  if (active === undefined) {
+    throw new UamError("not_found", `No active key has the fingerprint ${fingerprint}`, { reason: "key.missing" });
+  }
   const holder = await requireUser(context.db, active.userId);
   return { key: await revokeKey(context, active.userId, active.id), holder };
 }

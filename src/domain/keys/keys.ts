@@ -37,7 +37,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
     if (user.status !== "active" || isExpired(user, now) || owed.some(({ kind }) => kind !== "revoke")) {
-      throw new UamError("conflict", "Keys can be added only while the account is active");
+      const sentence = "Keys can be added only while the account is active";
+      throw new UamError("conflict", sentence, { reason: "user.not_active" });
     }
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
@@ -200,7 +201,7 @@ async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
     return await change;
   } catch (error) {
     if (error instanceof UamError && error.code === "conflict")
-      throw new UamError("internal", error.message, { cause: error });
+      throw new UamError("internal", error.message, { cause: error, reason: error.reason });
     throw error;
   }
 }
@@ -211,7 +212,7 @@ async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: number)
   if (key !== undefined) return key;
   const owner = await findKeyOwner(op.tx, keyId);
   if (owner !== undefined) op.about({ subjectId: owner });
-  throw new UamError("not_found", "There is no such key, or it is already revoked");
+  throw new UamError("not_found", "There is no such key, or it is already revoked", { reason: "key.missing" });
 }
 
 /** The id of the user whose key it is or was; undefined if there is no such key. */
@@ -222,7 +223,8 @@ export async function findKeyOwner(db: Transaction | Database, keyId: number): P
 
 function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   if (keys.length >= maximum) {
-    throw new UamError("conflict", `The account has ${maximum} keys, which is the maximum; revoke one first`);
+    const sentence = `The account has ${maximum} keys, which is the maximum; revoke one first`;
+    throw new UamError("conflict", sentence, { reason: "key.limit" });
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type WireKey,
 } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { hasControlCharacters } from "../../shared/text.ts";
 import { weaknessOf } from "./rsa-modulus.ts";
 
@@ -82,6 +83,7 @@ function refuseOtherFormats(text: string): void {
   if (/BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE|b3BlbnNzaC1rZXktdjE/.test(text)) {
     throw refusal(
       "This is a private key, which must never leave its owner's machine: upload the public key, the one line of the .pub file",
+      "key.private",
     );
   }
   if (/BEGIN [A-Z0-9 ]{0,40}PUBLIC KEY/.test(text))
@@ -103,13 +105,16 @@ function looksLikeType(word: string): boolean {
 
 function requireType(word: string, accepted: readonly KeyType[]): KeyType {
   if (/-cert-v0\d@openssh\.com$/.test(word)) {
-    throw refusal(`Certificates are not accepted (${word}): upload the plain public key`);
+    throw refusal(`Certificates are not accepted (${word}): upload the plain public key`, "key.type");
   }
   if (word === "ssh-dss") {
-    throw refusal("ssh-dss keys are not accepted, DSA is broken: make a new key with `ssh-keygen -t ed25519`");
+    throw refusal(
+      "ssh-dss keys are not accepted, DSA is broken: make a new key with `ssh-keygen -t ed25519`",
+      "key.type",
+    );
   }
   if (isKeyType(word) && accepted.includes(word)) return word;
-  throw refusal(`Key type ${word} is not accepted; accepted are ${accepted.join(", ") || "none"}`);
+  throw refusal(`Key type ${word} is not accepted; accepted are ${accepted.join(", ") || "none"}`, "key.type");
 }
 
 function decodeBase64(type: KeyType, base64: string): Buffer {
@@ -139,31 +144,34 @@ function checkedBits(key: WireKey): number {
   if (key.type === "ssh-rsa") return checkedRsaBits(toInteger(first), toInteger(second));
   const curve = curveName(key.type);
   if (curve === undefined) return checkedEd25519Bits(first);
-  if (!isPublicPoint(curve, second)) throw refusal(`The ${key.type} key is not a valid point of the curve ${curve}`);
+  if (!isPublicPoint(curve, second))
+    throw refusal(`The ${key.type} key is not a valid point of the curve ${curve}`, "key.weak");
   return curveBits(curve);
 }
 
 /** OpenSSH stores any exponent; the ones refused here are those with which its RSA verification fails or proves nothing. */
 function checkedRsaBits(exponent: bigint, modulus: bigint): number {
   const bits = bitLength(modulus);
-  if (bits < MIN_RSA_BITS) throw refusal(`RSA key has ${bits} bits, the minimum is ${MIN_RSA_BITS}`);
-  if (bits > MAX_RSA_BITS) throw refusal(`RSA key has ${bits} bits, the maximum is ${MAX_RSA_BITS}`);
-  if (modulus % 2n === 0n) throw refusal("RSA key has an even modulus, which no real key has");
-  if (exponent < 3n) throw refusal(`RSA key has the public exponent ${exponent}, the minimum is 3`);
-  if (exponent % 2n === 0n) throw refusal("RSA key has an even public exponent, which no real key has");
-  if (exponent >= modulus) throw refusal("RSA key has a public exponent that is not smaller than its modulus");
+  if (bits < MIN_RSA_BITS) throw refusal(`RSA key has ${bits} bits, the minimum is ${MIN_RSA_BITS}`, "key.weak");
+  if (bits > MAX_RSA_BITS) throw refusal(`RSA key has ${bits} bits, the maximum is ${MAX_RSA_BITS}`, "key.weak");
+  if (modulus % 2n === 0n) throw refusal("RSA key has an even modulus, which no real key has", "key.weak");
+  if (exponent < 3n) throw refusal(`RSA key has the public exponent ${exponent}, the minimum is 3`, "key.weak");
+  if (exponent % 2n === 0n) throw refusal("RSA key has an even public exponent, which no real key has", "key.weak");
+  if (exponent >= modulus)
+    throw refusal("RSA key has a public exponent that is not smaller than its modulus", "key.weak");
   if (bits > SMALL_MODULUS_BITS && bitLength(exponent) > 64) {
-    throw refusal(`RSA key has a public exponent of ${bitLength(exponent)} bits, the maximum is 64`);
+    throw refusal(`RSA key has a public exponent of ${bitLength(exponent)} bits, the maximum is 64`, "key.weak");
   }
   const weakness = weaknessOf(modulus);
-  if (weakness !== undefined) throw refusal(`RSA key has ${weakness}: anybody can work out its private key`);
+  if (weakness !== undefined)
+    throw refusal(`RSA key has ${weakness}: anybody can work out its private key`, "key.weak");
   return bits;
 }
 
 /** ssh-keygen and sshd accept any 32 bytes; for some of them anybody can sign, for others nobody. */
 function checkedEd25519Bits(bytes: Buffer): number {
   const fault = ed25519Fault(bytes);
-  if (fault !== undefined) throw refusal(`The Ed25519 key ${fault}`);
+  if (fault !== undefined) throw refusal(`The Ed25519 key ${fault}`, "key.weak");
   return 256;
 }
 
@@ -185,7 +193,7 @@ function reencodeWithSshpk(blob: Buffer): Buffer {
   try {
     return parseKey(blob, "rfc4253").toBuffer("rfc4253");
   } catch (cause) {
-    throw new UamError("invalid", "The key data does not parse as an SSH public key", { cause });
+    throw new UamError("invalid", "The key data does not parse as an SSH public key", { cause, reason: "key.format" });
   }
 }
 
@@ -193,6 +201,6 @@ function bitLength(value: bigint): number {
   return value === 0n ? 0 : value.toString(2).length;
 }
 
-function refusal(message: string): UamError {
-  return new UamError("invalid", message);
+function refusal(message: string, reason: Reason = "key.format"): UamError {
+  return new UamError("invalid", message, { reason });
 }

@@ -10,5 +10,6 @@ export function fingerprintTaken(fingerprint: string, site: { readonly contact?:
   return new UamError(
     "conflict",
     `A key with the fingerprint ${fingerprint} is already active on this host. Is it yours, but you did not add it? ${whom}`,
+    { reason: "key.duplicate" },
   );
 }

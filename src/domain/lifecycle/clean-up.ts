@@ -31,11 +31,7 @@ const SKEW = HOUR;
 export async function purgeDue(context: Context, time: Heartbeat): Promise<number> {
   if (time.holdUntil !== undefined) return 0;
   const retention = await readSetting(context, context.db, "policy.audit_retention");
-  const before = earliest(
-    shift(time.now, -retention),
-    await lastChange(context),
-    shift(time.now, -((await readFloor(context)) + SKEW)),
-  );
+  const before = earliest(await purgeLimit(context, retention, time.now), await lastChange(context));
   let removed = 0;
   for (;;) {
     const batch = await purge(context, before);
@@ -48,6 +44,11 @@ export async function purgeDue(context: Context, time: Heartbeat): Promise<numbe
   const occasion = `audit-purge:${formatTimestamp(time.now).slice(0, 10)}`;
   await context.db.transaction((tx) => tellAdministrators({ tx, context }, message, occasion));
   return removed;
+}
+
+/** Before which time a retention of that length removes records at that moment: never what the database itself keeps. */
+export async function purgeLimit(context: Context, retention: number, at: Date): Promise<Date> {
+  return earliest(shift(at, -retention), shift(at, -((await readFloor(context)) + SKEW)));
 }
 
 /** One batch, and its record. */

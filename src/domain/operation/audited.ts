@@ -76,9 +76,9 @@ export async function auditedClosing<T>(
     });
   } catch (error) {
     if (pending === undefined) throw error;
-    throw new UamError("internal", pending, { cause: error });
+    throw new UamError("internal", pending, { cause: error, reason: "access.owed" });
   }
-  if (refused !== undefined) throw new UamError("internal", refused);
+  if (refused !== undefined) throw new UamError("internal", refused, { reason: "access.owed" });
   return result;
 }
 
@@ -243,7 +243,7 @@ async function recordFailures(
     throw new UamError(
       "internal",
       `The operation failed, ${rest}, and the failure could not be recorded: the database is not available.`,
-      { cause: error },
+      { cause: error, reason: "audit.unrecorded" },
     );
   }
 }

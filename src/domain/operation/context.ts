@@ -8,6 +8,9 @@ import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
 
+/** What has to be shown before a code is mailed: the text of a picture, a proof of work, either of them, or nothing. */
+export type CaptchaMode = "image" | "proof" | "both" | "off";
+
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
   readonly defaultTtl: number;
@@ -23,7 +26,7 @@ export interface Policy {
   readonly otpMaxAttempts: number;
   readonly lockoutThreshold: number;
   readonly lockoutPeriod: number;
-  readonly captcha: boolean;
+  readonly captcha: CaptchaMode;
   readonly expiryReminders: readonly number[];
   readonly site: Site;
 }

@@ -4,7 +4,7 @@
  */
 
 import { eq } from "drizzle-orm";
-import { DAY } from "../../shared/clock.ts";
+import { DAY, shift } from "../../shared/clock.ts";
 import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -99,7 +99,8 @@ export async function readSetting(
   return (await findSetting(services, db, key)).value;
 }
 
-async function findSetting(
+/** The setting as it stands. */
+export async function findSetting(
   { policy, clock }: Pick<Services, "policy" | "clock">,
   db: Database | Transaction,
   key: SettingKey,
@@ -124,14 +125,9 @@ async function change(
   await lockSettings(op.tx);
   const before = await findSetting(op.context, op.tx, key);
   await store();
-  const now = op.context.clock.now();
   const [row] = await op.tx.select().from(settings).where(eq(settings.key, key));
   const wanted = atLeast(op.context.policy, key, row?.value ?? configured);
-  const isShorter = isDelayed(key) && wanted < before.value;
-  const again = before.pending?.value === wanted ? before.pending.at : undefined;
-  const hold: Hold | undefined = isShorter
-    ? { value: before.value, until: again ?? new Date(now.getTime() + DAY) }
-    : undefined;
+  const hold = holdOf(before, wanted, op.context.clock.now());
   if (isDelayed(key)) await storeHold(op.tx, key, { configured, hold });
   const setting = { key, value: before.value, overridden: row !== undefined };
   const detail = {
@@ -150,18 +146,30 @@ async function change(
   return { ...setting, pending: { value: wanted, at: hold.until } };
 }
 
-function parseValue(policy: Policy, key: SettingKey, text: string): number {
+/**
+ * What keeps a new value of a setting from taking effect at once; undefined if nothing does. For a value that waits already the
+ * time does not begin again.
+ */
+export function holdOf(before: Setting, wanted: number, now: Date): Hold | undefined {
+  if (!isDelayed(before.key) || wanted >= before.value) return undefined;
+  const again = before.pending?.value === wanted ? before.pending.at : undefined;
+  return { value: before.value, until: again ?? shift(now, DAY) };
+}
+
+/** The value of a setting that the text means, in milliseconds; throws `invalid` for one that may not be set. */
+export function parseValue(policy: Policy, key: SettingKey, text: string): number {
   if (key !== "policy.audit_retention") return parseDuration(text, MAX_ACCOUNT_TIME);
   const value = parseDuration(text);
   if (value >= policy.auditRetentionMin) return value;
   throw new UamError(
     "invalid",
     `Audit records are kept for at least ${formatDuration(policy.auditRetentionMin)}; only the configuration of the host can lower that (UAM_AUDIT_RETENTION_MIN)`,
+    { reason: "setting.too_short" },
   );
 }
 
 /** A value that was stored before there was a shortest retention does not go below it either. */
-function atLeast(policy: Policy, key: SettingKey, value: number): number {
+export function atLeast(policy: Policy, key: SettingKey, value: number): number {
   return key === "policy.audit_retention" ? Math.max(value, policy.auditRetentionMin) : value;
 }
 

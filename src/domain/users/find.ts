@@ -99,5 +99,6 @@ export function hasStatusAt(status: UserRow["status"], now: Date): SQL | undefin
 }
 
 function missing(id: number): never {
-  throw new UamError("not_found", id > 0 ? `There is no user with the id ${id}` : "There is no such user");
+  const sentence = id > 0 ? `There is no user with the id ${id}` : "There is no such user";
+  throw new UamError("not_found", sentence, { reason: "user.missing" });
 }

@@ -1,49 +1,125 @@
 /** Pages of external users. */
 
-import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { parseText } from "../../shared/text.ts";
+import type { Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 import { hasStatusAt } from "./find.ts";
+import { DEFAULT_SORT, type UserSort } from "./sorts.ts";
 
 export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;
   readonly supervisor?: string | undefined;
+  /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
+  readonly search?: string | undefined;
+  readonly sort?: UserSort | undefined;
 }
 
-/** One page of users, newest first. */
+/** Longer than any of them is worth searching for, in characters. */
+export const MAX_SEARCH = 128;
+
+/** One page of users, newest first unless sorted otherwise. Throws `invalid` for a search that no field could hold. */
 export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {
+  const search = parseText("search", filter.search ?? "", MAX_SEARCH);
+  const { sort = DEFAULT_SORT } = filter;
   const where = and(
     filter.status === undefined ? undefined : hasStatusAt(filter.status, context.clock.now()),
     filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
+    search === "" ? undefined : holds(search),
   );
+  const find = search === "" ? findInOrder : findMatching;
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(
     async (tx) => {
-      const [row] = await tx.select({ total: count() }).from(users).where(where).prepare("count_users").execute();
-      const total = row?.total ?? 0;
-      const offset = offsetOf(page);
-      const size = Math.min(page.pageSize, total - offset);
-      if (size <= 0) return { total, items: [] };
-      // A page in the older half is counted from the oldest: the last page then costs as much as the first.
-      const reversed = offset > total / 2;
-      const order = reversed ? asc(users.id) : desc(users.id);
-      const ids = tx
-        .select({ id: users.id })
-        .from(users)
-        .where(where)
-        .orderBy(order)
-        .limit(size)
-        .offset(reversed ? total - offset - size : offset);
+      const { total, ids } = await find(tx, { where, sort, page });
+      if (ids === undefined) return { total, items: [] };
       const items = await tx
         .select()
         .from(users)
         .where(inArray(users.id, ids))
-        .orderBy(desc(users.id))
+        .orderBy(...orderOf(sort))
         .prepare("list_users")
         .execute();
       return { total, items };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
+}
+
+interface Wanted {
+  readonly where: SQL | undefined;
+  readonly sort: UserSort;
+  readonly page: Page;
+}
+
+/** How many users there are, and the ids of the page, for a query; undefined where the page is empty. */
+type Find = (
+  tx: Transaction,
+  wanted: Wanted,
+) => Promise<{ readonly total: number; readonly ids: SQL | number[] | undefined }>;
+
+/** By the indexes: the page costs as much as it is far from the nearer end. */
+const findInOrder = (async (tx, { where, sort, page }) => {
+  const [row] = await tx.select({ total: count() }).from(users).where(where).prepare("count_users").execute();
+  const total = row?.total ?? 0;
+  const offset = offsetOf(page);
+  const size = Math.min(page.pageSize, total - offset);
+  if (size <= 0) return { total, ids: undefined };
+  // A page in the farther half is counted from the other end: the last page then costs as much as the first.
+  const reversed = offset > total / 2;
+  const ids = tx
+    .select({ id: users.id })
+    .from(users)
+    .where(where)
+    .orderBy(...orderOf(reversed ? opposite(sort) : sort))
+    .limit(size)
+    .offset(reversed ? total - offset - size : offset);
+  return { total, ids: sql`${ids}` };
+}) satisfies Find;
+
+/** By reading every user once, for the count and the page together: no index finds a part of a text. */
+const findMatching = (async (tx, { where, sort, page }) => {
+  const order = sql.join(orderOf(sort), sql`, `);
+  const [row] = await tx.execute<{ total: number; ids: string }>(sql`
+    with found as materialized (select ${users.id}, ${users.username}, ${users.expireAt} from ${users} where ${where})
+    select (select count(*)::int from found) as total,
+      array_to_string(array(
+        select id from found as users order by ${order} limit ${page.pageSize} offset ${offsetOf(page)}
+      ), ',') as ids`);
+  const { total = 0, ids = "" } = row ?? {};
+  return { total, ids: ids === "" ? undefined : ids.split(",").map(Number) };
+}) satisfies Find;
+
+/**
+ * Whether the text is part of a field, as it stands: unlike with `like`, no character of it has a meaning. No field, and no search,
+ * holds a line break, so that nothing is found across two fields.
+ */
+function holds(search: string): SQL {
+  const { username, email, supervisor, purpose } = users;
+  const lineBreak = sql`E'\\n'`;
+  const texts = [sql`${ACCOUNT_PREFIX}::text || ${username}`, email, supervisor, purpose];
+  // Not concat_ws(), which takes half as long again.
+  const all = sql.join(texts, sql` || ${lineBreak} || `);
+  // Letters beyond ASCII take PostgreSQL several times as long, and matter only where some are searched for.
+  const collation = /^[\x20-\x7e]*$/.test(search) ? sql`collate "C"` : sql``;
+  return sql`strpos(lower((${all}) ${collation}), lower(${search}::text)) > 0`;
+}
+
+/** Ids rise in the order in which users are created, and decide between equals. */
+function orderOf(sort: UserSort): SQL[] {
+  const direction = sort.startsWith("-") ? desc : asc;
+  const column = columnOf(sort);
+  return column === users.id ? [direction(users.id)] : [direction(column), direction(users.id)];
+}
+
+function columnOf(sort: UserSort) {
+  if (sort.endsWith("username")) return users.username;
+  return sort.endsWith("expire_at") ? users.expireAt : users.id;
+}
+
+function opposite(sort: UserSort): UserSort {
+  return (sort.startsWith("-") ? sort.slice(1) : `-${sort}`) as UserSort;
 }

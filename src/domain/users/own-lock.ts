@@ -25,9 +25,10 @@ export function lockOwnAccount(context: Context, userId: number): Promise<User> 
     const { username } = user;
     op.about({ detail: { username } });
     // One that expired is disabled too: they would open again when extended.
-    if (user.disabledAt !== null) throw new UamError("conflict", `${username} is disabled already`);
+    if (user.disabledAt !== null)
+      throw new UamError("conflict", `${username} is disabled already`, { reason: "user.not_active" });
     if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
-      throw new UamError("conflict", `${username} is being deleted`);
+      throw new UamError("conflict", `${username} is being deleted`, { reason: "user.deleting" });
     }
     const note = await noteClosing(context, { userId, kind: "shut", action: "user.lock" });
     const closed = await lockAccess(op, user, { note, at: context.clock.now() });

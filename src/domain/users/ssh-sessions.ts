@@ -48,7 +48,9 @@ export function endSshSession(context: Context, userId: number, sessionId: strin
 }
 
 function gone(): UamError {
-  return new UamError("not_found", "There is no such session, or it has already ended");
+  return new UamError("not_found", "There is no such session, or it has already ended", {
+    reason: "connection.missing",
+  });
 }
 
 /** The user's keys that have one of the fingerprints; of those with the same, the newest first. */

@@ -1,16 +1,14 @@
 /** External users: create, update, disable, enable, extend, delete. */
 
 import { DAY, shift } from "../../shared/clock.ts";
-import { MAX_DAYS } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
-import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
-import { accountMissing } from "../accounts/rebuild.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCode } from "../auth/otp.ts";
 import { accountCreated } from "../mail/messages.ts";
@@ -20,6 +18,7 @@ import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
+import { extensionOf, parseDays, requireChangeable, requireEnableable } from "./changeable.ts";
 import { isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
@@ -61,7 +60,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     await queueMail(op, { recipient: user.email, message });
     const account = refOf(user);
     if (await host.nameTaken(account.name)) {
-      throw new UamError("conflict", `The host already has an account or a home directory named ${account.name}`);
+      const sentence = `The host already has an account or a home directory named ${account.name}`;
+      throw new UamError("conflict", sentence, { reason: "account.taken" });
     }
     await recordIntent(op, account);
     op.onRollback(async () => {
@@ -120,8 +120,7 @@ export function disableUser(context: Context, userId: number): Promise<User> {
 export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
-    await requireChangeable(context, user);
-    requireStaying(user, await closingsOf(op.tx, userId), "conflict");
+    await requireEnableable(context, user, await closingsOf(op.tx, userId));
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);
@@ -139,18 +138,11 @@ export function extendUser(context: Context, userId: number, days: number): Prom
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
     const user = await lockUserFor(op, userId);
-    parseDays(days);
-    const length = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
+    const { length, expireAt, status } = await extensionOf(context, op.tx, user, {
+      days,
+      owed: await closingsOf(op.tx, userId),
+    });
     const expired = isExpired(user, now);
-    await requireWithinRecyclePeriod(op, user, now);
-    const owed = await closingsOf(op.tx, userId);
-    requireStaying(user, owed, "internal");
-    requireNotBeingDisabled(user, owed);
-    await requireAccount(context, user, "internal");
-    const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
-    if (expireAt.getUTCFullYear() > 9999)
-      throw new UamError("internal", "The new expiry would lie beyond the year 9999");
-    const status = expired ? (user.disabledAt === null ? "active" : "disabled") : user.status;
     const extended = await storeUser(op, user, { expireAt, status });
     await tellExtended(op, extended);
     // A disabled user's account stays shut as it is.
@@ -203,42 +195,6 @@ async function lockUserFor(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-/** Throws `conflict` where enable and disable have nothing to change. */
-async function requireChangeable(context: Context, user: User): Promise<void> {
-  if (isExpired(user, context.clock.now())) {
-    throw new UamError("conflict", `${user.username} is expired; extend the account instead`);
-  }
-  await requireAccount(context, user, "conflict");
-}
-
-async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
-  const account = refOf(user);
-  const presence = await context.host.presence(account);
-  if (presence === "missing") throw accountMissing(user, code);
-  if (presence === "foreign") throw new UamError(code, `The host account ${account.name} is not the one that uam made`);
-}
-
-/** A deletion that is owed only goes forward. */
-function requireStaying(user: User, owed: readonly Closing[], code: "conflict" | "internal"): void {
-  if (owed.some(({ kind }) => kind === "remove"))
-    throw new UamError(code, `${user.username} is being deleted; create the user again once that is done`);
-}
-
-/** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
-function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
-  if (user.status === "active" && owed.some(({ kind, action }) => kind === "shut" && action !== ""))
-    throw new UamError("internal", `${user.username} is being disabled; try again in a minute`);
-}
-
-async function requireWithinRecyclePeriod(op: Operation, user: User, now: Date): Promise<void> {
-  const period = await readSetting(op.context, op.tx, "policy.recycle_period");
-  if (!isExpired(user, now) || shift(user.expireAt, period) > now) return;
-  throw new UamError(
-    "internal",
-    `The recycle period of ${user.username} is over; the account is being reclaimed and cannot be extended`,
-  );
-}
-
 async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
@@ -247,18 +203,10 @@ async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: n
     return { ...row, uid };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
-      throw new UamError("conflict", `The username ${user.username} is taken`);
+      throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });
     }
     throw error;
   }
-}
-
-function parseDays(days: number | undefined): number {
-  if (days === undefined) return 0;
-  if (!Number.isInteger(days) || days < 0 || days > MAX_DAYS) {
-    throw new UamError("invalid", `The number of days must be a whole number from 0 to ${MAX_DAYS}`);
-  }
-  return days;
 }
 
 function userEntry<A extends "user.update" | "user.disable" | "user.enable" | "user.extend" | "user.delete">(

@@ -10,6 +10,7 @@ import { adminRoutes } from "./admins.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
+import { consoleRoutes } from "./console.ts";
 import { documentRoutes } from "./document.ts";
 import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
@@ -144,6 +145,7 @@ function buildRoutes(web: Web): Router {
       .use(statsRoutes(web))
       .use(problemRoutes(web))
       .use(adminRoutes(web))
+      .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );
   return router;

@@ -29,16 +29,17 @@ function captchaRoutes(web: Web) {
   return new Elysia().use(anonymous(web, "captcha")).get(
     "/captcha",
     async ({ context }) => {
-      const { captchaId, png } = await issueCaptcha(context);
-      const image = `data:image/png;base64,${Buffer.from(png).toString("base64")}`;
-      return { data: { captcha_id: captchaId, image } };
+      const { captchaId, png, proof = null } = await issueCaptcha(context);
+      const image = png === undefined ? "" : `data:image/png;base64,${Buffer.from(png).toString("base64")}`;
+      return { data: { captcha_id: captchaId, image, proof } };
     },
     {
       response: responses(data(Captcha), 429),
       detail: {
         operationId: "getCaptcha",
         summary: "Get a captcha",
-        description: "An image with a text; asking for a one-time code needs that text.",
+        description:
+          "An image with a text, and beside it a proof of work: asking for a one-time code needs one of the two. `UAM_CAPTCHA` can leave one out.",
       },
     },
   );
@@ -153,9 +154,11 @@ function sessionRoutes(web: Web) {
     .use(requireSession(web, "session"))
     .post(
       "/logout",
-      async ({ context, session, cookie }) => {
+      async ({ context, session, cookie, set }) => {
         await logout(context, session.principal, session.token);
         setSessionCookie(web, cookie, undefined);
+        // Whoever uses the browser next finds nothing of the session in it.
+        set.headers["clear-site-data"] = '"cache", "storage"';
         return { data: { status: "logged_out" as const } };
       },
       {

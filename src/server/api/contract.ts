@@ -14,10 +14,13 @@ import {
 } from "./schemas/approvals.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import { ConsoleConfig } from "./schemas/console.ts";
 import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
+import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
 import {
   CreatedUser,
   Extension,
@@ -45,10 +48,14 @@ export const CONTRACT = {
   "POST /users": { body: NewUser, answer: CreatedUser },
   "GET /users/:id": { answer: UserRecord },
   "PATCH /users/:id": { body: UserChanges, answer: UserRecord },
-  "POST /users/:id/disable": { answer: status("disabled") },
-  "POST /users/:id/enable": { answer: status("active") },
-  "POST /users/:id/extend": { body: Extension, answer: v.object({ expire_at: expiry }) },
-  "DELETE /users/:id": { answer: status("deleted") },
+  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, status("disabled")) },
+  "POST /users/:id/enable": { query: PreviewQuery, answer: or(UserPreview, status("active")) },
+  "POST /users/:id/extend": {
+    query: PreviewQuery,
+    body: Extension,
+    answer: or(UserPreview, v.object({ expire_at: expiry })),
+  },
+  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, status("deleted")) },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "DELETE /users/:id/keys/:keyId": { answer: KeyRecord },
   "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
@@ -71,10 +78,12 @@ export const CONTRACT = {
   "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },
   "DELETE /admins/:id": { answer: status("deleted") },
   "GET /settings": { answer: SettingList },
-  "PUT /settings": { body: SettingChange, answer: SettingRecord },
-  "DELETE /settings/:key": { answer: SettingRecord },
+  "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
+  "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
   "GET /admin/stats": { answer: StatsRecord },
   "GET /admin/problems": { query: PageQuery, answer: list(ProblemRecord) },
+  "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
+  "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},
   "GET /readyz": {},
   "GET /openapi.json": {},
@@ -82,6 +91,10 @@ export const CONTRACT = {
 
 function status<const T extends string>(value: T) {
   return v.object({ status: v.literal(value) });
+}
+
+function or<P extends v.GenericSchema, S extends v.GenericSchema>(preview: P, done: S) {
+  return v.union([preview, done]);
 }
 
 function list<S extends v.GenericSchema>(item: S) {

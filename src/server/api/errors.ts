@@ -1,6 +1,7 @@
-/** Failures as responses: `{"error": "<a sentence>"}` with the status that says what kind it is. */
+/** Failures as responses: `{"error": "<a sentence>"}`, the status that says what kind it is, and `Uam-Error` that names it. */
 
 import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
 
 export const STATUS = {
   invalid: 400,
@@ -14,6 +15,12 @@ export const STATUS = {
 
 /** Another method, too large a body, not ready. */
 type HttpOnly = 405 | 413 | 503;
+
+const HTTP_REASONS = {
+  405: "route.method",
+  413: "request.too_large",
+  503: "service.not_ready",
+} as const satisfies Record<HttpOnly, Reason>;
 
 /** A refusal that is HTTP's own and has no meaning elsewhere. */
 export class HttpRefusal extends Error {
@@ -34,12 +41,13 @@ export function errorResponse(error: unknown): Response {
     const headers = new Headers();
     // A 429 always says when to come back.
     if (error.code === "limited") headers.set("retry-after", String(error.retryAfter ?? 60));
-    return failure(STATUS[error.code], error.message, headers);
+    return failure({ status: STATUS[error.code], reason: error.reason }, error.message, headers);
   }
   if (error instanceof HttpRefusal) {
-    return failure(error.status, error.message, new Headers(error.allow === undefined ? [] : [["allow", error.allow]]));
+    const headers = new Headers(error.allow === undefined ? [] : [["allow", error.allow]]);
+    return failure({ status: error.status, reason: HTTP_REASONS[error.status] }, error.message, headers);
   }
-  return failure(500, UNEXPECTED);
+  return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());
 }
 
 /** True if the thrown value is, or hides, a fault of the service, to be logged in full, rather than a refusal. */
@@ -63,10 +71,19 @@ export async function otherFailuresAs<T>(
     return await operation;
   } catch (error) {
     if (error instanceof UamError && (kept.includes(error.code) || error.code === "limited")) throw error;
-    throw new UamError(code, error instanceof UamError ? error.message : UNEXPECTED, { cause: error });
+    const { message, reason } = error instanceof UamError ? error : UNKNOWN_FAULT;
+    throw new UamError(code, message, { cause: error, reason });
   }
 }
 
-export function failure(status: number, message: string, headers?: Headers): Response {
-  return Response.json({ error: message }, headers === undefined ? { status } : { status, headers });
+const UNKNOWN_FAULT = { message: UNEXPECTED, reason: "internal" } as const;
+
+interface Why {
+  readonly status: number;
+  readonly reason: Reason;
+}
+
+function failure({ status, reason }: Why, message: string, headers: Headers): Response {
+  headers.set("uam-error", reason);
+  return Response.json({ error: message }, { status, headers });
 }

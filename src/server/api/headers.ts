@@ -16,7 +16,8 @@ export function checkOrigin(options: WebOptions, request: Request): void {
   if (listed) return;
   const foreign = origin !== null && origin !== options.baseUrl;
   if (foreign || request.headers.get("sec-fetch-site") === "cross-site") {
-    throw new UamError("forbidden", "Requests from another origin are refused; see UAM_BASE_URL and UAM_CORS_ORIGINS");
+    const sentence = "Requests from another origin are refused; see UAM_BASE_URL and UAM_CORS_ORIGINS";
+    throw new UamError("forbidden", sentence, { reason: "request.origin" });
   }
 }
 
@@ -34,7 +35,7 @@ export function completeHeaders(options: WebOptions, request: Request, { headers
     if (origin !== null && options.corsOrigins.includes(origin)) {
       headers.set("access-control-allow-origin", origin);
       headers.set("access-control-allow-credentials", "true");
-      headers.set("access-control-expose-headers", "X-Request-Id, Retry-After, Content-Disposition");
+      headers.set("access-control-expose-headers", "X-Request-Id, Retry-After, Content-Disposition, Uam-Error");
       headers.set("cross-origin-resource-policy", "cross-origin");
     }
   }

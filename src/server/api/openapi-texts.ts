@@ -1,5 +1,6 @@
 /** What the OpenAPI document says beyond what each route says about itself. */
 
+import { REASONS } from "../../shared/reasons.ts";
 import type { Permission } from "./request.ts";
 
 /** The tags, which are the first parts of the paths. */
@@ -62,22 +63,30 @@ export const WHO: Readonly<Record<Permission, string>> = {
 };
 
 /** What holds for all routes. */
-export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is.
+export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is,
+and the header \`Uam-Error\` that names the reason for programs.
 Unknown paths answer 404; another method on a known path answers 405 with \`Allow\`. HEAD works wherever GET does.
 
 Trying again: a 429 says when, in \`Retry-After\`. A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
 request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
-query parameter counts as absent. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either; \`x-roles\` which of
+query parameter counts as absent, except \`preview\`, which is refused. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either; \`x-roles\` which of
 the administrators' roles may call it.`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
 
+/** The header of every failure. */
+export const UAM_ERROR = { "Uam-Error": { $ref: "#/components/headers/Uam-Error" } };
+
 /** The headers that responses refer to. */
 export const HEADERS = {
   "X-Request-Id": { description: "Names the request in the service's log", schema: { type: "string", format: "uuid" } },
+  "Uam-Error": {
+    description: "Why, as a name for programs. New ones may be added; one that is here keeps its meaning",
+    schema: { type: "string", enum: Object.keys(REASONS) },
+  },
   "Retry-After": {
     description: "Seconds to wait before trying again",
     schema: { type: "integer", minimum: 1 },

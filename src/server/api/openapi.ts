@@ -5,7 +5,7 @@ import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isBodyOptional, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
-import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, WHO } from "./openapi-texts.ts";
+import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, UAM_ERROR, WHO } from "./openapi-texts.ts";
 import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
 import type { ObjectSchema, RegisteredRoute } from "./web.ts";
@@ -237,7 +237,7 @@ function describeFailures(components: Components): Record<string, ResponseObject
   const entries = Object.entries(FAILURES).map(([status, { name, meaning, example }]) => {
     const retry = status === "429" ? { "Retry-After": { $ref: "#/components/headers/Retry-After" } } : {};
     const content = { "application/json": { schema, example: { error: example } } };
-    return [name, { description: meaning, headers: { ...REQUEST_ID, ...retry }, content }] as const;
+    return [name, { description: meaning, headers: { ...REQUEST_ID, ...UAM_ERROR, ...retry }, content }] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -9,7 +9,7 @@ import type { Context, Services } from "../../domain/operation/context.ts";
 import type { AuditEntry } from "../../domain/operation/entry.ts";
 import { findUser } from "../../domain/users/find.ts";
 import { UamError } from "../../shared/errors.ts";
-import { contextOf, sessionOf } from "./request.ts";
+import { contextOf, isPreview, sessionOf } from "./request.ts";
 
 /** The routes that take a body from a session and change something, and what their operations record. */
 const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAction])[] = [
@@ -40,7 +40,9 @@ export function acceptContent(request: Request): void {
  */
 export async function recordRefusal(services: Services, request: Request, response: Response): Promise<void> {
   if (response.status !== 400 || accepted.has(request)) return;
-  const path = new URL(request.url).pathname.replace(/\/$/, "");
+  const { pathname, searchParams } = new URL(request.url);
+  if (isPreview({ preview: searchParams.get("preview") ?? undefined })) return;
+  const path = pathname.replace(/\/$/, "");
   const route = ACTIONS.find(([method, pattern]) => method === request.method && pattern.test(path));
   const session = route === undefined ? undefined : await sessionOf(request);
   if (route === undefined || session === undefined) return;

@@ -74,7 +74,7 @@ export async function authorize(
   if (session === undefined) throw new UamError("unauthorized", "Log in first");
   if (permission !== "session" && session.principal.userType !== permission) {
     const allowed = permission === "admin" ? "administrators" : "external users";
-    throw new UamError("forbidden", `Only ${allowed} may do this`);
+    throw new UamError("forbidden", `Only ${allowed} may do this`, { reason: "session.wrong_kind" });
   }
   if (least !== undefined) requireRole(session.principal, rolesFor(least, accessOf(request.method)));
   return session;
@@ -87,7 +87,14 @@ export function accessOf(method: string): Access {
 
 function requireRole({ role }: Principal, allowed: readonly AdminRole[]): void {
   if (role !== undefined && allowed.includes(role)) return;
-  throw new UamError("forbidden", `This needs the role ${namedRoles(allowed)}; yours is ${role ?? "none"}`);
+  throw new UamError("forbidden", `This needs the role ${namedRoles(allowed)}; yours is ${role ?? "none"}`, {
+    reason: "role.insufficient",
+  });
+}
+
+/** Whether a request asks only what it would do; then nothing is changed and nothing recorded. */
+export function isPreview({ preview }: { readonly preview?: string | undefined }): boolean {
+  return preview === "true";
 }
 
 /** The services on behalf of whoever sent the request. */

@@ -67,7 +67,10 @@ export function checkTarget(request: Request): void {
     throw new UamError("invalid", "The Host header does not name a host");
 }
 
-/** The URL without empty query parameters, which count as absent: forms send them. */
+/**
+ * The URL without empty query parameters, which count as absent: forms send them. Not `preview`: whoever writes it, with or without
+ * a value, does not mean the thing itself to be done.
+ */
 export function withoutEmptyParameters(url: string): string {
   const [path = "", query, ...rest] = url.split("?");
   // What is refused for a fragment (see checkTarget) keeps it.
@@ -75,14 +78,15 @@ export function withoutEmptyParameters(url: string): string {
   const kept = [query, ...rest]
     .join("?")
     .split("&")
-    .filter((parameter) => /=./.test(parameter));
+    .filter((parameter) => /=.|^preview=?$/.test(parameter));
   return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }
 
 /** 405 with what is allowed where the path exists, else 404. */
 export function unknownRoute(routes: RouteIndex, request: Request): Error {
   const allowed = routes.allowed(pathOf(request));
-  if (allowed.length === 0) return new UamError("not_found", "There is nothing at this path");
+  if (allowed.length === 0)
+    return new UamError("not_found", "There is nothing at this path", { reason: "route.unknown" });
   const list = allowed.join(", ");
   return new HttpRefusal(405, `${request.method} is not allowed here; allowed: ${list}`, list);
 }

@@ -1,11 +1,14 @@
 /** /settings: the policy durations. */
 
 import { Elysia } from "elysia";
+import { previewSetting } from "../../domain/settings/preview.ts";
 import { SETTING_KEYS, type SettingKey } from "../../domain/settings/setting-keys.ts";
 import { dropSetting, listSettings, updateSetting } from "../../domain/settings/settings.ts";
 import { UamError } from "../../shared/errors.ts";
-import { settingRecord } from "../records.ts";
+import { settingPreviewRecord, settingRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
+import { isPreview } from "./request.ts";
+import { PreviewQuery, previewed, SettingPreview } from "./schemas/preview.ts";
 import { SettingChange, SettingList, SettingParams, SettingRecord } from "./schemas/settings.ts";
 import { data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -23,11 +26,15 @@ export function settingRoutes(web: Web) {
     })
     .put(
       "/",
-      async ({ context, body }) => ({ data: settingRecord(await updateSetting(context, body.key, body.value)) }),
+      async ({ context, query, body: { key, value } }) => {
+        if (isPreview(query)) return { data: settingPreviewRecord(await previewSetting(context, key, value)) };
+        return { data: settingRecord(await updateSetting(context, key, value)) };
+      },
       {
+        query: PreviewQuery,
         parse: jsonBody(web, "admin"),
         body: SettingChange,
-        response: responses(data(SettingRecord), 400, 401, 403),
+        response: responses(previewed(SettingPreview, SettingRecord), 400, 401, 403),
         detail: {
           operationId: "updateSetting",
           summary: "Override a configured default",
@@ -38,10 +45,15 @@ export function settingRoutes(web: Web) {
     )
     .delete(
       "/:key",
-      async ({ context, params }) => ({ data: settingRecord(await dropSetting(context, requireKey(params.key))) }),
+      async ({ context, params, query }) => {
+        const key = requireKey(params.key);
+        if (isPreview(query)) return { data: settingPreviewRecord(await previewSetting(context, key)) };
+        return { data: settingRecord(await dropSetting(context, key)) };
+      },
       {
         params: SettingParams,
-        response: responses(data(SettingRecord), 401, 403, 404),
+        query: PreviewQuery,
+        response: responses(previewed(SettingPreview, SettingRecord), 400, 401, 403, 404),
         detail: {
           operationId: "dropSetting",
           summary: "Drop an override",
@@ -55,7 +67,8 @@ export function settingRoutes(web: Web) {
 function requireKey(text: string): SettingKey {
   const key = SETTING_KEYS.find((known) => known === text);
   if (key === undefined) {
-    throw new UamError("not_found", `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`);
+    const sentence = `There is no such setting; the settings are ${SETTING_KEYS.join(", ")}`;
+    throw new UamError("not_found", sentence, { reason: "setting.missing" });
   }
   return key;
 }

@@ -1,10 +1,12 @@
 /** /admin/stats: the figures of the dashboard. */
 
 import { Elysia } from "elysia";
+import { readSeries } from "../../domain/stats/series.ts";
 import { readStats } from "../../domain/stats/stats.ts";
-import { statsRecord } from "../records.ts";
+import { seriesRecord, statsRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
 import { StatsRecord } from "./schemas/settings.ts";
+import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
 import { data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -18,5 +20,19 @@ export function statsRoutes(web: Web) {
         summary: "Counts of users and applications, and who expires soon",
         description: "All figures describe one moment.",
       },
-    });
+    })
+    .get(
+      "/stats/series",
+      async ({ context, query }) => ({ data: seriesRecord(await readSeries(context, query.days)) }),
+      {
+        query: SeriesQuery,
+        response: responses(data(SeriesRecord), 400, 401, 403),
+        detail: {
+          operationId: "getStatsSeries",
+          summary: "Users by state, endings and changes by day",
+          description:
+            "Days are UTC. `states` and `changes` are of the past days until today, oldest first, without the days of which nothing is known; `ends` are of today and the days to come.",
+        },
+      },
+    );
 }

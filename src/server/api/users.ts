@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import * as v from "valibot";
 import { listUsers } from "../../domain/users/list.ts";
+import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../domain/users/preview.ts";
 import {
   createUser,
   deleteUser,
@@ -13,11 +14,13 @@ import {
   updateUser,
 } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { userRecord } from "../records.ts";
+import { userPreviewRecord, userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
+import { isPreview } from "./request.ts";
+import { PreviewQuery, previewed, UserPreview } from "./schemas/preview.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
-import { created, data, expiry, IdParams, paged, responses, statusOf } from "./schemas.ts";
+import { created, data, expiry, IdParams, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** For the document: why a user can be neither disabled nor enabled. */
@@ -34,7 +37,7 @@ export function userRoutes(web: Web) {
       "/",
       async ({ context, query }) => {
         const page = { page: query.page, pageSize: query.page_size };
-        const { total, items } = await listUsers(context, query, page);
+        const { total, items } = await listUsers(context, { ...query, search: query.q }, page);
         return { data: { total, items: items.map((user) => userRecord(user, context.clock.now())) } };
       },
       {
@@ -43,7 +46,8 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "listUsers",
           summary: "List external users",
-          description: "Newest first. All given filters must match.",
+          description:
+            "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for as it stands: no character of it is a wildcard.",
         },
       },
     )
@@ -114,10 +118,21 @@ export function userRoutes(web: Web) {
     )
     .post(
       "/:id/disable",
-      async ({ context, params }) => ({ data: { status: (await disableUser(context, params.id)).status } }),
+      async ({ context, params, query }) => {
+        if (isPreview(query)) return { data: userPreviewRecord(await previewDisable(context, params.id)) };
+        return { data: { status: (await disableUser(context, params.id)).status } };
+      },
       {
         params: IdParams,
-        response: responses(statusOf("disabled"), 400, 401, 403, 404, 409),
+        query: PreviewQuery,
+        response: responses(
+          previewed(UserPreview, v.object({ status: v.literal("disabled") })),
+          400,
+          401,
+          403,
+          404,
+          409,
+        ),
         detail: {
           operationId: "disableUser",
           summary: "End a user's access at once",
@@ -134,10 +149,14 @@ export function userRoutes(web: Web) {
     )
     .post(
       "/:id/enable",
-      async ({ context, params }) => ({ data: { status: (await enableUser(context, params.id)).status } }),
+      async ({ context, params, query }) => {
+        if (isPreview(query)) return { data: userPreviewRecord(await previewEnable(context, params.id)) };
+        return { data: { status: (await enableUser(context, params.id)).status } };
+      },
       {
         params: IdParams,
-        response: responses(statusOf("active"), 400, 401, 403, 404, 409),
+        query: PreviewQuery,
+        response: responses(previewed(UserPreview, v.object({ status: v.literal("active") })), 400, 401, 403, 404, 409),
         detail: {
           operationId: "enableUser",
           summary: "Give a disabled user access again",
@@ -151,24 +170,21 @@ export function userRoutes(web: Web) {
     )
     .post(
       "/:id/extend",
-      async ({ context, params, body }) => ({
-        data: {
-          expire_at: formatTimestamp(
-            (
-              await otherFailuresAs(
-                "internal",
-                ["not_found", "invalid"],
-                extendUser(context, params.id, body.days ?? 0),
-              )
-            ).expireAt,
-          ),
-        },
-      }),
+      async ({ context, params, query, body: { days = 0 } }) => {
+        const refusals = ["not_found", "invalid"] as const;
+        if (isPreview(query)) {
+          const preview = await otherFailuresAs("internal", refusals, previewExtend(context, params.id, days));
+          return { data: userPreviewRecord(preview) };
+        }
+        const extended = await otherFailuresAs("internal", refusals, extendUser(context, params.id, days));
+        return { data: { expire_at: formatTimestamp(extended.expireAt) } };
+      },
       {
         parse: jsonBody(web, "admin", { optional: true }),
         params: IdParams,
+        query: PreviewQuery,
         body: Extension,
-        response: responses(data(v.object({ expire_at: expiry })), 400, 401, 403, 404),
+        response: responses(previewed(UserPreview, v.object({ expire_at: expiry })), 400, 401, 403, 404),
         detail: {
           operationId: "extendUser",
           summary: "Move a user's expiry",
@@ -185,13 +201,15 @@ export function userRoutes(web: Web) {
     )
     .delete(
       "/:id",
-      async ({ context, params }) => {
+      async ({ context, params, query }) => {
+        if (isPreview(query)) return { data: userPreviewRecord(await previewDelete(context, params.id)) };
         await deleteUser(context, params.id);
         return { data: { status: "deleted" as const } };
       },
       {
         params: IdParams,
-        response: responses(statusOf("deleted"), 400, 401, 403, 404),
+        query: PreviewQuery,
+        response: responses(previewed(UserPreview, v.object({ status: v.literal("deleted") })), 400, 401, 403, 404),
         detail: {
           operationId: "deleteUser",
           summary: "Delete a user, the host account, the home directory and the keys",

@@ -3,7 +3,7 @@
 import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
-import type { Services } from "../../domain/operation/context.ts";
+import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
@@ -25,6 +25,10 @@ export interface WebOptions {
   readonly contact?: string | undefined;
   /** The console's answer for a path outside the API; undefined for any other path, or altogether without the console. */
   readonly pages?: ((request: Request, path: string) => Response | undefined) | undefined;
+  /** The command that makes the first administrator, for the console while there is none. */
+  readonly setupCommand?: string | undefined;
+  /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
+  readonly captcha: CaptchaMode;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

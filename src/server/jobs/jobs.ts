@@ -11,6 +11,7 @@ import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
 import { type Services, systemContext } from "../../domain/operation/context.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
+import { storeCounts } from "../../domain/stats/daily.ts";
 import type { Drift } from "../../protocol/host.ts";
 import { withJobLock } from "../../store/job-lock.ts";
 import { startDelivery } from "../mail/delivery.ts";
@@ -73,6 +74,8 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       schedule: "27 4 * * *",
       run: async () => void (await purgeDue(context, await beat(services))),
     },
+    // Often, because the last count of a day is what the day is shown with.
+    { name: "daily-counts", schedule: "*/10 * * * *", run: () => storeCounts(services) },
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
     // The last to catch up, because nothing depends on it and a long log takes a while.

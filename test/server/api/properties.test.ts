@@ -121,6 +121,8 @@ describe("queries", () => {
     "status",
     "kind",
     "supervisor",
+    "q",
+    "sort",
     "actor",
     "action",
     "resource_type",

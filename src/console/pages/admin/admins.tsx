@@ -1,7 +1,7 @@
 /** Administrators: who there is, and for owners: invite, change, remove. */
 
-import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { searchOf } from "../../api.ts";

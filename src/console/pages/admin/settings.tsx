@@ -60,9 +60,7 @@ export const Settings = signedIn(
             </div>
           )}
         </Loaded>
-        {open?.what === "change" ? (
-          <ChangeSetting setting={open.setting} onClose={close} onDone={saved} />
-        ) : null}
+        {open?.what === "change" ? <ChangeSetting setting={open.setting} onClose={close} onDone={saved} /> : null}
         {open?.what === "reset" ? <ResetSetting setting={open.setting} onClose={close} onDone={saved} /> : null}
       </Page>
     );
@@ -102,10 +100,7 @@ function Policy({ setting, onOpen }: PolicyProps) {
       {pending === undefined ? null : (
         <Notice
           kind="warn"
-          title={texts.pending(
-            durationWords(pending.value, texts),
-            relative(new Date(pending.at).getTime(), present),
-          )}
+          title={texts.pending(durationWords(pending.value, texts), relative(new Date(pending.at).getTime(), present))}
         >
           <p>
             {texts.pendingAt} <Time at={pending.at} both />

@@ -1,13 +1,8 @@
 /** What the pages without a session need to know of this installation. */
 
-import { api } from "../../api.ts";
+import { type AnswerOf, api } from "../../api.ts";
 
-export interface ConsoleConfig {
-  readonly version: string;
-  readonly captcha: string;
-  readonly contact: string;
-  readonly setup: { readonly command: string } | null;
-}
+export type ConsoleConfig = AnswerOf<"GET /console/config">;
 
 let known: Promise<ConsoleConfig> | undefined;
 

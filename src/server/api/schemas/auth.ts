@@ -34,8 +34,24 @@ export const Captcha = v.pipe(
     captcha_id: described(CAPTCHA_ID, "Send it with the answer. It can be used once, right or wrong, within 5 minutes"),
     image: v.pipe(
       v.string(),
-      v.regex(/^data:image\/png;base64,/),
-      v.metadata({ description: "A PNG as a base64 data URI", examples: ["data:image/png;base64,iVBORw0KGgo="] }),
+      v.regex(/^(?:data:image\/png;base64,.*)?$/),
+      v.metadata({
+        description: "A PNG as a base64 data URI; empty where only the proof counts",
+        examples: ["data:image/png;base64,iVBORw0KGgo="],
+      }),
+    ),
+    proof: v.pipe(
+      v.nullable(
+        v.object({
+          algorithm: v.literal("SHA-256"),
+          salt: described("9f2b1c3d4e5f6071"),
+          target: described("f7f79ccaae1a1c3b5d2f06b7a9d1b1c6a5d27d6f3f0c5f24ab9b0a3b0d1d9c11"),
+          maximum: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([500_000])),
+        }),
+      ),
+      v.description(
+        "Instead of reading the image: the whole number `n` from 0 to `maximum` of which the SHA-256 of `salt` followed by `n` in decimal is `target`, in hex. Null where only the image counts",
+      ),
     ),
   }),
   v.title("Captcha"),
@@ -45,7 +61,10 @@ export const OtpSend = v.pipe(
   v.object({
     username,
     captcha_id: described(CAPTCHA_ID, "From `/auth/captcha`"),
-    captcha_code: described("K7RWX", "What the image shows; case does not matter"),
+    captcha_code: described(
+      "K7RWX",
+      "What the image shows, in any case; or `pow:` and the number that solves the proof",
+    ),
   }),
   v.title("CodeRequest"),
 );

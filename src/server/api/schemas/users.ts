@@ -1,6 +1,8 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
+import { MAX_SEARCH } from "../../../domain/users/list.ts";
+import { USER_SORTS } from "../../../domain/users/sorts.ts";
 import { MAX_DAYS } from "../../../shared/duration.ts";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../../../shared/statuses.ts";
 import {
@@ -20,6 +22,14 @@ export const UserQuery = v.object({
   ...pageFields,
   status: v.optional(v.picklist(USER_STATUSES)),
   supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
+  q: v.optional(
+    text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
+      maxLength: MAX_SEARCH,
+    }),
+  ),
+  sort: v.optional(
+    v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
+  ),
 });
 
 export const UserRecord = v.pipe(

@@ -78,11 +78,7 @@ export function ChangeSetting({ setting: { key, value: before, pending }, onClos
         </div>
         <Failure failure={looking.failure ?? saving.failure} />
         <p class="actions">
-          <Button
-            type="submit"
-            kind="primary"
-            busy={looking.busy ? texts.seeing : saving.busy && texts.saving}
-          >
+          <Button type="submit" kind="primary" busy={looking.busy ? texts.seeing : saving.busy && texts.saving}>
             {preview === undefined ? texts.see : texts.save}
           </Button>
           <Button onClick={() => (isBusy ? undefined : onClose())}>{common.cancel}</Button>

@@ -1,0 +1,107 @@
+/** Whether a user can be disabled, enabled or extended now, and what an extension comes to; nothing here changes anything. */
+
+import { DAY, shift } from "../../shared/clock.ts";
+import { MAX_DAYS } from "../../shared/duration.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import type { UserRow } from "../../store/schema.ts";
+import { refOf } from "../accounts/account.ts";
+import type { Closing } from "../accounts/closings.ts";
+import { accountMissing } from "../accounts/rebuild.ts";
+import type { Context } from "../operation/context.ts";
+import { readSetting } from "../settings/settings.ts";
+import { isExpired, type User } from "./find.ts";
+
+type Stored = Database | Transaction;
+
+/** What an extension would make of a user. */
+export interface Extended {
+  /** Milliseconds. */
+  readonly length: number;
+  readonly expireAt: Date;
+  readonly status: UserRow["status"];
+}
+
+/** Throws `conflict` where a user cannot be enabled: as for disabling, and while they are being deleted. */
+export async function requireEnableable(context: Context, user: User, owed: readonly Closing[]): Promise<void> {
+  await requireChangeable(context, user);
+  requireStaying(user, owed, "conflict");
+}
+
+/**
+ * What an extension by `days` days (0: `policy.default_ttl`) comes to. Throws `invalid` for another number, and `internal` where the
+ * recycle period is over, access is being taken away, or the account is not there.
+ */
+export async function extensionOf(
+  context: Context,
+  db: Stored,
+  user: User,
+  { days, owed }: { readonly days: number; readonly owed: readonly Closing[] },
+): Promise<Extended> {
+  const now = context.clock.now();
+  parseDays(days);
+  const length = days > 0 ? days * DAY : await readSetting(context, db, "policy.default_ttl");
+  await requireWithinRecyclePeriod(context, db, user);
+  requireStaying(user, owed, "internal");
+  requireNotBeingDisabled(user, owed);
+  await requireAccount(context, user, "internal");
+  const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
+  if (expireAt.getUTCFullYear() > 9999)
+    throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
+  // Who expired returns to what they were before.
+  const returned = user.disabledAt === null ? "active" : "disabled";
+  return { length, expireAt, status: isExpired(user, now) ? returned : user.status };
+}
+
+/** The number of days, 0 where none is given; throws `invalid` for one that is not whole or out of range. */
+export function parseDays(days: number | undefined): number {
+  if (days === undefined) return 0;
+  if (!Number.isInteger(days) || days < 0 || days > MAX_DAYS) {
+    throw new UamError("invalid", `The number of days must be a whole number from 0 to ${MAX_DAYS}`);
+  }
+  return days;
+}
+
+/** Throws `conflict` where enable and disable have nothing to change: the user is expired, or the account is not there. */
+export async function requireChangeable(context: Context, user: User): Promise<void> {
+  if (isExpired(user, context.clock.now())) {
+    const sentence = `${user.username} is expired; extend the account instead`;
+    throw new UamError("conflict", sentence, { reason: "user.expired" });
+  }
+  await requireAccount(context, user, "conflict");
+}
+
+async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
+  const account = refOf(user);
+  const presence = await context.host.presence(account);
+  if (presence === "missing") throw accountMissing(user, code);
+  if (presence === "foreign") {
+    const sentence = `The host account ${account.name} is not the one that uam made`;
+    throw new UamError(code, sentence, { reason: "account.foreign" });
+  }
+}
+
+/** A deletion that is owed only goes forward. */
+function requireStaying(user: User, owed: readonly Closing[], code: "conflict" | "internal"): void {
+  if (!owed.some(({ kind }) => kind === "remove")) return;
+  const sentence = `${user.username} is being deleted; create the user again once that is done`;
+  throw new UamError(code, sentence, { reason: "user.deleting" });
+}
+
+/** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
+function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
+  if (user.status !== "active" || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
+  const sentence = `${user.username} is being disabled; try again in a minute`;
+  throw new UamError("internal", sentence, { reason: "user.disabling" });
+}
+
+async function requireWithinRecyclePeriod(context: Context, db: Stored, user: User): Promise<void> {
+  const now = context.clock.now();
+  const period = await readSetting(context, db, "policy.recycle_period");
+  if (!isExpired(user, now) || shift(user.expireAt, period) > now) return;
+  throw new UamError(
+    "internal",
+    `The recycle period of ${user.username} is over; the account is being reclaimed and cannot be extended`,
+    { reason: "user.recycled" },
+  );
+}

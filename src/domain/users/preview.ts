@@ -1,0 +1,142 @@
+/**
+ * What disabling, enabling, extending or deleting a user would do. Each has the refusals of the operation itself, reads without
+ * locks, changes nothing and records nothing; by the time of the operation, things may be different.
+ */
+
+import { hostAccountOf } from "../../shared/account-name.ts";
+import { counted } from "../../shared/counted.ts";
+import type { Preview } from "../../shared/preview.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { KeyRow, UserRow } from "../../store/schema.ts";
+import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
+import { type Closing, closingsOf } from "../accounts/closings.ts";
+import type { Context } from "../operation/context.ts";
+import { extensionOf, requireChangeable, requireEnableable } from "./changeable.ts";
+import { isExpired, requireUser, type User } from "./find.ts";
+
+/** A preview, with the user's status and expiry as they would be. */
+export interface UserPreview extends Preview {
+  readonly status: UserRow["status"] | "deleted";
+  /** Null for a user who would be gone. */
+  readonly expireAt: Date | null;
+}
+
+/** What `disableUser` would do. */
+export async function previewDisable(context: Context, userId: number): Promise<UserPreview> {
+  const found = await find(context, userId);
+  const { user } = found;
+  await requireChangeable(context, user);
+  const effects =
+    user.status === "disabled"
+      ? [`${user.username} is disabled already; the account on the host is shut once more.`]
+      : [`${user.username} can no longer log in.`, ...whatEnds(found), mailed(user)];
+  const host = await context.host.planned((planner) => planner.shutAccount(refOf(user)));
+  return { effects, host, status: "disabled", expireAt: user.expireAt };
+}
+
+/** What `enableUser` would do. */
+export async function previewEnable(context: Context, userId: number): Promise<UserPreview> {
+  const found = await find(context, userId);
+  const { user } = found;
+  await requireEnableable(context, user, found.owed);
+  const enabled = { ...user, status: "active", disabledAt: null } as const;
+  const effects =
+    user.status === "active"
+      ? [`${user.username} is active already; the account on the host is opened once more.`]
+      : [`${user.username} can log in again, until ${moment(user.expireAt)}.`, whatWorks(found), mailed(user)];
+  return { effects, host: await opening(context, found, enabled), status: "active", expireAt: user.expireAt };
+}
+
+/** What `extendUser` would do. */
+export async function previewExtend(context: Context, userId: number, days: number): Promise<UserPreview> {
+  const found = await find(context, userId);
+  const { user, owed } = found;
+  const { status, expireAt } = await extensionOf(context, context.db, user, { days, owed });
+  const extended = { ...user, status, expireAt };
+  const until = `until ${moment(expireAt)}`;
+  const host = status === "active" ? await opening(context, found, extended) : [];
+  const effects = () => {
+    if (status === "disabled") return [`The account of ${user.username} is kept ${until}, but stays disabled.`];
+    if (isExpired(user, context.clock.now())) return [`${user.username} can log in again, ${until}.`, whatWorks(found)];
+    return [`${user.username} keeps access ${until}, instead of ${moment(user.expireAt)}.`];
+  };
+  return { effects: [...effects(), mailed(user)], host, status, expireAt };
+}
+
+/** What `deleteUser` would do. */
+export async function previewDelete(context: Context, userId: number): Promise<UserPreview> {
+  const found = await find(context, userId);
+  const { user } = found;
+  const account = hostAccountOf(user.username);
+  const presence = await context.host.presence(refOf(user));
+  if (presence === "foreign") {
+    const effects = [
+      `${account} on the host is not the account that uam made, and is left alone.`,
+      `${user.username} can no longer log in here, and is deleted once an administrator of the host has sorted that out.`,
+    ];
+    const status = user.status === "expired" ? "expired" : "disabled";
+    return { effects, host: [], status, expireAt: user.expireAt };
+  }
+  const isMissing = presence === "missing";
+  const effects = [
+    `${user.username} is deleted for good; the audit records stay.`,
+    isMissing
+      ? `The host account ${account} is already gone; what is left of its home directory is deleted.`
+      : `The host account ${account} and its home directory are deleted, with everything in it.`,
+    ...(isMissing ? [] : whatEnds(found)),
+    mailed(user),
+  ];
+  const host = isMissing ? [] : await context.host.planned((planner) => planner.removeAccount(refOf(user)));
+  return { effects, host, status: "deleted", expireAt: null };
+}
+
+interface Found {
+  readonly user: User;
+  readonly keys: readonly KeyRow[];
+  readonly owed: readonly Closing[];
+}
+
+/** The user, the active keys and what is owed, of one moment; throws `not_found`. */
+async function find({ db }: Context, userId: number): Promise<Found> {
+  return await db.transaction(
+    async (tx) => ({
+      user: await requireUser(tx, userId),
+      keys: await activeKeys(tx, userId),
+      owed: await closingsOf(tx, userId),
+    }),
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+/** What opening the account changes on the host, with the user as they would be: giving access calls off what shuts it. */
+async function opening({ host, clock }: Context, { keys, owed }: Found, user: User): Promise<readonly string[]> {
+  const left = owed.filter(({ kind }) => kind !== "shut");
+  const account = accountAt(clock.now(), user, { keys, owed: left });
+  return await host.planned((planner) => planner.openAccount(account));
+}
+
+function whatEnds({ user, keys }: Found): readonly string[] {
+  const account = hostAccountOf(user.username);
+  const ending = `Every SSH session, process and scheduled job of ${account} ends.`;
+  if (keys.length === 0) return [ending];
+  return [`${counted(keys.length, "key")} ${keys.length === 1 ? "stops" : "stop"} working: ${namesOf(keys)}.`, ending];
+}
+
+function whatWorks({ user, keys, owed }: Found): string {
+  const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
+  const alive = keys.filter(({ id }) => !dead.has(id));
+  if (alive.length === 0) return `No key is stored: ${user.username} has to upload one first.`;
+  return `${counted(alive.length, "key")} ${alive.length === 1 ? "works" : "work"} again: ${namesOf(alive)}.`;
+}
+
+function namesOf(keys: readonly KeyRow[]): string {
+  return keys.map(({ name }) => name).join(", ");
+}
+
+function mailed({ email }: User): string {
+  return `${email} gets a mail.`;
+}
+
+function moment(time: Date): string {
+  return `${formatTimestamp(time).slice(0, 16).replace("T", " ")} UTC`;
+}

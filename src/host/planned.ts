@@ -1,0 +1,25 @@
+/** What work on the host would change, as sentences: a dry run whose log is kept. */
+
+import type { Host } from "../protocol/host.ts";
+import { type LogFields, silentLog } from "../shared/log.ts";
+import { createDryRunExecutor } from "./execute/dry-run.ts";
+import type { HostParts } from "./parts.ts";
+
+/** The lines that a dry run of `work` logs, each once; `open` makes a host of these parts. Changes nothing. */
+export async function plannedBy(
+  parts: HostParts,
+  open: (parts: HostParts) => Host,
+  work: (host: Host) => Promise<unknown>,
+): Promise<readonly string[]> {
+  const lines = new Set<string>();
+  const log = { ...silentLog, info: (message: string, fields?: LogFields) => void lines.add(lineOf(message, fields)) };
+  const settings = { ...parts.settings, mode: "dry-run" } as const;
+  await work(open({ ...parts, settings, log: silentLog, executor: createDryRunExecutor(settings, log) }));
+  return [...lines];
+}
+
+function lineOf(message: string, { argv, ...fields }: LogFields = {}): string {
+  const said = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const command = Array.isArray(argv) ? argv.map(String) : [];
+  return `${message}: ${[...command, ...said].join(" ")}`;
+}

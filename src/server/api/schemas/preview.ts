@@ -1,0 +1,59 @@
+/** Previews: what a request would do, in answers to requests with `?preview=true`. */
+
+import * as v from "valibot";
+import { SETTING_KEYS } from "../../../domain/settings/setting-keys.ts";
+import { USER_STATUSES } from "../../../shared/statuses.ts";
+import { data, described, timestamp } from "../schemas.ts";
+
+export const PreviewQuery = v.object({
+  preview: v.optional(
+    v.pipe(
+      v.picklist(["true", "false"]),
+      v.description(
+        "`true`: say what the request would do, and do nothing. It is not recorded, and refused as the request itself would be",
+      ),
+    ),
+  ),
+});
+
+const told = {
+  preview: v.literal(true),
+  effects: v.pipe(v.array(described("alice can no longer log in.")), v.description("Short sentences for a person")),
+  host: v.pipe(
+    v.array(described("would run: /usr/sbin/usermod -e 1 -- ext_alice")),
+    v.description("What would change on the host, as a dry run logs it; no format to rely on"),
+  ),
+};
+
+export const UserPreview = v.pipe(
+  v.object({
+    ...told,
+    status: v.picklist([...USER_STATUSES, "deleted"]),
+    expire_at: v.pipe(v.nullable(timestamp), v.description("As it would be; null for a user who would be gone")),
+  }),
+  v.title("UserPreview"),
+);
+
+export const SettingPreview = v.pipe(
+  v.object({
+    ...told,
+    key: v.picklist(SETTING_KEYS),
+    value: described("30d", "The value that would be set"),
+    at: v.pipe(timestamp, v.description("When it would take effect")),
+    deletes: v.pipe(
+      v.object({ users: number(3), audit_records: number(1204) }),
+      v.description("What will be old enough by then to be deleted, and would not be with the value in force"),
+    ),
+  }),
+  v.title("SettingPreview"),
+);
+
+/** The success of a route with a preview: that, or the payload. */
+export function previewed<P extends v.GenericSchema, S extends v.GenericSchema>(preview: P, payload: S) {
+  // The document takes its example from the last.
+  return data(v.union([preview, payload]));
+}
+
+function number(example: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
+}
