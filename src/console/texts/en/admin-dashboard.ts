@@ -21,6 +21,7 @@ export const dashboardTexts = {
     extension: (days: number | null) =>
       days === null ? "asks for more time" : `asks for ${count(days, "more day", "more days")}`,
     open: "Decide",
+    look: "Look at them",
   },
   ends: {
     title: "Access that ends soon",

@@ -18,6 +18,7 @@ export const common = {
   logOut: "Log out",
   loggingOut: "Logging out …",
   loggedInAs: (name: string) => `Logged in as ${name}`,
+  showPassword: "Show password",
   none: "none",
   dash: "–",
   previous: "Previous page",
