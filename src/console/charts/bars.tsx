@@ -46,7 +46,7 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
               return (
                 <rect
                   key={name}
-                  class={name === "failed" ? "striped" : "bar"}
+                  class={markOf(name)}
                   fill={`url(#${stripes})`}
                   x={scale(bar.date)}
                   y={to}
@@ -61,6 +61,21 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
       <TimeAxis plot={plot} ticks={ticks} />
     </>
   );
+}
+
+/** The mark of a series in the legend. */
+export function BarMark({ name }: { readonly name: string }) {
+  const stripes = useId();
+  return (
+    <>
+      <Hatch id={stripes} />
+      <rect class={markOf(name)} fill={`url(#${stripes})`} x="1" y="1" width="26" height="10" />
+    </>
+  );
+}
+
+function markOf(name: string): string {
+  return name === "failed" ? "striped" : "bar";
 }
 
 /** The stripes of what failed. */

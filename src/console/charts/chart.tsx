@@ -28,7 +28,8 @@ interface ChartProps<T extends Row> {
   readonly caption: string;
   /** What it shows, in a sentence: for those who do not see it, and below the caption for those who do. */
   readonly summary: string;
-  readonly legend?: readonly (readonly [kind: string, name: string])[];
+  /** The marks, as they are drawn in an area of 28 by 12, and what they stand for. */
+  readonly legend?: readonly (readonly [mark: ComponentChildren, name: string])[];
   /** All values, for the scale. */
   readonly values: readonly number[];
   readonly table: { readonly label: string; readonly columns: readonly Column<T>[]; readonly items: readonly T[] };
@@ -74,10 +75,10 @@ export function Chart<T extends Row>({ caption, summary, legend = [], values, ta
       </div>
       {legend.length === 0 ? null : (
         <ul class="legend" aria-hidden="true">
-          {legend.map(([kind, name]) => (
-            <li key={kind}>
+          {legend.map(([mark, name]) => (
+            <li key={name}>
               <svg width="28" height="12" aria-hidden="true">
-                <line class={`line ${kind}`} x1="1" x2="27" y1="6" y2="6" />
+                {mark}
               </svg>
               {name}
             </li>

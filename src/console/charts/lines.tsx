@@ -57,3 +57,8 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
     </>
   );
 }
+
+/** The mark of a series in the legend. */
+export function LineMark({ name }: { readonly name: string }) {
+  return <line class={`line ${name}`} x1="1" x2="27" y1="6" y2="6" />;
+}

@@ -1,7 +1,5 @@
 /** Figures by day, made ready to be drawn: dates are days in UTC, "2026-11-20". */
 
-const DAY = 86_400_000;
-
 /** A day and how many. */
 export interface DayCount {
   readonly date: string;
@@ -11,11 +9,6 @@ export interface DayCount {
 /** The moment at which the day begins, in milliseconds. */
 export function startOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
-}
-
-/** The day of a moment. */
-export function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }
 
 /** Sums by weeks that begin with the first day; the last one may be shorter. */
@@ -47,9 +40,4 @@ export function dayName(date: string): string {
 /** How many labels fit on an axis of that many pixels. */
 export function labelsFor(width: number): number {
   return Math.max(2, Math.floor(width / 90));
-}
-
-/** Days between the first and the last one, both included. */
-export function daysBetween(first: string, last: string): number {
-  return Math.round((startOf(last) - startOf(first)) / DAY) + 1;
 }

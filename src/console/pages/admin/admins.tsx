@@ -134,7 +134,7 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
         </span>
       ),
     },
-    { name: columns.role, cell: ({ role }) => roleTexts.names[role] },
+    { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
     {
       name: columns.status,
       cell: ({ status }) => (

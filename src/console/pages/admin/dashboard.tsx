@@ -10,7 +10,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { Charts } from "./dashboard/charts.tsx";
 import { Decisions } from "./dashboard/decisions.tsx";
 import { EndsSoon } from "./dashboard/ends-soon.tsx";
-import { Problems } from "./dashboard/problems.tsx";
+import { HostState, Problems } from "./dashboard/problems.tsx";
 import { useRole } from "./for-role.tsx";
 import { maySee } from "./roles.ts";
 
@@ -23,6 +23,7 @@ export const Dashboard = signedIn("admin", () => {
       <div class="columns">
         <Decisions />
         <EndsSoon stats={stats} />
+        <HostState />
       </div>
       <Charts />
     </Page>

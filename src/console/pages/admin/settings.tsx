@@ -9,7 +9,6 @@ import { Button } from "../../ui/button.tsx";
 import { moment, relative, useNow } from "../../ui/clock.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { forRole, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
@@ -102,10 +101,7 @@ function Policy({ setting, onOpen }: PolicyProps) {
           kind="warn"
           title={texts.pending(durationWords(pending.value, texts), relative(new Date(pending.at).getTime(), present))}
         >
-          <p>
-            {texts.pendingAt} <Time at={pending.at} both />
-          </p>
-          <p>{texts.pendingText}</p>
+          <p>{texts.pendingText(moment(pending.at))}</p>
         </Notice>
       )}
       <p class="hint">{note}</p>

@@ -13,7 +13,7 @@ export const auditTexts = {
   first: "Go to the first page",
   failed: "failed",
   why: "Recorded reason:",
-  raw: "The record as it is stored",
+  raw: "Details",
   rawOf: (id: number) => `Record ${id} as it is stored`,
   about: {
     user: "Everything about this user",

@@ -35,6 +35,7 @@ export const dashboardTexts = {
   problems: {
     title: "On the host",
     none: "All is well: no access is waiting to be taken away.",
+    above: "Access is still to be taken away: see the top of this page.",
     some: (amount: number) =>
       amount === 1
         ? "The access of one user is not yet taken away completely"
@@ -59,7 +60,7 @@ export const dashboardTexts = {
         ? "No account had to be put back in order in the last 7 days."
         : `${count(amount, "account was", "accounts were")} put back in order in the last 7 days, or it was tried.`,
     repairsLink: "What was repaired",
-    doctor: "A check of the whole installation:",
+    doctor: "This checks the whole installation, at the shell of the host:",
     doctorLabel: "Command that checks the installation",
   },
   charts: {

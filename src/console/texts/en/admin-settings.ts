@@ -40,9 +40,9 @@ export const settingsTexts = {
   byDefault: "the host's configuration",
   byOverride: "an administrator, here",
   key: "Name in the API",
-  pending: (value: string, words: string) => `${value} takes effect ${words}`,
-  pendingText: "Until then the value above is in force, and you can take the change back by setting that value again.",
-  pendingAt: "From:",
+  pending: (value: string, words: string) => `${value} will be in force ${words}`,
+  pendingText: (when: string) =>
+    `From ${when} on. Until then the value above is in force, and you can take the change back by setting that value again.`,
   units: {
     d: (value: number) => count(value, "day", "days"),
     h: (value: number) => count(value, "hour", "hours"),
@@ -66,6 +66,9 @@ export const settingsTexts = {
     resetText: "The value that was set here is dropped; the one of the host's configuration is in force again.",
     effects: "What will happen",
     becomes: (value: string) => `The new value is ${value}.`,
+    later: (when: string) =>
+      `It takes effect on ${when}. Until then it can be taken back. The administrators are mailed.`,
+    atOnce: "It takes effect at once.",
     deletes: "What it deletes",
     users: (amount: number) =>
       `${count(amount, "expired user is", "expired users are")} deleted for good, with everything in the home directory.`,

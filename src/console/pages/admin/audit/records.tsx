@@ -17,13 +17,13 @@ const WORDING = { texts: actionTexts, isolated, moment };
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { name: texts.columns.when, cell: ({ created_at }) => <Time at={created_at} both /> },
   { name: texts.columns.what, isHeader: true, cell: (record) => <Event record={record} /> },
-  { name: texts.columns.from, cell: ({ ip }) => (ip === "" ? common.dash : <bdi class="typed">{ip}</bdi>) },
+  { name: texts.columns.from, cell: ({ ip }) => (ip === "" ? common.dash : <bdi class="whole">{ip}</bdi>) },
 ];
 
 /** A table of records. */
 export function Records({ items }: { readonly items: readonly AuditRecord[] }) {
   return (
-    <div class="table">
+    <div class="table events">
       <Table caption={texts.caption} columns={COLUMNS} items={items} />
     </div>
   );

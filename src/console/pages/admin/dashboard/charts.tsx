@@ -1,9 +1,9 @@
 /** The charts of the dashboard, each with its figures as a table. */
 
 import type { AnswerOf } from "../../../api.ts";
-import { Bars } from "../../../charts/bars.tsx";
+import { BarMark, Bars } from "../../../charts/bars.tsx";
 import { Chart } from "../../../charts/chart.tsx";
-import { Lines } from "../../../charts/lines.tsx";
+import { LineMark, Lines } from "../../../charts/lines.tsx";
 import { byWeek, dayName } from "../../../charts/series.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { number } from "../../../texts/language.ts";
@@ -45,7 +45,7 @@ function States({ states }: Pick<Series, "states">) {
     <Chart
       caption={words.caption}
       summary={summary}
-      legend={STATES.map((name) => [name, words.series[name]] as const)}
+      legend={STATES.map((name) => [<LineMark key={name} name={name} />, words.series[name]] as const)}
       values={states.flatMap((day) => STATES.map((name) => day[name]))}
       table={{
         label: texts.asTable,
@@ -115,7 +115,7 @@ function Changes({ changes }: Pick<Series, "changes">) {
     <Chart
       caption={words.caption}
       summary={changes.length === 0 ? words.none : words.summary(sum("changes"), sum("failed"))}
-      legend={CHANGES.map((name) => [name, words.series[name]] as const)}
+      legend={CHANGES.map((name) => [<BarMark key={name} name={name} />, words.series[name]] as const)}
       values={changes.map((day) => day.changes + day.failed)}
       table={{
         label: texts.asTable,

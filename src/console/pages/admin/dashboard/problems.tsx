@@ -18,29 +18,38 @@ const { problems: texts } = dashboardTexts;
 
 const SHOWN = 10;
 
+function useProblems() {
+  return useApi("GET /admin/problems", { query: { page_size: String(SHOWN) } });
+}
+
+/** Access that is not yet taken away; nothing is shown while there is none. */
 export function Problems() {
-  const answer = useApi("GET /admin/problems", { query: { page_size: String(SHOWN) } });
+  const { data } = useProblems();
+  if (data === undefined || data.total === 0) return null;
+  const { total, items } = data;
+  return (
+    <Notice kind="bad" title={texts.some(total)}>
+      <ul>
+        {items.map((problem) => (
+          <Problem key={problem.id} problem={problem} />
+        ))}
+      </ul>
+      {total > items.length ? <p>{texts.more(total - items.length)}</p> : null}
+      <p>{texts.text}</p>
+      <Copyable text="uam reconcile" label={texts.command} />
+    </Notice>
+  );
+}
+
+/** How it stands with the host as a whole, and where to look. */
+export function HostState() {
+  const answer = useProblems();
   return (
     <Section title={texts.title}>
-      <Loaded query={answer}>
-        {({ total, items }) =>
-          total === 0 ? (
-            <p>{texts.none}</p>
-          ) : (
-            <Notice kind="bad" title={texts.some(total)}>
-              <ul>
-                {items.map((problem) => (
-                  <Problem key={problem.id} problem={problem} />
-                ))}
-              </ul>
-              {total > items.length ? <p>{texts.more(total - items.length)}</p> : null}
-              <p>{texts.text}</p>
-              <Copyable text="uam reconcile" label={texts.command} />
-            </Notice>
-          )
-        }
-      </Loaded>
+      <Loaded query={answer}>{({ total }) => <p>{total === 0 ? texts.none : texts.above}</p>}</Loaded>
       {maySee(useRole(), "audit") ? <Repairs /> : null}
+      <p>{texts.doctor}</p>
+      <Copyable text="uam doctor" label={texts.doctorLabel} />
     </Section>
   );
 }

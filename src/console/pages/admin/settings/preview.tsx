@@ -2,7 +2,7 @@
 
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { settingsTexts } from "../../../texts/admin-settings.ts";
-import { moment } from "../../../ui/clock.ts";
+import { moment, now } from "../../../ui/clock.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { durationWords } from "./duration.ts";
 
@@ -10,6 +10,9 @@ const { dialog: texts } = settingsTexts;
 
 type Setting = AnswerOf<"GET /settings">["items"][number];
 export type SettingPreview = Extract<AnswerOf<"PUT /settings">, { readonly preview: true }>;
+
+/** What takes effect within this time, in milliseconds, does so at once: the clocks may differ. */
+const AT_ONCE = 600_000;
 
 /** What setting the value, or without one the default, would do. Throws ApiFailure as the change itself would. */
 export async function previewSetting(key: Setting["key"], value?: string): Promise<SettingPreview> {
@@ -33,7 +36,8 @@ export function Effects({ preview: { value, at, deletes } }: { readonly preview:
   return (
     <>
       <p>
-        <strong>{texts.becomes(durationWords(value, settingsTexts))}</strong>
+        <strong>{texts.becomes(durationWords(value, settingsTexts))}</strong>{" "}
+        {new Date(at).getTime() > now() + AT_ONCE ? texts.later(moment(at)) : texts.atOnce}
       </p>
       {gone.length === 0 ? (
         <p>{texts.nothing}</p>
