@@ -1,5 +1,6 @@
 /** Administrators: who there is, and for owners: invite, change, remove. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
@@ -20,6 +21,7 @@ import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { pageOf } from "./audit/filter.ts";
+import { Done } from "./done.tsx";
 import { forRole, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
 
@@ -33,13 +35,13 @@ export const Admins = signedIn(
     const role = useRole();
     const isOwner = mayChange(role, "admins");
     const [open, setOpen] = useState<Open>();
-    const [done, setDone] = useState("");
+    const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
     const close = () => setOpen(undefined);
     const start = (next: Open) => {
-      setDone("");
+      setDone(undefined);
       setOpen(next);
     };
-    const dialog = { onClose: close, onDone: setDone };
+    const dialog = { onClose: close, onDone: (sentence: string) => setDone({ content: <p>{sentence}</p> }) };
     return (
       <Page
         title={texts.title}
@@ -57,11 +59,7 @@ export const Admins = signedIn(
             <p>{roleTexts.readOnly(role)}</p>
           </Notice>
         )}
-        {done === "" ? null : (
-          <Notice kind="good">
-            <p>{done}</p>
-          </Notice>
-        )}
+        <Done what={done} />
         <AdminList onOpen={isOwner ? start : undefined} />
         <Section title={texts.rolesTitle}>
           <dl class="facts">

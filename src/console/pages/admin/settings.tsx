@@ -1,5 +1,6 @@
 /** The settings: how long things last, in words; owners change them. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
@@ -10,6 +11,7 @@ import { moment, relative, useNow } from "../../ui/clock.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { Done } from "./done.tsx";
 import { forRole, useRole } from "./for-role.tsx";
 import { mayChange } from "./roles.ts";
 import { ChangeSetting } from "./settings/change-setting.tsx";
@@ -30,13 +32,13 @@ export const Settings = signedIn(
     const isOwner = mayChange(role, "settings");
     const answer = useApi("GET /settings");
     const [open, setOpen] = useState<Open>();
-    const [done, setDone] = useState("");
+    const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
     const start = (next: Open) => {
-      setDone("");
+      setDone(undefined);
       setOpen(next);
     };
     const close = () => setOpen(undefined);
-    const saved = (setting: Setting) => setDone(sentenceFor(setting));
+    const saved = (setting: Setting) => setDone({ content: <p>{sentenceFor(setting)}</p> });
     return (
       <Page title={texts.title}>
         <p class="lead">{texts.lead}</p>
@@ -45,11 +47,7 @@ export const Settings = signedIn(
             <p>{roleTexts.readOnly(role)}</p>
           </Notice>
         )}
-        {done === "" ? null : (
-          <Notice kind="good">
-            <p>{done}</p>
-          </Notice>
-        )}
+        <Done what={done} />
         <Loaded query={answer}>
           {({ items }) => (
             <div class="stack">

@@ -14,7 +14,7 @@ export const auditTexts = {
   failed: "failed",
   why: "Recorded reason:",
   raw: "Details",
-  rawOf: (id: number) => `Record ${id} as it is stored`,
+  rawOf: (id: number) => `Details of record ${id}`,
   about: {
     user: "Everything about this user",
     open: "The user's page",
