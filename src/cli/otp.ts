@@ -21,13 +21,18 @@ export const otpCommand = command(
 function runOtp(reference: string): Command {
   return async (environment) => {
     const { printCode } = await import("../domain/auth/otp.ts");
-    const { code, expiresAt } = await withServices(environment, "store", async (context) => {
+    const { loginLink } = await import("../domain/mail/links.ts");
+    const { code, expiresAt, page } = await withServices(environment, "store", async (context) => {
       const user = await findUserReferred(context, reference);
       // An unknown name is passed on as it is, so that its refusal is recorded.
-      return await printCode(context, user?.username ?? reference);
+      const made = await printCode(context, user?.username ?? reference);
+      const { site } = context.policy;
+      return { ...made, page: site.console ? loginLink(site, made.username, made.code) : undefined };
     });
     environment.out(`${code}\n`);
     environment.err(`Valid until ${formatTimestamp(expiresAt)}, for one login.\n`);
+    // For a person who reads it, and in no log: a script that takes the code from standard output may keep the rest.
+    if (page !== undefined && environment.isTerminal) environment.err(`The page that fills it in: ${page}\n`);
     return EXIT.done;
   };
 }

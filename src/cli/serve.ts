@@ -55,7 +55,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       webOptionsOf(config, {
         ...about,
         observe: metrics?.observe,
-        pages: openConsole(log),
+        pages: config.console ? openConsole(log) : undefined,
         setupCommand: firstAdminCommand(config, environment),
       }),
     );

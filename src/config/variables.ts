@@ -66,6 +66,12 @@ export const VARIABLES = {
     oneLine,
     "whom users ask: an e-mail address, or a sentence; unset: the administrators of the host",
   ),
+  console: variable(
+    "UAM_CONSOLE",
+    "on",
+    onOff,
+    "the pages for browsers; off serves none, and mails show how to do without",
+  ),
   dataDir: variable(
     "UAM_DATA_DIR",
     undefined,

@@ -158,9 +158,9 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-function siteOf({ baseUrl, sshHost, contact }: Config): Site {
+function siteOf({ baseUrl, sshHost, contact, console }: Config): Site {
   const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
-  return { baseUrl, ...(sshHost ?? { host, port: 22 }), contact };
+  return { baseUrl, ...(sshHost ?? { host, port: 22 }), contact, console };
 }
 
 /** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */

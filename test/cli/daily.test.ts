@@ -115,6 +115,17 @@ describe("uam otp", () => {
   });
 });
 
+describe("uam otp at a terminal", () => {
+  test("prints the page that has the name and the code filled in, if there are pages", async () => {
+    await cli.run(["user", "create", "tina", "--email", "tina@example.org"]);
+    await cli.run(["user", "create", "toni", "--email", "toni@example.org"]);
+    const shown = await cli.run(["otp", "tina"], { isTerminal: true });
+    expect(shown.stderr).toContain(`: http://127.0.0.1:8080/login#tina.${shown.stdout.trim()}\n`);
+    const variables = { ...cli.variables, UAM_CONSOLE: "off" };
+    expect((await cli.run(["otp", "toni"], { isTerminal: true, variables })).stderr).not.toContain("http");
+  });
+});
+
 describe("uam reconcile", () => {
   test("finds nothing if the host matches what is stored", async () => {
     for (const args of [["reconcile"], ["reconcile", "--check"]]) {

@@ -28,7 +28,7 @@ describe("readConfig()", () => {
       defaultTtl: 90 * DAY,
       uidRange: { first: 20_000, last: 59_999 },
       expiryReminders: [14, 7, 1],
-      captcha: true,
+      captcha: "both",
     });
   });
 

@@ -12,6 +12,7 @@ describe("policyOf()", () => {
       host: "uam.example.org",
       port: 22,
       contact: undefined,
+      console: true,
     });
     expect(siteOf({ UAM_BASE_URL: "http://[::1]:8080" })).toMatchObject({ host: "::1", port: 22 });
     expect(siteOf({})).toMatchObject({ host: "127.0.0.1", port: 22 });
@@ -20,5 +21,9 @@ describe("policyOf()", () => {
   test("follows UAM_SSH_HOST and UAM_CONTACT", () => {
     const variables = { UAM_SSH_HOST: "ssh.example.org:2222", UAM_CONTACT: "help@example.org" };
     expect(siteOf(variables)).toMatchObject({ host: "ssh.example.org", port: 2222, contact: "help@example.org" });
+  });
+
+  test("follows UAM_CONSOLE", () => {
+    expect(siteOf({ UAM_CONSOLE: "off" }).console).toBe(false);
   });
 });

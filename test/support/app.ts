@@ -75,7 +75,7 @@ export interface TestApp {
 /** Opens an application on a database of its own; `variables` change the configuration. Rate limits are off unless asked for. */
 export async function createTestApp(
   variables: Record<string, string> = {},
-  { pages, ...log }: Partial<Log> & Pick<WebOptions, "pages"> = {},
+  { pages, setupCommand, ...log }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand"> = {},
   // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
@@ -96,7 +96,10 @@ export async function createTestApp(
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
-  const app = createApp(services, webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1", pages }));
+  const app = createApp(
+    services,
+    webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1", pages, setupCommand }),
+  );
   app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
 

@@ -95,12 +95,15 @@ export function Select({ label, hint, error, value, onValue, options, name }: Se
   );
 }
 
-/** The ids that tie a field together. When an error appears, the field gets the focus. */
+/** The ids that tie a field together. When an error appears, the field gets the focus, unless one before it has one too. */
 function useField<E extends HTMLElement>(hint: ComponentChildren, error: string | undefined) {
   const id = useId();
   const control = useRef<E>(null);
   useEffect(() => {
-    if (error !== undefined) control.current?.focus();
+    const element = control.current;
+    if (error === undefined || element === null) return;
+    const first = element.closest("form")?.querySelector("[aria-invalid]") ?? element;
+    if (first === element) element.focus();
   }, [error]);
   const parts = [hint === undefined ? [] : [`${id}-hint`], error === undefined ? [] : [`${id}-error`]].flat();
   return { id, control, describedBy: parts.length === 0 ? undefined : parts.join(" ") };

@@ -77,7 +77,7 @@ export async function oweClosing(
     .where(eq(closings.id, id))
     .returning();
   if (row === undefined) return;
-  const message = accessOwed(policy.site, { username: user.username, owed });
+  const message = accessOwed(policy.site, { id: row.userId, username: user.username, owed });
   await tellAdministrators(op, message, `owed:${id}:${row.begunAt.getTime()}`);
 }
 

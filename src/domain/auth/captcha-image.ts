@@ -10,16 +10,16 @@ import charToPath from "svg-captcha/lib/ch-to-path.js";
 import { createGate } from "../../shared/bounded.ts";
 
 /** Characters that can be told apart when bent, cut and struck through; few vowels, so that they seldom make words. */
-export const CAPTCHA_ALPHABET = "ACHMPRTUWXY3";
+export const CAPTCHA_ALPHABET = "ACEHKMPU37";
 export const CAPTCHA_LENGTH = 5;
 /** Pixels. */
-export const CAPTCHA_WIDTH = 320;
-export const CAPTCHA_HEIGHT = 100;
+export const CAPTCHA_WIDTH = 400;
+export const CAPTCHA_HEIGHT = 130;
 
 export interface CaptchaImage {
   /** `CAPTCHA_LENGTH` characters of `CAPTCHA_ALPHABET`, each chosen by the system's secure random source. */
   readonly answer: string;
-  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 8 kB. */
+  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 12 kB. */
   readonly png: Uint8Array;
 }
 
@@ -55,7 +55,7 @@ function drawing(answer: string, font: Font): string {
   const lines = `${strike()}${strike()}`;
   const layer = (ink: string, paper: string): string =>
     `<rect width="100%" height="100%" fill="${paper}"/>` +
-    `<path d="${text}" fill="${ink}" stroke="${ink}" stroke-width="2.8"/>` +
+    `<path d="${text}" fill="${ink}" stroke="${ink}" stroke-width="3.6"/>` +
     `<path d="${lines}" fill="none" stroke="${ink}" stroke-width="1.8"/>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CAPTCHA_WIDTH}" height="${CAPTCHA_HEIGHT}">` +
@@ -87,7 +87,7 @@ function textPath(answer: string, font: Font, bend: Bend): string {
 
 function glyph(character: string, font: Font): string {
   const { ascender, descender } = font;
-  return charToPath(character, { font, fontSize: between(86, 98), ascender, descender, x: 0, y: 0 });
+  return charToPath(character, { font, fontSize: between(112, 126), ascender, descender, x: 0, y: 0 });
 }
 
 /** The font draws outlined letters with a shadow: the largest hole is the letter, the smaller islands are its counters. */

@@ -74,7 +74,7 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
 export async function printCode(
   context: Context,
   typedName: string,
-): Promise<{ readonly code: string; readonly expiresAt: Date }> {
+): Promise<{ readonly username: string; readonly code: string; readonly expiresAt: Date }> {
   const username = parseTypedName(typedName);
   return await audited(
     context,
@@ -85,7 +85,7 @@ export async function printCode(
         const user = await issueCode(op, username, made);
         if (user === undefined) throw new UamError("not_found", noSuchUser(username), { reason: "user.missing" });
         op.record({ subjectId: user.id });
-        return { code: made.code, expiresAt: made.expiresAt };
+        return { username: user.username, code: made.code, expiresAt: made.expiresAt };
       },
     },
   );

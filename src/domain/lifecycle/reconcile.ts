@@ -103,7 +103,7 @@ async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
     op.alsoRecord({ actor, entry: { action: "user.disable", ...subject, detail }, result: "success" });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
   }
-  const message = keyCameBack(op.context.policy.site, { username: user.username, disabled });
+  const message = keyCameBack(op.context.policy.site, { id: user.id, username: user.username, disabled });
   await tellAdministrators(op, message, `key-came-back:${user.id}:${op.context.clock.now().getTime()}`);
 }
 

@@ -2,7 +2,8 @@
 
 import { DAY } from "../../shared/clock.ts";
 import type { Site } from "../operation/context.ts";
-import { date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { type Block, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { toPage } from "./links.ts";
 import { accountFacts, accountName, backAgain, hello, type MailedUser, UNEXPECTED, whomToAsk } from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 
@@ -63,6 +64,7 @@ export function accountDeleted(site: Site, user: MailedUser, { at }: { readonly 
       `Your account ${accountName(user)} on ${site.host} was deleted on ${date(at)}, with your keys and everything in its home directory. This cannot be undone.`,
     ),
     paragraph("If you need access again, please apply for a new account."),
+    ...(site.console ? [toPage(site, "Apply for access", "apply")] : []),
     whomToAsk(site, UNEXPECTED),
   ]);
 }
@@ -114,11 +116,22 @@ export function expiryReminder(
       `${own ? "Your account" : `The account of ${line(user.username)}`} on ${site.host} ends ${soon}.${disabled} From then on its keys are refused.${own ? "" : " You are named as the supervisor."}`,
     ),
     ...accountFacts(site, user),
-    paragraph(
-      own
-        ? "If you need it for longer, ask for an extension before that date. If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time later."
-        : "If it is needed for longer, ask for an extension before that date. If not, there is nothing to do.",
-    ),
+    ...(own
+      ? [
+          paragraph(
+            `If you need it for longer, ask for ${site.console ? "more time" : "an extension"} before that date.`,
+          ),
+          // Nobody who is disabled can log in to ask.
+          ...(user.status === "active" ? moreTime(site) : []),
+          paragraph(
+            "If not, there is nothing to do, but save what you want to keep: the home directory is deleted some time later.",
+          ),
+        ]
+      : [
+          paragraph(
+            "If it is needed for longer, ask for an extension before that date. If not, there is nothing to do.",
+          ),
+        ]),
     whomToAsk(site),
   ]);
 }
@@ -131,8 +144,13 @@ export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
     fact("Account", accountName(user)),
     fact("Ended", date(user.expireAt)),
     paragraph(
-      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask for an extension before then: you will find everything as it was.`,
+      `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask the administrators for an extension before then: you will find everything as it was.`,
     ),
     whomToAsk(site),
   ]);
+}
+
+/** A request for more time is reviewed by an administrator, as an application is. */
+function moreTime(site: Site): readonly Block[] {
+  return site.console ? [toPage(site, "Ask for more time", "me")] : [];
 }

@@ -3,7 +3,8 @@
 import { HOUR } from "../../shared/clock.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import type { Site } from "../operation/context.ts";
-import { code, date, fact, type Letter, letter, line, link, paragraph } from "./letter.ts";
+import { button, code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { resetLink } from "./links.ts";
 import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
 /** What each role is for, after "you may". */
@@ -31,12 +32,15 @@ export function adminInvited(site: Site, { username, role, token, ttl, by }: Inv
     paragraph(
       `${line(by)} has made you an administrator of the user access management of ${site.host}. As its ${role} you may ${MAY[role]}. To log in, set a password first:`,
     ),
-    link(`${site.baseUrl}/reset#${token}`),
+    ...(site.console
+      ? [button("Set your password", resetLink(site, token))]
+      : [
+          paragraph("Send this, with the token and the password that you choose:"),
+          code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "${line(token)}", "new_password": "…"}`),
+        ]),
     paragraph(
-      `The link is valid for ${Math.floor(ttl / HOUR)} hours and works once. Your password has 15 characters or more, and your username is ${line(username)}. After that, or should the link have run out, ask for another one with "Forgotten password".`,
+      `${site.console ? "The link" : "The token"} is valid for ${Math.floor(ttl / HOUR)} hours and works once. Your password has 15 characters or more, and your username is ${line(username)}. After that, or should it have run out, ask for another one with "Forgotten password".`,
     ),
-    paragraph("If there is no web page at that address, send what follows the # as the token:"),
-    code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
     paragraph("If you do not expect this, do nothing: without a password nobody can log in as you."),
     whomToAsk(site),
   ]);

@@ -3,6 +3,7 @@
 import { formatDuration } from "../../shared/duration.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { toPage } from "./links.ts";
 
 /** A setting that was made shorter, and when it takes effect. */
 export interface Shortening {
@@ -29,6 +30,7 @@ export function periodShortened(site: Site, { key, from, to, at, by }: Shortenin
     paragraph(`${deleted} that are older than that will then be deleted for good.`),
     paragraph("If that is not intended, set it back before then, for example:"),
     code(`uam setting set ${line(key)} ${formatDuration(from)}`),
+    ...(site.console ? [toPage(site, "See the settings", "settings")] : []),
   ]);
 }
 
@@ -50,5 +52,6 @@ export function auditPurged(site: Site, { removed, before, retention }: Purge): 
     ),
     paragraph("If that is not intended, see who changed the setting, and check that the rest of the log is intact:"),
     code("uam audit list --resource-id policy.audit_retention\nuam audit verify"),
+    ...(site.console ? [toPage(site, "See the audit log", "audit")] : []),
   ]);
 }

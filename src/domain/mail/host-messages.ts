@@ -2,12 +2,13 @@
 
 import type { Site } from "../operation/context.ts";
 import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { toUser } from "./links.ts";
 import { accountName } from "./phrases.ts";
 
 /** To administrators: access was taken away, but part of that could not be done yet. */
 export function accessOwed(
   site: Site,
-  { username, owed }: { readonly username: string; readonly owed: readonly string[] },
+  { id, username, owed }: { readonly id: number; readonly username: string; readonly owed: readonly string[] },
 ): Letter {
   return letter(`${site.host}: taking away the access of ${line(username)} is not finished`, [
     paragraph(`The access of ${line(username)} to ${site.host} was taken away, but part of that could not be done.`),
@@ -17,13 +18,14 @@ export function accessOwed(
       "The service keeps trying until it is done, and nothing gives the access back meanwhile. There will be no further mail about it; to see what is left:",
     ),
     code("uam doctor"),
+    ...(site.console ? [toUser(site, id)] : []),
   ]);
 }
 
 /** To administrators: an account's key file held a key that nobody uploaded. */
 export function keyCameBack(
   site: Site,
-  { username, disabled }: { readonly username: string; readonly disabled: boolean },
+  { id, username, disabled }: { readonly id: number; readonly username: string; readonly disabled: boolean },
 ): Letter {
   return letter(`${site.host}: a key that is not stored was found for ${line(username)}`, [
     paragraph(
@@ -38,6 +40,7 @@ export function keyCameBack(
         : "The third time within an hour disables the user. To shut the account now:",
     ),
     code(`uam user ${disabled ? "enable" : "disable"} ${line(username)}`),
+    ...(site.console ? [toUser(site, id)] : []),
     paragraph("What was found and done is in the audit log, under reconcile.repair."),
   ]);
 }

@@ -12,6 +12,7 @@ export type Block =
   | { readonly kind: "paragraph"; readonly text: string }
   | { readonly kind: "fact"; readonly name: string; readonly value: string }
   | { readonly kind: "link"; readonly url: string }
+  | { readonly kind: "button"; readonly label: string; readonly url: string }
   | { readonly kind: "code"; readonly text: string }
   | { readonly kind: "token"; readonly text: string };
 
@@ -33,6 +34,11 @@ export function fact(name: string, value: string): Block {
 /** An address to follow, shown in full. */
 export function link(url: string): Block {
   return { kind: "link", url: line(url) };
+}
+
+/** A page that does what the label says, with its address below for those who cannot press it or want to see it first. */
+export function button(label: string, url: string): Block {
+  return { kind: "button", label, url: line(url) };
 }
 
 /** Text to copy, character by character; line breaks are kept. */
@@ -95,11 +101,13 @@ function asText(block: Block): string {
     case "paragraph":
       return `\n${wrap(block.text, WIDTH)}\n`;
     case "fact": {
-      const name = `${block.name}:`.padEnd(FACT_INDENT - 2);
+      const name = `${`${block.name}:`.padEnd(FACT_INDENT - 3)} `;
       return `  ${name}${wrap(block.value, WIDTH - FACT_INDENT).replace(/\n/g, `\n${" ".repeat(FACT_INDENT)}`)}`;
     }
     case "link":
       return `  ${block.url}\n`;
+    case "button":
+      return `\n${block.label}:\n  ${block.url}\n`;
     case "code":
     case "token":
       return `${block.text.replace(/^/gm, "    ")}\n`;
@@ -110,6 +118,8 @@ function asText(block: Block): string {
 const PANEL = "margin:0 0 16px;padding:10px 12px;border-radius:6px;background:rgba(127,127,127,.15)";
 const MONOSPACE = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace";
 const WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere";
+/** Its own two colours, so that it looks the same on white and on black; the ratio of contrast between them is 6.4. */
+const BUTTON = "display:inline-block;padding:10px 20px;border-radius:6px;background:#1d5fae;color:#ffffff";
 
 /** Block by block; facts that follow each other are one table. */
 function asHtml(block: Block, before: Block | undefined, after: Block | undefined): string {
@@ -126,6 +136,8 @@ function asHtml(block: Block, before: Block | undefined, after: Block | undefine
     }
     case "link":
       return `<p style="margin:0 0 16px;overflow-wrap:anywhere">${anchor(block.url)}</p>`;
+    case "button":
+      return `<p style="margin:20px 0 4px">${anchor(block.url, block.label, `${BUTTON};font-weight:bold;text-decoration:none`)}</p>\n<p style="margin:0 0 20px;font-size:13px;opacity:.75;overflow-wrap:anywhere">${escapeHtml(block.url)}</p>`;
     case "code":
       return `<pre style="${PANEL};font:14px/1.5 ${MONOSPACE};${WRAPPED}">${escapeHtml(block.text)}</pre>`;
     case "token":
@@ -143,16 +155,17 @@ function page(subject: string, body: string): string {
   const font = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
   return [
     `<!doctype html><html lang="en"><head>${meta.join("")}<title>${escapeHtml(subject)}</title></head>`,
-    `<body style="margin:0;padding:0"><div style="max-width:38em;margin:0 auto;padding:24px 20px;${font}">`,
+    `<body style="margin:0;padding:0"><div style="max-width:38em;margin:0 auto;padding:24px 20px;overflow-wrap:anywhere;${font}">`,
     body,
     "</div></body></html>\n",
   ].join("\n");
 }
 
 /** Only web addresses become links; nothing else gets a scheme that a mail reader would run. */
-function anchor(url: string): string {
-  const shown = escapeHtml(url);
-  return /^https?:\/\//.test(url) ? `<a href="${shown}">${shown}</a>` : shown;
+function anchor(url: string, text = url, style?: string): string {
+  const shown = escapeHtml(text);
+  if (!/^https?:\/\//.test(url)) return shown;
+  return `<a href="${escapeHtml(url)}"${style === undefined ? "" : ` style="${style}"`}>${shown}</a>`;
 }
 
 function escapeHtml(text: string): string {

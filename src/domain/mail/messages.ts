@@ -1,8 +1,31 @@
 /** What every mail says. Pure; all values may come from strangers and cannot break out of the line they are on. */
 
 import type { Site } from "../operation/context.ts";
-import { type Block, code, date, fact, type Letter, letter, line, link, paragraph, token as secret } from "./letter.ts";
-import { accountFacts, accountName, firstSteps, hello, howToConnect, type MailedUser, whomToAsk } from "./phrases.ts";
+import {
+  type Block,
+  button,
+  code,
+  date,
+  fact,
+  type Letter,
+  letter,
+  line,
+  link,
+  paragraph,
+  token as secret,
+} from "./letter.ts";
+import { loginLink, resetLink, toPage } from "./links.ts";
+import {
+  accountFacts,
+  accountName,
+  firstSteps,
+  hello,
+  howToConnect,
+  type MailedUser,
+  notMe,
+  whomToAsk,
+  yourKeys,
+} from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 export interface MailedApplication {
@@ -27,6 +50,14 @@ export function oneTimeCode(
     hello(username),
     paragraph(`This is your code to log in to the user access management of ${site.host}:`),
     secret(oneTime),
+    ...(site.console
+      ? [
+          paragraph(
+            "Type it where you asked for it, or open this page: it fills in the code, and you press the button.",
+          ),
+          button("Log in", loginLink(site, username, oneTime)),
+        ]
+      : []),
     paragraph(
       `It is valid for ${minutes(ttl)} and works once. Nobody will ever ask you for it, by telephone or by mail.`,
     ),
@@ -44,12 +75,8 @@ export function adminReset(
 ): Letter {
   return letter(`Reset your administrator password for ${site.host}`, [
     hello(username),
-    paragraph(`Somebody, probably you, asked to reset your administrator password on ${site.host}. Your reset token:`),
-    code(token),
-    paragraph(
-      `It is valid for ${minutes(ttl)} and works once. Send it with the new password (15 characters or more) to the service:`,
-    ),
-    code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
+    paragraph(`Somebody, probably you, asked to reset your administrator password on ${site.host}.`),
+    ...(site.console ? resetOnPage(site, token, ttl) : resetByHand(site, token, ttl)),
     paragraph(
       "The reset ends all your sessions and lifts a lockout. If you did not ask for it, ignore this mail: your password stays as it is.",
     ),
@@ -64,9 +91,10 @@ export function applicationReceived(
   return letter(`Access application from ${line(application.username)}`, [
     paragraph(`An application for access to ${site.host} is waiting for your review.`),
     ...applicationFacts(application),
-    paragraph("Nothing in it has been checked. To see it and decide:"),
-    link(`${site.baseUrl}/api/v1/approvals?status=pending`),
-    code(`POST ${site.baseUrl}/api/v1/approvals/${id}/review\n{"approve": true, "reason": ""}`),
+    paragraph("Nothing in it has been checked."),
+    ...(site.console
+      ? [toPage(site, "See it and decide", "applications")]
+      : [...pendingByHand(site, "it"), code(reviewByHand(site, id))]),
   ]);
 }
 
@@ -78,10 +106,10 @@ export function applicationsReceived(
   const left = total - items.length;
   return letter(`${total} new applications for ${site.host}`, [
     paragraph(`${total} people applied for access to ${site.host} since the last mail about applications:`),
-    ...items.map(({ username, email }) => fact(line(username), email)),
+    ...items.map(({ username, email }) => fact("Applicant", `${username}, ${email}`)),
     ...(left > 0 ? [paragraph(`And ${left} more.`)] : []),
-    paragraph("Nothing in them has been checked. To see them and decide:"),
-    link(`${site.baseUrl}/api/v1/approvals?status=pending`),
+    paragraph("Nothing in them has been checked."),
+    ...(site.console ? [toPage(site, "See them and decide", "applications")] : pendingByHand(site, "them")),
   ]);
 }
 
@@ -129,6 +157,7 @@ export function applicationRejected(
     paragraph(`Your application for access to ${site.host} was not approved. The reason given:`),
     fact("Reason", reason),
     paragraph("If that can be resolved, you are welcome to apply again."),
+    ...(site.console ? [toPage(site, "Apply again", "apply")] : []),
     whomToAsk(site),
   ]);
 }
@@ -154,10 +183,14 @@ export function keyAdded(site: SiteWithKeys, user: MailedUser, key: MailedKey): 
     fact("Until", date(user.expireAt)),
     paragraph("To connect:"),
     ...howToConnect(site, user),
-    paragraph(
-      "If you did not add it, revoke it at once and tell the administrators. Log in with a one-time code here:",
-    ),
-    link(site.baseUrl),
+    ...(site.console
+      ? [...yourKeys(site, user), ...notMe(site, "If you did not add it")]
+      : [
+          paragraph(
+            "If you did not add it, revoke it at once and tell the administrators. Log in with a one-time code here:",
+          ),
+          link(site.baseUrl),
+        ]),
     whomToAsk(site),
   ]);
 }
@@ -169,7 +202,9 @@ export function keyRemoved(site: Site, user: MailedUser, key: MailedKey): Letter
     paragraph(`This key no longer opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
     paragraph(`Nothing else has changed: the account lasts until ${date(user.expireAt)}.`),
-    paragraph("If you did not remove it, tell the administrators at once."),
+    ...(site.console
+      ? [...yourKeys(site, user), ...notMe(site, "If you did not remove it")]
+      : [paragraph("If you did not remove it, tell the administrators at once.")]),
     whomToAsk(site),
   ]);
 }
@@ -201,7 +236,36 @@ export function auditHead(
     code(line(head)),
     paragraph("Keep this mail: whoever changes a record up to here changes this seal. To check the log:"),
     code("uam audit verify"),
+    ...(site.console ? [toPage(site, "See the audit log", "audit")] : []),
   ]);
+}
+
+function resetOnPage(site: Site, token: string, ttl: number): readonly Block[] {
+  return [
+    paragraph(`Open this page to set a new one of 15 characters or more. It works once, within ${minutes(ttl)}.`),
+    button("Set a new password", resetLink(site, token)),
+    paragraph("If the page asks for the reset token, it is this:"),
+    code(token),
+  ];
+}
+
+function resetByHand(site: Site, token: string, ttl: number): readonly Block[] {
+  return [
+    paragraph("Your reset token:"),
+    code(token),
+    paragraph(
+      `It is valid for ${minutes(ttl)} and works once. Send it with the new password (15 characters or more) to the service:`,
+    ),
+    code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "…", "new_password": "…"}`),
+  ];
+}
+
+function pendingByHand(site: Site, what: "it" | "them"): readonly Block[] {
+  return [paragraph(`To see ${what} and decide:`), link(`${site.baseUrl}/api/v1/approvals?status=pending`)];
+}
+
+function reviewByHand(site: Site, id: number): string {
+  return `POST ${site.baseUrl}/api/v1/approvals/${id}/review\n{"approve": true, "reason": ""}`;
 }
 
 function applicationFacts({ username, email, supervisor, purpose }: MailedApplication): readonly Block[] {

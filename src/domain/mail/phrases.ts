@@ -1,8 +1,10 @@
 /** What several mails say in the same words. */
 
 import { hostAccountOf } from "../../shared/account-name.ts";
+import { PAGES } from "../../shared/pages.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
+import { toPage } from "./links.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
@@ -42,6 +44,28 @@ export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Blo
 
 /** The way from a new account to the first connection. */
 export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  return site.console ? stepsOnPages(site, user) : stepsByHand(site, user);
+}
+
+function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  return [
+    heading("How to begin"),
+    paragraph(
+      `1. Log in as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox.`,
+    ),
+    toPage(site, "Log in", "login"),
+    paragraph(
+      "2. Add the public half of your SSH key, the file that ends in .pub. If you have no key yet, create one on your own computer first:",
+    ),
+    code("ssh-keygen -t ed25519"),
+    toPage(site, "Add your key", "keys"),
+    paragraph("3. Connect:"),
+    ...howToConnect(site, user),
+  ];
+}
+
+/** With nothing but curl, for a service without pages of its own; the only place that shows these commands. */
+function stepsByHand(site: SiteWithKeys, user: MailedUser): readonly Block[] {
   return [
     heading("How to begin"),
     paragraph("1. If you have no SSH key yet, create one on your own computer:"),
@@ -56,11 +80,11 @@ export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block
     paragraph(
       "If there is no web page at that address, these commands do step 2. The first one answers with the ID and an image: paste the image into the address bar of a browser, and put the text that it shows in place of TEXT. The second one makes the service mail you the CODE.",
     ),
-    code(stepsByHand(site, user)),
+    code(curlCommands(site, user)),
   ];
 }
 
-function stepsByHand(site: SiteWithKeys, { username }: MailedUser): string {
+function curlCommands(site: SiteWithKeys, { username }: MailedUser): string {
   const key = '{\\"name\\":\\"laptop\\",\\"public_key\\":\\"$(cat ~/.ssh/id_ed25519.pub)\\"}';
   return [
     `API=${site.baseUrl}/api/v1`,
@@ -74,11 +98,24 @@ function stepsByHand(site: SiteWithKeys, { username }: MailedUser): string {
 
 /** For those who have been there before: connect as always, and where the keys are. */
 export function backAgain(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  return [heading("How to connect"), ...howToConnect(site, user), ...yourKeys(site, user)];
+}
+
+/** Where the keys are. */
+export function yourKeys(site: Site, user: Pick<MailedUser, "username">): readonly Block[] {
   return [
-    heading("How to connect"),
-    ...howToConnect(site, user),
     paragraph(`To add or revoke a key, log in as ${line(user.username)} with a one-time code:`),
-    link(site.baseUrl),
+    site.console ? link(site.baseUrl + PAGES.keys) : link(site.baseUrl),
+  ];
+}
+
+/** How to shut one's own account, where there are pages; `condition` is the clause that says when to. */
+export function notMe(site: Site, condition: string): readonly Block[] {
+  return [
+    paragraph(
+      `${condition}, shut your account on this page at once. No key opens it then, and its sessions end, until an administrator enables it again.`,
+    ),
+    toPage(site, "This was not me", "notMe"),
   ];
 }
 

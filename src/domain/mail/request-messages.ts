@@ -2,6 +2,7 @@
 
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { toPage, toUser } from "./links.ts";
 import { accountName, hello, whomToAsk } from "./phrases.ts";
 
 /** A user who locked their own account. */
@@ -16,7 +17,7 @@ export interface MailedLock {
 /** To the administrators: a user says that somebody else is at their account. */
 export function lockedByOwner(
   site: Site,
-  user: { readonly username: string; readonly email: string },
+  user: { readonly id: number; readonly username: string; readonly email: string },
   { at, from, owed }: MailedLock,
 ): Letter {
   const username = line(user.username);
@@ -35,11 +36,11 @@ export function lockedByOwner(
     paragraph(
       "Ask them, by another way than mail, what they saw. Then look at what was done in their name, from which addresses, and at the keys:",
     ),
-    code(`uam audit list --user ${username}\nuam key list ${username}`),
+    ...(site.console ? [toUser(site, user.id)] : [code(`uam audit list --user ${username}\nuam key list ${username}`)]),
     paragraph(
-      "Revoke the keys that are not theirs. If somebody else may read their mail, change the address first: whoever reads it can log in as them. Only then give the access back:",
+      "Revoke the keys that are not theirs. If somebody else may read their mail, change the address first: whoever reads it can log in as them. Only then enable the account again.",
     ),
-    code(`uam user enable ${username}`),
+    ...(site.console ? [] : [code(`uam user enable ${username}`)]),
   ]);
 }
 
@@ -79,10 +80,14 @@ export function extensionRequested(site: Site, request: MailedRequest): Letter {
     fact("Supervisor", request.supervisor),
     fact("For", daysMore(request.days)),
     fact("Reason", request.purpose),
-    paragraph("To see the user, and decide:"),
-    code(
-      `uam user show ${username}\nuam approval approve ${request.id}\nuam approval reject ${request.id} --reason TEXT`,
-    ),
+    ...(site.console
+      ? [toPage(site, "See it and decide", "applications")]
+      : [
+          paragraph("To see the user, and decide:"),
+          code(
+            `uam user show ${username}\nuam approval approve ${request.id}\nuam approval reject ${request.id} --reason TEXT`,
+          ),
+        ]),
   ]);
 }
 
@@ -106,8 +111,10 @@ export function requestsReceived(
       fact(line(username), days === null ? email : `${email}, ${daysMore(days)}`),
     ),
     ...(left > 0 ? [paragraph(`And ${left} more.`)] : []),
-    paragraph("Nothing in applications for access has been checked. To see all of them and decide:"),
-    code("uam approval list --status pending"),
+    paragraph("Nothing in applications for access has been checked."),
+    ...(site.console
+      ? [toPage(site, "See them and decide", "applications")]
+      : [paragraph("To see all of them and decide:"), code("uam approval list --status pending")]),
   ]);
 }
 
@@ -125,6 +132,7 @@ export function extensionRejected(
     paragraph(`Your request for more time on ${site.host} was not approved. The reason given:`),
     fact("Reason", reason),
     ...(expireAt === undefined ? [] : [paragraph(`Nothing has changed: your access ends on ${date(expireAt)}.`)]),
+    ...(expireAt === undefined || !site.console ? [] : [toPage(site, "See your account", "me")]),
     whomToAsk(site),
   ]);
 }

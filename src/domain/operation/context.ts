@@ -40,6 +40,8 @@ export interface Site {
   readonly port: number;
   /** Whom users ask: an address or a sentence; undefined where nobody is named. */
   readonly contact: string | undefined;
+  /** Whether the service has pages for browsers, to which mails can link. */
+  readonly console: boolean;
 }
 
 /** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */

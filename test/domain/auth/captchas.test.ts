@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { sealCaptcha } from "../../../src/domain/auth/captcha.ts";
-import { consumeCaptcha, issueCaptcha, purgeCaptchas } from "../../../src/domain/auth/captchas.ts";
+import { consumeCaptcha, issueCaptcha, PROOF_MAXIMUM, purgeCaptchas } from "../../../src/domain/auth/captchas.ts";
 import { sharedSecret } from "../../../src/domain/auth/secrets.ts";
+import type { CaptchaMode } from "../../../src/domain/operation/context.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { secrets } from "../../../src/store/schema.ts";
 import { usedCaptchas } from "../../../src/store/schema-auth.ts";
@@ -39,7 +41,7 @@ describe("GET /auth/captcha", () => {
     const before = [await app.db.select().from(usedCaptchas), await app.auditRows()];
     const { status, body } = await app.anonymous().call("GET", "/auth/captcha");
     expect(status).toBe(200);
-    expect(Object.keys(body.data)).toEqual(["captcha_id", "image"]);
+    expect(Object.keys(body.data)).toEqual(["captcha_id", "image", "proof"]);
     const [prefix, base64 = ""] = body.data.image.split(",");
     expect(prefix).toBe("data:image/png;base64");
     expect(Buffer.from(base64, "base64").subarray(1, 4).toString()).toBe("PNG");
@@ -186,5 +188,84 @@ describe("purgeCaptchas()", () => {
     app.clock.advance(5 * MINUTE);
     await purgeCaptchas(app.services);
     expect(await app.db.select().from(usedCaptchas)).toHaveLength(0);
+  });
+});
+
+describe("a proof of work instead of the picture's text", () => {
+  type Proof = { readonly salt: string; readonly target: string; readonly maximum: number };
+  /** As the page does it. */
+  function solve({ salt, target, maximum }: Proof): number {
+    for (let number = 0; number <= maximum; number++) {
+      if (createHash("sha256").update(`${salt}${number}`).digest("hex") === target) return number;
+    }
+    throw new Error("the proof has no solution");
+  }
+  async function ask(mode: CaptchaMode) {
+    const policy = { ...app.services.policy, captcha: mode };
+    const { captchaId, png, proof } = await issueCaptcha({ ...app.services, policy });
+    const give = (answer: string) => consumeCaptcha({ ...app.system, policy }, { captchaId, answer });
+    return { png, proof, give };
+  }
+
+  test("is asked for beside the picture, and accepted once", async () => {
+    const { body } = await app.anonymous().call("GET", "/auth/captcha");
+    const { captcha_id, proof } = body.data;
+    expect(proof).toMatchObject({ algorithm: "SHA-256", maximum: PROOF_MAXIMUM });
+    const answer = `pow:${solve(proof)}`;
+    expect((await send({ captcha_id, captcha_code: answer })).status).toBe(200);
+    app.clock.advance(MINUTE);
+    expect((await send({ captcha_id, captcha_code: answer })).status).toBe(400);
+  });
+
+  test("counts only where it was asked for, and so does the text", async () => {
+    const image = await ask("image");
+    expect(image).toMatchObject({ proof: undefined });
+    expect(image.give("pow:")).rejects.toThrow("captcha is wrong");
+    const proof = await ask("proof");
+    expect(proof.png).toBeUndefined();
+    expect(proof.give("")).rejects.toThrow("captcha is wrong");
+    const again = await ask("proof");
+    if (again.proof === undefined) throw new Error("no proof was asked for");
+    await again.give(`pow:${solve(again.proof)}`);
+  });
+
+  test.each(["pow:-1", "pow:1e3", "pow:", "pow:0x10", "pow:٣", "pow:9999999999", "proof", "/", "pow:/"])(
+    "is refused as %p",
+    async (answer) => {
+      const { give } = await ask("both");
+      expect(give(answer)).rejects.toThrow("captcha is wrong");
+    },
+  );
+
+  test("is not in the sealed id, and differs each time", async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => ask("proof")));
+    expect(new Set(made.map(({ proof }) => proof?.salt)).size).toBe(20);
+    expect(new Set(made.map(({ proof }) => proof?.target)).size).toBe(20);
+  });
+});
+
+describe("the limits", () => {
+  test("hold without the captcha", async () => {
+    const open = await createTestApp({ UAM_CAPTCHA: "off", UAM_RATE_LIMIT: "on" });
+    await open.user("bob");
+    open.clock.advance(HOUR);
+    const client = open.anonymous("198.51.100.7");
+    const ask = () => client.call("POST", "/auth/otp/send", { username: "bob", captcha_id: "", captcha_code: "" });
+    const statuses: number[] = [];
+    for (let round = 0; round < 35; round++) statuses.push((await ask()).status);
+    expect(statuses[0]).toBe(200);
+    // One code a minute for a name; 30 requests an hour from an address.
+    expect(statuses.slice(1).every((status) => status === 429)).toBe(true);
+    open.clock.advance(2 * MINUTE);
+    expect((await ask()).headers.get("uam-error")).toBe("rate.limited");
+    const other = open.anonymous("198.51.100.8");
+    const codes = Array.from({ length: 8 }, (_, index) => String(index).padStart(8, "0"));
+    const guesses: number[] = [];
+    for (const code of codes) {
+      guesses.push((await other.call("POST", "/auth/otp/login", { username: "bob", code })).status);
+    }
+    expect(guesses.filter((status) => status === 401).length).toBeLessThanOrEqual(5);
+    expect(guesses.at(-1)).toBe(429);
+    await open.close();
   });
 });

@@ -3,19 +3,31 @@ import { adminAddressRemoved, adminAddressSet, adminInvited } from "../../../src
 import { DAY } from "../../../src/shared/clock.ts";
 import { ADMIN_ROLES } from "../../../src/shared/statuses.ts";
 
-const SITE = { baseUrl: "https://uam.example.org", host: "login.example.org", port: 22, contact: "it@example.org" };
+const SITE = {
+  baseUrl: "https://uam.example.org",
+  host: "login.example.org",
+  port: 22,
+  contact: "it@example.org",
+  console: true,
+};
 const TOKEN = "bm90IGEgdG9rZW4sIGp1c3QgYW4gZXhhbXBsZSBvZjE";
 const AT = new Date("2026-11-20T08:00:00.000Z");
 
 describe("adminInvited()", () => {
-  test("has the link with the token behind the #, and another way where there is no page", () => {
+  test("has the link with the token behind the #, or the request to send where there are no pages", () => {
     const { subject, text, html } = adminInvited(SITE, {
       ...{ username: "alice", role: "reviewer", token: TOKEN, ttl: 3 * DAY, by: "root-admin" },
     });
     expect(subject).toBe("Become an administrator of login.example.org");
     expect(text).toContain(`https://uam.example.org/reset#${TOKEN}\n`);
-    expect(html).toContain(`<a href="https://uam.example.org/reset#${TOKEN}">`);
-    expect(text).toContain("POST https://uam.example.org/api/v1/auth/admin/reset\n");
+    expect(html).toContain(`href="https://uam.example.org/reset#${TOKEN}"`);
+    expect(text).not.toContain("POST ");
+    const without = adminInvited(
+      { ...SITE, console: false },
+      { username: "alice", role: "reviewer", token: TOKEN, ttl: 3 * DAY, by: "root-admin" },
+    );
+    expect(without.text).toContain("POST https://uam.example.org/api/v1/auth/admin/reset\n");
+    expect(without.text).not.toContain("/reset#");
     expect(text).toContain("valid for 72 hours");
     expect(text.replace(/\s+/g, " ")).toContain("As its reviewer you may decide about applications for access.");
     expect(text.replace(/\s+/g, " ")).toContain("your username is alice");

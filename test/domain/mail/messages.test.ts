@@ -1,111 +1,45 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import {
-  accountDeleted,
-  accountDisabled,
   accountEnabled,
   accountExtended,
   addressRemoved,
-  addressSet,
-  expired,
   expiryReminder,
 } from "../../../src/domain/mail/account-messages.ts";
-import { accessOwed, keyCameBack } from "../../../src/domain/mail/host-messages.ts";
-import type { Letter } from "../../../src/domain/mail/letter.ts";
+import { type Letter, line } from "../../../src/domain/mail/letter.ts";
 import {
   accountCreated,
   adminReset,
   applicationApproved,
-  applicationApprovedLater,
-  applicationArrived,
   applicationReceived,
   applicationRejected,
-  applicationsReceived,
-  auditHead,
-  clockJump,
   keyAdded,
-  keyRemoved,
   oneTimeCode,
 } from "../../../src/domain/mail/messages.ts";
-import {
-  extensionRejected,
-  extensionRequested,
-  lockedByOwner,
-  lockedByYou,
-  requestsReceived,
-} from "../../../src/domain/mail/request-messages.ts";
+import type { SiteWithKeys } from "../../../src/domain/mail/site.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
+import { isPage } from "../../../src/shared/pages.ts";
+import { END, HOST_KEY, LETTERS, linksOf, NOW, SITE, WITHOUT_PAGES } from "../../support/letters.ts";
 
-const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
-const SITE = {
-  baseUrl: "https://uam.example.org",
-  host: "login.example.org",
-  port: 22,
-  contact: undefined,
-  hostKeys: [HOST_KEY],
-};
-const NOW = new Date("2026-11-20T08:00:00.000Z");
-const END = new Date("2027-02-18T08:00:00.000Z");
-const TEN_MINUTES = 600_000;
-
-/** Every message to a user, with one value wherever a stranger's text can be. */
-function messagesToUsers(value: string, site = SITE): readonly Letter[] {
-  const user = { username: value, expireAt: END, status: "active" } as const;
-  const disabled = { ...user, status: "disabled" } as const;
-  const key = { name: value, type: value, fingerprint: value };
-  return [
-    oneTimeCode(site, { username: value, oneTime: value, ttl: TEN_MINUTES }),
-    applicationApproved(site, user),
-    applicationApprovedLater(site, user),
-    applicationRejected(site, { username: value, reason: value }),
-    accountCreated(site, user),
-    accountExtended(site, user),
-    accountExtended(site, disabled),
-    accountEnabled(site, user),
-    accountDisabled(site, user, { at: NOW }),
-    accountDisabled(site, user, { at: NOW, reason: value }),
-    accountDeleted(site, user, { at: NOW }),
-    addressRemoved(site, user, { at: NOW }),
-    addressSet(site, user, { at: NOW }),
-    addressSet(site, disabled, { at: NOW }),
-    expiryReminder(site, user, { now: NOW, to: "user" }),
-    expiryReminder(site, disabled, { now: NOW, to: "user" }),
-    expiryReminder(site, user, { now: NOW, to: "supervisor" }),
-    expired(site, user, END),
-    keyAdded(site, user, key),
-    keyRemoved(site, user, key),
-    lockedByYou(site, user, { at: NOW, from: value, owed: [] }),
-    extensionRejected(site, { username: value, reason: value, expireAt: END }),
-    extensionRejected(site, { username: value, reason: value, expireAt: undefined }),
-  ];
-}
-
-const asRequest = <T>(application: T, index: number) => ({ ...application, days: index === 0 ? null : 30 });
-
-/** The same for every message. */
-function everyMessage(value: string): readonly Letter[] {
-  const application = { username: value, email: value, supervisor: value, purpose: value };
-  return [
-    ...messagesToUsers(value),
-    adminReset(SITE, { username: value, token: value, ttl: TEN_MINUTES }),
-    applicationReceived(SITE, { ...application, id: 7 }),
-    applicationsReceived(SITE, { total: 3, items: [application, application] }),
-    applicationArrived(SITE, { username: value }),
-    clockJump(SITE, { from: NOW, to: END, resumesAt: END }),
-    auditHead(SITE, { at: NOW, count: 12, head: value }),
-    accessOwed(SITE, { username: value, owed: [value, value] }),
-    keyCameBack(SITE, { username: value, disabled: false }),
-    keyCameBack(SITE, { username: value, disabled: true }),
-    lockedByOwner(SITE, { username: value, email: value }, { at: NOW, from: value, owed: [] }),
-    lockedByOwner(SITE, { username: value, email: value }, { at: NOW, from: "", owed: [value, value] }),
-    extensionRequested(SITE, { ...application, id: 7, days: 30 }),
-    requestsReceived(SITE, { total: 3, extensions: 1, items: [application, application].map(asRequest) }),
-  ];
-}
+const BOTH = [
+  ["with pages", SITE],
+  ["without pages", WITHOUT_PAGES],
+] as const;
+const everyMessage = (value: string, site = SITE): readonly Letter[] => LETTERS.map(({ make }) => make(site, value));
 
 describe("messages", () => {
-  test("every message has a subject on one line, a text and the same as HTML", () => {
-    for (const { subject, text, html } of everyMessage("alice")) {
+  test("every function that makes a letter is in the table of letters", async () => {
+    const directory = join(import.meta.dir, "../../../src/domain/mail");
+    const made: string[] = [];
+    for (const file of readdirSync(directory).filter((name) => name.endsWith("messages.ts")))
+      made.push(...Object.keys(await import(join(directory, file))));
+    expect([...new Set(LETTERS.map(({ name }) => name.split(",")[0] ?? ""))].sort()).toEqual(made.sort());
+  });
+
+  test.each(BOTH)("%s: every message has a subject on one line, a text and the same as HTML", (_what, site) => {
+    for (const { subject, text, html } of everyMessage("alice", site)) {
       expect(subject).toMatch(/^[\x20-\x7e]{10,150}$/);
       expect(text).toMatch(/^\S/);
       expect(text).toEndWith("\n");
@@ -114,11 +48,33 @@ describe("messages", () => {
     }
   });
 
-  test("every message loads nothing and links nowhere but to the service", () => {
-    for (const { html } of everyMessage("https://evil.example/?x=1")) {
+  test.each(BOTH)("%s: every message loads nothing", (_what, site) => {
+    for (const { html } of everyMessage("https://evil.example/?x=1", site))
       expect(html).not.toMatch(/<(img|script|link|iframe|object|style|form|svg)|src=|@import|url\(/i);
-      for (const [, target] of html.matchAll(/href="([^"]*)"/g)) expect(target).toStartWith(SITE.baseUrl);
-    }
+  });
+
+  describe.each(BOTH)("%s", (_what, site) => {
+    test.each(LETTERS.map((letter) => [letter.name, letter] as const))(
+      "%s links where it should, in both parts, and keeps what is secret in the fragment",
+      (_name, letter) => {
+        for (const value of ["alice", "https://evil.example/?x=1", '\ud800 a.b#c/../%41"<\u202e&']) {
+          const { text, html } = letter.make(site, value);
+          const expected = linksOf(letter, site, line(value)).map((link) => SITE.baseUrl + link);
+          const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target]) => unescaped(target ?? ""));
+          expect(targets).toEqual(expected);
+          // On a line of their own, whole: a terminal or a reader of text finds the end of each.
+          expect(text.split("\n").filter((row) => row.startsWith(`  ${SITE.baseUrl}`))).toEqual(
+            expected.map((link) => `  ${link}`),
+          );
+          for (const link of expected) {
+            const url = new URL(link);
+            expect(url.href).toBe(url.pathname === "/" && !link.endsWith("/") ? `${link}/` : link);
+            if (site.console) expect(isPage(url.pathname)).toBe(true);
+            expect(url.pathname + url.search).not.toMatch(/alice|evil|%41/);
+          }
+        }
+      },
+    );
   });
 
   test("no value breaks out of the HTML", () => {
@@ -129,7 +85,9 @@ describe("messages", () => {
       "' onmouseover='x",
       "javascript:alert(1)",
     ];
-    const tags = (letter: Letter): string => (letter.html.match(/<\/?[a-z!][^>]*>/gi) ?? []).join("");
+    // What a link has behind "#" may differ, up to the quotation mark.
+    const tags = ({ html }: Letter): string =>
+      (html.replace(/(href="[^"#]*#)[^"]*/g, "$1").match(/<\/?[a-z!][^>]*>/gi) ?? []).join("");
     const plain = everyMessage("alice").map(tags);
     for (const attack of attacks) expect(everyMessage(attack).map(tags)).toEqual(plain);
     fc.assert(
@@ -161,7 +119,12 @@ describe("messages", () => {
 });
 
 describe("messages to users", () => {
-  const all = (contact: string | undefined) => messagesToUsers("bob", { ...SITE, contact } as typeof SITE);
+  const all = (contact: string | undefined) =>
+    [SITE, WITHOUT_PAGES].flatMap((site) =>
+      LETTERS.filter(({ to }) => to === "user" || to === "supervisor").map(({ make }) =>
+        make({ ...site, contact }, "bob"),
+      ),
+    );
 
   test("all name whom to ask", () => {
     for (const { text } of all(undefined))
@@ -188,7 +151,7 @@ describe("messages to users", () => {
       applicationApproved,
       accountEnabled,
       accountExtended,
-      (site: typeof SITE) => keyAdded(site, user, key),
+      (site: SiteWithKeys) => keyAdded(site, user, key),
     ]) {
       const { text } = connectable(SITE, user);
       expect(text).toContain("\n    ssh ext_bob@login.example.org\n");
@@ -216,7 +179,7 @@ describe("messages to users", () => {
 
 describe("oneTimeCode", () => {
   test("oneTimeCode() shows the code on a line of its own, how long it is valid, and nothing of it in the subject", () => {
-    const { subject, text, html } = oneTimeCode(SITE, { username: "alice", oneTime: "01234567", ttl: TEN_MINUTES });
+    const { subject, text, html } = oneTimeCode(SITE, { username: "alice", oneTime: "01234567", ttl: 600_000 });
     expect(text).toContain("\n    01234567\n");
     expect(text).toContain("valid for 10 minutes and works once");
     expect(html).toContain(">01234567</pre>");
@@ -225,8 +188,18 @@ describe("oneTimeCode", () => {
 });
 
 describe("adminReset", () => {
-  test("adminReset() shows the token and where it goes", () => {
-    const { text } = adminReset(SITE, { username: "root", token: "tok_123", ttl: 1_800_000 });
+  const reset = { username: "root", token: "tok_123", ttl: 1_800_000 };
+
+  test("adminReset() leads to the page that has the token, and shows the token", () => {
+    const { text } = adminReset(SITE, reset);
+    expect(text).toContain("\n  https://uam.example.org/reset#tok_123\n");
+    expect(text).toContain("\n    tok_123\n");
+    expect(plain(text)).toContain("works once, within 30 minutes.");
+    expect(text).not.toContain("/api/v1");
+  });
+
+  test("adminReset() shows the token and where it goes if there are no pages", () => {
+    const { text } = adminReset(WITHOUT_PAGES, reset);
     expect(text).toContain("\n    tok_123\n");
     expect(text).toContain("valid for 30 minutes");
     expect(text).toContain(
@@ -236,23 +209,18 @@ describe("adminReset", () => {
 });
 
 describe("applications", () => {
-  test("applicationReceived() tells the administrators everything that was written", () => {
-    const { text } = applicationReceived(SITE, {
-      id: 7,
-      username: "bob",
-      email: "bob@x.org",
-      supervisor: "",
-      purpose: "a & b",
-    });
-    for (const part of [
-      "Username:    bob",
-      "E-mail:      bob@x.org",
-      "Supervisor:  -",
-      "Purpose:     a & b",
-      "/approvals/7/review",
-    ]) {
-      expect(text).toContain(part);
-    }
+  test.each(BOTH)("%s: applicationReceived() tells the administrators everything that was written", (_what, site) => {
+    const application = { id: 7, username: "bob", email: "bob@x.org", supervisor: "", purpose: "a & b" };
+    const { text } = applicationReceived(site, application);
+    const facts = ["Username:    bob", "E-mail:      bob@x.org", "Supervisor:  -", "Purpose:     a & b"];
+    for (const part of facts) expect(text).toContain(part);
+    expect(text.includes("/approvals/7/review")).toBe(!site.console);
+  });
+
+  test("applicationApproved() shows the commands for curl only if there are no pages", () => {
+    const user = { username: "bob", expireAt: END };
+    expect(applicationApproved(SITE, user).text).not.toMatch(/curl|\/api\/v1/);
+    expect(applicationApproved(WITHOUT_PAGES, user).text.match(/^ {4}curl /gm)).toHaveLength(4);
   });
 
   test("applicationApproved() says how to log in, upload a key and connect, and until when", () => {
@@ -306,11 +274,19 @@ function plain(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
+/** Without the colon that the text has where the HTML has a button. */
 function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
+  return text
+    .split(/\s+/)
+    .map((word) => word.replace(/:$/, ""))
+    .filter((word) => word !== "");
 }
 
 function plainOf(html: string): string {
+  return unescaped(html.replace(/<[^>]*>/g, " "));
+}
+
+function unescaped(html: string): string {
   const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
-  return html.replace(/<[^>]*>/g, " ").replace(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => entities[name] ?? "");
+  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => entities[name] ?? "");
 }

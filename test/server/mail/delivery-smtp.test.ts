@@ -40,7 +40,7 @@ if (process.env.UAM_TEST_HOST === "1")
     const statuses = async () => (await app.mails()).map((mail) => mail.status);
     const site = {
       ...{ baseUrl: "https://uam.example.org", host: "host.example.org", port: 22 },
-      ...{ contact: undefined, hostKeys: [] },
+      ...{ contact: undefined, hostKeys: [], console: true },
     };
 
     function queue(recipient: string, message: Letter): Promise<void> {

@@ -6,7 +6,7 @@ import { useSession } from "../../session.tsx";
 import { roleTexts } from "../../texts/admin-roles.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { type Area, maySee, rolesThatSee } from "./roles.ts";
+import { type Area, mayChange, maySee, rolesThatSee } from "./roles.ts";
 
 /** The role of the session; the least one where there is none. */
 export function useRole(): AdminRole {
@@ -27,4 +27,10 @@ export function forRole<P extends object>(area: Area, Content: ComponentType<P>)
       </Page>
     );
   };
+}
+
+/** Why there is nothing to press, where the role may only look. */
+export function ReadOnly({ area }: { readonly area: Area }) {
+  const role = useRole();
+  return mayChange(role, area) ? null : <p class="quiet">{roleTexts.readOnly(role)}</p>;
 }

@@ -1,0 +1,32 @@
+/** Where mails lead. What is secret stands in the fragment: neither a server nor a mail scanner is sent it. */
+
+import { PAGES, type PageName, userPage } from "../../shared/pages.ts";
+import type { Site } from "../operation/context.ts";
+import { type Block, button, line } from "./letter.ts";
+
+type Where = Pick<Site, "baseUrl">;
+
+/** Opens a page, says what it is for, and shows its address. */
+export function toPage(site: Where, label: string, page: Exclude<PageName, "user">): Block {
+  return button(label, site.baseUrl + PAGES[page]);
+}
+
+/** The same for the page about one user. */
+export function toUser(site: Where, id: number): Block {
+  return button("See the user", site.baseUrl + userPage(id));
+}
+
+/** The page that has the name and the code filled in; whoever opens it still has to press the button. */
+export function loginLink(site: Where, username: string, code: string): string {
+  return `${site.baseUrl}${PAGES.login}#${escaped(username)}.${escaped(code)}`;
+}
+
+/** The page that sets a new password with the token. */
+export function resetLink(site: Where, token: string): string {
+  return `${site.baseUrl}${PAGES.reset}#${escaped(token)}`;
+}
+
+/** On one line, and well-formed: lone surrogates would throw. */
+function escaped(value: string): string {
+  return encodeURIComponent(line(value));
+}

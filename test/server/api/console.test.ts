@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createConsole, PAGE_POLICY } from "../../../src/server/console/console.ts";
+import { PAGES } from "../../../src/shared/pages.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+const FILE = {
+  type: "text/javascript; charset=utf-8",
+  br: "YnI=",
+  gzip: Buffer.from(Bun.gzipSync("code")).toString("base64"),
+};
+const COMMAND = "uam admin add root-admin --email you@example.org";
+
+let app: TestApp;
+beforeAll(async () => {
+  const pages = createConsole({ page: "<!doctype html><title>pages</title>", files: { "main-1.js": FILE } });
+  app = await createTestApp({}, { pages, setupCommand: COMMAND });
+});
+afterAll(() => app.close());
+
+function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> {
+  return app.app.fetch(new Request(`http://127.0.0.1:8080${path}`, { method, headers }), "192.0.2.1");
+}
+
+describe("pages", () => {
+  test.each(Object.values(PAGES).map((path) => path.replace(":id", "7")))("%s is the document", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toBe(PAGE_POLICY);
+    expect(response.headers.get("cache-control")).toBe("no-cache");
+    expect(response.headers.get("x-frame-options")).toBe("DENY");
+    expect(await response.text()).toContain("<title>pages</title>");
+  });
+
+  test.each([
+    "/admin/users/x",
+    "/admin/users/7/keys",
+    "/wp-login.php",
+    "/assets/other.js",
+    "/assets/../main-1.js",
+    "/index.html",
+  ])("%s is none", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: expect.any(String) });
+    expect(response.headers.get("content-security-policy")).not.toBe(PAGE_POLICY);
+  });
+
+  test("cannot be changed", async () => {
+    const response = await get("/login", {}, "POST");
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+  });
+
+  test("cost no body while they have not changed, and none for HEAD", async () => {
+    const first = await get("/");
+    const again = await get("/", { "if-none-match": first.headers.get("etag") ?? "" });
+    expect(again.status).toBe(304);
+    const head = await get("/", {}, "HEAD");
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(head.headers.get("content-length")).toBe(first.headers.get("content-length"));
+  });
+});
+
+describe("scripts and styles", () => {
+  test.each([
+    ["br, gzip", "br"],
+    ["gzip", "gzip"],
+    ["gzip;q=1.0, br;q=0", "gzip"],
+    ["identity", null],
+    ["", null],
+  ])("for %p are encoded as %p, and kept", async (accepted, encoding) => {
+    const response = await get("/assets/main-1.js", { "accept-encoding": accepted });
+    expect(response.headers.get("content-encoding")).toBe(encoding);
+    expect(response.headers.get("cache-control")).toContain("immutable");
+    expect(response.headers.get("vary")).toBe("Accept-Encoding");
+    expect(response.headers.get("content-type")).toBe(FILE.type);
+    if (encoding === null) expect(await response.text()).toBe("code");
+  });
+});
+
+describe("GET /console/config", () => {
+  test("names the command that makes the first administrator, until there is one", async () => {
+    const empty = await createTestApp({ UAM_CONTACT: "help@example.org" }, { setupCommand: COMMAND });
+    const before = await empty.anonymous().call("GET", "/console/config");
+    expect(before.body.data).toEqual({
+      ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org" },
+      setup: { command: COMMAND },
+    });
+    await empty.admin();
+    await Bun.sleep(1100);
+    expect((await empty.anonymous().call("GET", "/console/config")).body.data.setup).toBeNull();
+    await empty.close();
+  });
+});
+
+describe("logging out", () => {
+  test("has the browser forget what it kept", async () => {
+    const { client } = await app.user("leaver");
+    const answer = await client.call("POST", "/auth/logout");
+    expect(answer.headers.get("clear-site-data")).toBe('"cache", "storage"');
+  });
+});

@@ -1,0 +1,229 @@
+/** Every mail that the program sends, with one value wherever a stranger's text can be, and where each leads. */
+
+import * as account from "../../src/domain/mail/account-messages.ts";
+import * as invited from "../../src/domain/mail/admin-messages.ts";
+import * as about from "../../src/domain/mail/audit-messages.ts";
+import * as host from "../../src/domain/mail/host-messages.ts";
+import type { Letter } from "../../src/domain/mail/letter.ts";
+import * as mail from "../../src/domain/mail/messages.ts";
+import * as request from "../../src/domain/mail/request-messages.ts";
+import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
+import { DAY, HOUR, MINUTE } from "../../src/shared/clock.ts";
+
+export const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
+export const SITE: SiteWithKeys = {
+  baseUrl: "https://uam.example.org",
+  host: "login.example.org",
+  port: 22,
+  contact: undefined,
+  console: true,
+  hostKeys: [HOST_KEY],
+};
+export const WITHOUT_PAGES: SiteWithKeys = { ...SITE, console: false };
+export const NOW = new Date("2026-11-20T08:00:00.000Z");
+export const END = new Date("2027-02-18T08:00:00.000Z");
+
+export interface LetterCase {
+  /** The function that makes it, and what is special about this one. */
+  readonly name: string;
+  readonly to: "user" | "supervisor" | "applicant" | "administrators";
+  readonly make: (site: SiteWithKeys, value: string) => Letter;
+  /** What it links to behind the origin, where there are pages; each from the first. */
+  readonly pages: readonly string[];
+  /** And where there are none. */
+  readonly without: readonly string[];
+}
+
+const user = (username: string) => ({ username, expireAt: END, status: "active" }) as const;
+const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
+const key = (value: string) => ({ name: value, type: value, fingerprint: value });
+const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
+const token = (value: string) => encodeURIComponent(value);
+
+/** `VALUE` in a link stands for the value as it is written there. */
+export const LETTERS: readonly LetterCase[] = [
+  {
+    ...{ name: "oneTimeCode", to: "user", pages: ["/login#VALUE.VALUE"], without: [] },
+    make: (site, value) => mail.oneTimeCode(site, { username: value, oneTime: value, ttl: 10 * MINUTE }),
+  },
+  {
+    ...{ name: "applicationApproved", to: "user", pages: ["/login", "/me/keys"], without: [""] },
+    make: (site, value) => mail.applicationApproved(site, user(value)),
+  },
+  {
+    ...{ name: "applicationApprovedLater", to: "user", pages: [], without: [] },
+    make: (site, value) => mail.applicationApprovedLater(site, { username: value }),
+  },
+  {
+    ...{ name: "applicationRejected", to: "user", pages: ["/apply"], without: [] },
+    make: (site, value) => mail.applicationRejected(site, { username: value, reason: value }),
+  },
+  {
+    ...{ name: "accountCreated", to: "user", pages: ["/login", "/me/keys"], without: [""] },
+    make: (site, value) => mail.accountCreated(site, user(value)),
+  },
+  {
+    ...{ name: "accountExtended", to: "user", pages: ["/me/keys"], without: [""] },
+    make: (site, value) => account.accountExtended(site, user(value)),
+  },
+  {
+    ...{ name: "accountExtended, disabled", to: "user", pages: [], without: [] },
+    make: (site, value) => account.accountExtended(site, disabled(value)),
+  },
+  {
+    ...{ name: "accountEnabled", to: "user", pages: ["/me/keys"], without: [""] },
+    make: (site, value) => account.accountEnabled(site, user(value)),
+  },
+  {
+    ...{ name: "accountDisabled", to: "user", pages: [], without: [] },
+    make: (site, value) => account.accountDisabled(site, user(value), { at: NOW }),
+  },
+  {
+    ...{ name: "accountDisabled, with a reason", to: "user", pages: [], without: [] },
+    make: (site, value) => account.accountDisabled(site, user(value), { at: NOW, reason: value }),
+  },
+  {
+    ...{ name: "accountDeleted", to: "user", pages: ["/apply"], without: [] },
+    make: (site, value) => account.accountDeleted(site, user(value), { at: NOW }),
+  },
+  {
+    ...{ name: "addressRemoved", to: "user", pages: [], without: [] },
+    make: (site, value) => account.addressRemoved(site, user(value), { at: NOW }),
+  },
+  {
+    ...{ name: "addressSet", to: "user", pages: ["/me/keys"], without: [""] },
+    make: (site, value) => account.addressSet(site, user(value), { at: NOW }),
+  },
+  {
+    ...{ name: "addressSet, disabled", to: "user", pages: [], without: [] },
+    make: (site, value) => account.addressSet(site, disabled(value), { at: NOW }),
+  },
+  {
+    ...{ name: "expiryReminder", to: "user", pages: ["/me"], without: [] },
+    make: (site, value) => account.expiryReminder(site, user(value), { now: NOW, to: "user" }),
+  },
+  {
+    ...{ name: "expiryReminder, disabled", to: "user", pages: [], without: [] },
+    make: (site, value) => account.expiryReminder(site, disabled(value), { now: NOW, to: "user" }),
+  },
+  {
+    ...{ name: "expiryReminder, supervisor", to: "supervisor", pages: [], without: [] },
+    make: (site, value) => account.expiryReminder(site, user(value), { now: NOW, to: "supervisor" }),
+  },
+  {
+    ...{ name: "expired", to: "user", pages: [], without: [] },
+    make: (site, value) => account.expired(site, user(value), END),
+  },
+  {
+    ...{ name: "keyAdded", to: "user", pages: ["/me/keys", "/me/not-me"], without: [""] },
+    make: (site, value) => mail.keyAdded(site, user(value), key(value)),
+  },
+  {
+    ...{ name: "keyRemoved", to: "user", pages: ["/me/keys", "/me/not-me"], without: [] },
+    make: (site, value) => mail.keyRemoved(site, user(value), key(value)),
+  },
+  {
+    ...{ name: "applicationArrived", to: "applicant", pages: [], without: [] },
+    make: (site, value) => mail.applicationArrived(site, { username: value }),
+  },
+  {
+    ...{ name: "adminReset", to: "administrators", pages: ["/reset#VALUE"], without: [] },
+    make: (site, value) => mail.adminReset(site, { username: value, token: value, ttl: 30 * MINUTE }),
+  },
+  {
+    ...{ name: "applicationReceived", to: "administrators", pages: ["/admin/applications"] },
+    without: ["/api/v1/approvals?status=pending"],
+    make: (site, value) => mail.applicationReceived(site, { ...application(value), id: 7 }),
+  },
+  {
+    ...{ name: "applicationsReceived", to: "administrators", pages: ["/admin/applications"] },
+    without: ["/api/v1/approvals?status=pending"],
+    make: (site, value) =>
+      mail.applicationsReceived(site, { total: 3, items: [application(value), application(value)] }),
+  },
+  {
+    ...{ name: "clockJump", to: "administrators", pages: [], without: [] },
+    make: (site) => mail.clockJump(site, { from: NOW, to: END, resumesAt: END }),
+  },
+  {
+    ...{ name: "auditHead", to: "administrators", pages: ["/admin/audit"], without: [] },
+    make: (site, value) => mail.auditHead(site, { at: NOW, count: 12, head: value }),
+  },
+  {
+    ...{ name: "accessOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.accessOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
+    ...{ name: "keyCameBack", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.keyCameBack(site, { id: 7, username: value, disabled: false }),
+  },
+  {
+    ...{ name: "keyCameBack, disabled", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.keyCameBack(site, { id: 7, username: value, disabled: true }),
+  },
+  {
+    ...{ name: "periodShortened", to: "administrators", pages: ["/admin/settings"], without: [] },
+    make: (site, value) =>
+      about.periodShortened(site, { key: "policy.recycle_period", from: 30 * DAY, to: 36 * HOUR, at: END, by: value }),
+  },
+  {
+    ...{ name: "auditPurged", to: "administrators", pages: ["/admin/audit"], without: [] },
+    make: (site) => about.auditPurged(site, { removed: 2, before: NOW, retention: 365 * DAY }),
+  },
+  {
+    ...{ name: "lockedByOwner", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) =>
+      request.lockedByOwner(site, { id: 7, username: value, email: value }, { at: NOW, from: value, owed: [] }),
+  },
+  {
+    ...{ name: "lockedByOwner, owed", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) =>
+      request.lockedByOwner(
+        site,
+        { id: 7, username: value, email: value },
+        { at: NOW, from: "", owed: [value, value] },
+      ),
+  },
+  {
+    ...{ name: "lockedByYou", to: "user", pages: [], without: [] },
+    make: (site, value) => request.lockedByYou(site, user(value), { at: NOW, from: value, owed: [] }),
+  },
+  {
+    ...{ name: "extensionRequested", to: "administrators", pages: ["/admin/applications"], without: [] },
+    make: (site, value) => request.extensionRequested(site, { ...application(value), id: 7, days: 30 }),
+  },
+  {
+    ...{ name: "requestsReceived", to: "administrators", pages: ["/admin/applications"], without: [] },
+    make: (site, value) =>
+      request.requestsReceived(site, {
+        ...{ total: 3, extensions: 1 },
+        items: [null, 30].map((days) => ({ ...application(value), days })),
+      }),
+  },
+  {
+    ...{ name: "extensionRejected", to: "user", pages: ["/me"], without: [] },
+    make: (site, value) => request.extensionRejected(site, { username: value, reason: value, expireAt: END }),
+  },
+  {
+    ...{ name: "extensionRejected, deleted", to: "user", pages: [], without: [] },
+    make: (site, value) => request.extensionRejected(site, { username: value, reason: value, expireAt: undefined }),
+  },
+  {
+    ...{ name: "adminInvited", to: "administrators", pages: ["/reset#VALUE"], without: [] },
+    make: (site, value) =>
+      invited.adminInvited(site, { username: value, role: "operator", token: value, ttl: 72 * HOUR, by: value }),
+  },
+  {
+    ...{ name: "adminAddressRemoved", to: "administrators", pages: [], without: [] },
+    make: (site, value) => invited.adminAddressRemoved(site, { username: value, at: NOW, by: value }),
+  },
+  {
+    ...{ name: "adminAddressSet", to: "administrators", pages: [], without: [] },
+    make: (site, value) => invited.adminAddressSet(site, { username: value, at: NOW, by: value }),
+  },
+];
+
+/** The links of a letter to that value, behind the origin. */
+export function linksOf({ pages, without }: LetterCase, site: SiteWithKeys, value: string): readonly string[] {
+  return (site.console ? pages : without).map((link) => link.replaceAll("VALUE", token(value)));
+}
