@@ -19,6 +19,9 @@ interface BarsProps<K extends string> {
   readonly tip: (bar: Bar<K>) => string;
 }
 
+/** A few bars do not become blocks: the most pixels of one. */
+const WIDEST = 40;
+
 /** The bars and the axis; what failed is striped. */
 export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
   const width = plot.right - plot.left;
@@ -27,30 +30,33 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
     .domain(bars.map(({ date }) => date))
     .range([plot.left, plot.right])
     .paddingInner(bars.length * 4 > width ? 0 : 0.2);
+  const bar = Math.min(scale.bandwidth(), WIDEST);
+  const center = (date: string) => (scale(date) ?? 0) + scale.bandwidth() / 2;
   const every = Math.ceil(bars.length / labelsFor(width));
   const ticks = bars
     .filter((_, index) => index % every === 0)
-    .map(({ date }) => [(scale(date) ?? 0) + scale.bandwidth() / 2, dayLabel(startOf(date))] as const);
+    .map(({ date }) => [center(date), dayLabel(startOf(date))] as const);
   return (
     <>
       <Hatch id={stripes} />
-      {bars.map((bar) => {
+      {bars.map((one) => {
+        const { date, values } = one;
         let below = 0;
         return (
-          <g key={bar.date}>
-            <title>{tip(bar)}</title>
+          <g key={date}>
+            <title>{tip(one)}</title>
             {series.map((name) => {
               const from = plot.y(below);
-              below += bar.values[name];
+              below += values[name];
               const to = plot.y(below);
               return (
                 <rect
                   key={name}
                   class={markOf(name)}
                   fill={`url(#${stripes})`}
-                  x={scale(bar.date)}
+                  x={center(date) - bar / 2}
                   y={to}
-                  width={scale.bandwidth()}
+                  width={bar}
                   height={from - to}
                 />
               );

@@ -1,7 +1,7 @@
 /** How several counts went, day by day: a line for each, which differ by their dashes, too. */
 
 import { scaleUtc } from "d3-scale";
-import { curveStepAfter, line } from "d3-shape";
+import { curveStepAfter, line, symbol, symbolCircle, symbolSquare, symbolTriangle } from "d3-shape";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -13,7 +13,14 @@ interface LinesProps<K extends string> {
   readonly tip: (day: { readonly date: string } & Readonly<Record<K, number>>) => string;
 }
 
-/** The lines, the last value of each as a dot, and the axis. */
+const SHAPES = [symbolCircle, symbolSquare, symbolTriangle] as const;
+
+/** The shape of a series' last value: where there is one day only, there are no dashes to tell the lines apart by. */
+function shapeOf(index: number): string {
+  return symbol(SHAPES[index % SHAPES.length], 64)() ?? "";
+}
+
+/** The lines, the last value of each as a shape of its own, and the axis. */
 export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<K>) {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
@@ -30,7 +37,7 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
   return (
     <>
       <TimeAxis plot={plot} ticks={ticks} />
-      {series.map((name) => {
+      {series.map((name, index) => {
         const path = line<(typeof days)[number]>()
           .x(({ date }) => x(date))
           .y((day) => plot.y(day[name]))
@@ -38,7 +45,11 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
         return (
           <g key={name}>
             <path class={`line ${name}`} d={path ?? ""} />
-            <circle class={`dot ${name}`} cx={x(last.date)} cy={plot.y(last[name])} r="4" />
+            <path
+              class={`dot ${name}`}
+              d={shapeOf(index)}
+              transform={`translate(${x(last.date)} ${plot.y(last[name])})`}
+            />
           </g>
         );
       })}
@@ -59,6 +70,11 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
 }
 
 /** The mark of a series in the legend. */
-export function LineMark({ name }: { readonly name: string }) {
-  return <line class={`line ${name}`} x1="1" x2="27" y1="6" y2="6" />;
+export function LineMark({ name, index }: { readonly name: string; readonly index: number }) {
+  return (
+    <>
+      <line class={`line ${name}`} x1="1" x2="27" y1="6" y2="6" />
+      <path class={`dot ${name}`} d={shapeOf(index)} transform="translate(22 6)" />
+    </>
+  );
 }

@@ -61,7 +61,7 @@ export const auditTexts = {
     title: "Is the log as it was written?",
     text: "Each record is sealed together with the one before it, with a key that is not in the database. At the shell of the host, this command reads the whole log and names the first record that somebody altered, removed or inserted:",
     label: "Command that verifies the audit log",
-    head: "That the end was not cut off, it can only prove against a head kept elsewhere: the daily mail to administrators has one.",
+    head: "Whether the end was cut off, it sees only against a head that was kept elsewhere, such as the one in the daily mail to administrators:",
     headLabel: "Command that verifies the audit log up to a known head",
   },
 };

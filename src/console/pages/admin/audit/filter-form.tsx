@@ -47,6 +47,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
           <Input
             label={texts.actor}
             hint={texts.actorHint}
+            type="search"
             name="actor"
             value={typed.actor}
             onValue={set("actor")}
@@ -63,6 +64,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
             label={texts.user_id}
             hint={texts.userIdHint}
             error={userError}
+            type="search"
             name="user_id"
             value={typed.user_id}
             onValue={set("user_id")}
@@ -76,6 +78,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
           />
           <Input
             label={texts.resource_id}
+            type="search"
             name="resource_id"
             value={typed.resource_id}
             onValue={set("resource_id")}

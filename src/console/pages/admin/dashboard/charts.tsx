@@ -45,7 +45,9 @@ function States({ states }: Pick<Series, "states">) {
     <Chart
       caption={words.caption}
       summary={summary}
-      legend={STATES.map((name) => [<LineMark key={name} name={name} />, words.series[name]] as const)}
+      legend={STATES.map(
+        (name, index) => [<LineMark key={name} name={name} index={index} />, words.series[name]] as const,
+      )}
       values={states.flatMap((day) => STATES.map((name) => day[name]))}
       table={{
         label: texts.asTable,
