@@ -26,8 +26,10 @@ type InputProps = FieldProps &
 /** One line of text. */
 export function Input({ label, hint, error, value, onValue, ...rest }: InputProps) {
   const { id, describedBy, control } = useField<HTMLInputElement>(hint, error);
+  // Of a search nobody thinks that it has to be filled in.
+  const required = rest.required === true || rest.type === "search";
   return (
-    <Labelled {...{ id, label, hint, error, required: rest.required === true }}>
+    <Labelled {...{ id, label, hint, error, required }}>
       <input
         spellcheck={false}
         {...rest}

@@ -12,5 +12,7 @@ export function cut(text: string, most: number): string {
 
 /** The text between the marks that isolate it, so that it cannot reorder the sentence that it stands in; cut where it is long. */
 export function isolated(text: string): string {
+  // Plain text needs no marks, and is easier to find and to copy without them.
+  if (/^[ -~]*$/.test(text)) return cut(text, NAMED);
   return `\u2068${cut(text, NAMED).replace(REORDERING, "")}\u2069`;
 }

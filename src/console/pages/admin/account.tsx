@@ -1,6 +1,7 @@
 /** One's own login as an administrator: who one is, and the password. */
 
 import { PAGES } from "../../../shared/pages.ts";
+import { mayChange } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { accountTexts as texts } from "../../texts/admin-account.ts";
@@ -9,7 +10,6 @@ import { roleTexts } from "../../texts/admin-roles.ts";
 import { Page, Section } from "../../ui/page.tsx";
 import { ChangePassword } from "./account/change-password.tsx";
 import { useRole } from "./for-role.tsx";
-import { mayChange } from "./roles.ts";
 
 export const Account = signedIn("admin", () => {
   const { state } = useSession();

@@ -6,13 +6,13 @@ import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { searchOf } from "../../api.ts";
+import { mayChange } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { adminsTexts as texts } from "../../texts/admin-admins.ts";
 import { roleTexts } from "../../texts/admin-roles.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
-import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -22,8 +22,7 @@ import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { pageOf } from "./audit/filter.ts";
 import { Done } from "./done.tsx";
-import { forRole, useRole } from "./for-role.tsx";
-import { mayChange } from "./roles.ts";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 
 const PAGE_SIZE = 50;
 
@@ -32,8 +31,7 @@ type Open = { readonly what: "invite" } | { readonly what: "change" | "remove"; 
 export const Admins = signedIn(
   "admin",
   forRole("admins", () => {
-    const role = useRole();
-    const isOwner = mayChange(role, "admins");
+    const isOwner = mayChange(useRole(), "admins");
     const [open, setOpen] = useState<Open>();
     const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
     const close = () => setOpen(undefined);
@@ -54,11 +52,7 @@ export const Admins = signedIn(
         }
       >
         <p class="lead">{texts.lead}</p>
-        {isOwner ? null : (
-          <Notice kind="info">
-            <p>{roleTexts.readOnly(role)}</p>
-          </Notice>
-        )}
+        <ReadOnly area="admins" />
         <Done what={done} />
         <AdminList onOpen={isOwner ? start : undefined} />
         <Section title={texts.rolesTitle}>

@@ -2,6 +2,7 @@
 
 import { PAGES } from "../../../shared/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
+import { maySee } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { dashboardTexts } from "../../texts/admin-dashboard.ts";
 import { number } from "../../texts/language.ts";
@@ -12,7 +13,6 @@ import { Decisions } from "./dashboard/decisions.tsx";
 import { EndsSoon } from "./dashboard/ends-soon.tsx";
 import { HostState, Problems } from "./dashboard/problems.tsx";
 import { useRole } from "./for-role.tsx";
-import { maySee } from "./roles.ts";
 
 export const Dashboard = signedIn("admin", () => {
   const stats = useApi("GET /admin/stats");

@@ -2,11 +2,11 @@
 
 import type { ComponentType } from "preact";
 import type { AdminRole } from "../../../shared/statuses.ts";
+import { type Area, mayChange, maySee, rolesThatSee } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
 import { roleTexts } from "../../texts/admin-roles.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { type Area, mayChange, maySee, rolesThatSee } from "./roles.ts";
 
 /** The role of the session; the least one where there is none. */
 export function useRole(): AdminRole {

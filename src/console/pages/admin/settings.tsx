@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerOf } from "../../api.ts";
+import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { roleTexts } from "../../texts/admin-roles.ts";
 import { settingsTexts as texts } from "../../texts/admin-settings.ts";
 import { Button } from "../../ui/button.tsx";
 import { moment, relative, useNow } from "../../ui/clock.ts";
@@ -12,8 +12,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
-import { forRole, useRole } from "./for-role.tsx";
-import { mayChange } from "./roles.ts";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ChangeSetting } from "./settings/change-setting.tsx";
 import { durationWords } from "./settings/duration.ts";
 import { ResetSetting } from "./settings/reset-setting.tsx";
@@ -28,8 +27,7 @@ interface Open {
 export const Settings = signedIn(
   "admin",
   forRole("settings", () => {
-    const role = useRole();
-    const isOwner = mayChange(role, "settings");
+    const isOwner = mayChange(useRole(), "settings");
     const answer = useApi("GET /settings");
     const [open, setOpen] = useState<Open>();
     const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
@@ -42,11 +40,7 @@ export const Settings = signedIn(
     return (
       <Page title={texts.title}>
         <p class="lead">{texts.lead}</p>
-        {isOwner ? null : (
-          <Notice kind="info">
-            <p>{roleTexts.readOnly(role)}</p>
-          </Notice>
-        )}
+        <ReadOnly area="settings" />
         <Done what={done} />
         <Loaded query={answer}>
           {({ items }) => (

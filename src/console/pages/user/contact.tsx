@@ -1,7 +1,7 @@
 /** Whom to ask. */
 
 import { userTexts } from "../../texts/user.ts";
-import { Typed } from "./typed.tsx";
+import { Typed } from "../../ui/typed.tsx";
 
 const ADDRESS = /^[^\s@<>"?&]+@[^\s@<>"?&]+\.[^\s@<>"?&]+$/;
 

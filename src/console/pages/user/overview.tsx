@@ -7,11 +7,11 @@ import { day } from "../../ui/clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { Typed } from "../../ui/typed.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { End } from "./overview/end.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
-import { Typed } from "./typed.tsx";
 
 export const Overview = signedIn("user", () => {
   const own = useOwnAccount();

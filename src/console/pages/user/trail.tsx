@@ -6,15 +6,15 @@ import { type AnswerOf, searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
 import { moment } from "../../ui/clock.ts";
+import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
 import { Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { isolated } from "./isolated.ts";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 import { sentenceOf } from "./trail/sentence.ts";
-import { Typed } from "./typed.tsx";
 
 type Trail = AnswerOf<"GET /me/audit">;
 type Item = Trail["items"][number];

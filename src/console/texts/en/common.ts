@@ -30,6 +30,7 @@ export const common = {
   showMore: "Show more",
   failure: {
     title: "That did not work",
+    unknown: "This page met an error of its own. Reload it; if it stays, tell the administrators.",
     requestId: (id: string) => `If you ask for help, say this: request ${id}`,
     wait: (seconds: number) =>
       seconds < 120 ? `Try again in ${seconds} seconds.` : `Try again in ${Math.ceil(seconds / 60)} minutes.`,
@@ -38,8 +39,6 @@ export const common = {
   reasons: {
     network:
       "The service does not answer. It may be restarting, or your connection is down. Nothing was lost here; try again.",
-    internal:
-      "The service met an error of its own. It has been recorded. Try again; if it stays, tell the administrators.",
     "rate.limited": "Too many requests came from your address.",
     "service.busy": "The service is very busy.",
     "service.not_ready":

@@ -2,12 +2,12 @@
 
 import { PAGES } from "../../../../shared/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
+import { mayChange } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
-import { mayChange } from "../roles.ts";
 
 const { decide: texts } = dashboardTexts;
 

@@ -3,13 +3,13 @@
 import type { UseQueryResult } from "@tanstack/preact-query";
 import { PAGES, userPage } from "../../../../shared/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
+import { maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { day } from "../../../ui/clock.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
-import { maySee } from "../roles.ts";
 
 const { ends: texts } = dashboardTexts;
 

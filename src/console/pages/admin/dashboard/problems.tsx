@@ -2,6 +2,7 @@
 
 import { userPage } from "../../../../shared/pages.ts";
 import type { AnswerOf } from "../../../api.ts";
+import { maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { DAY, now } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
@@ -12,7 +13,6 @@ import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { auditHref } from "../audit/filter.ts";
 import { useRole } from "../for-role.tsx";
-import { maySee } from "../roles.ts";
 
 const { problems: texts } = dashboardTexts;
 

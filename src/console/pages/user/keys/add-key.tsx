@@ -16,10 +16,10 @@ import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { isolated } from "../../../ui/isolated.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
-import { isolated } from "../isolated.ts";
+import { Typed } from "../../../ui/typed.tsx";
 import type { OwnAccount, OwnKey } from "../own-account.ts";
-import { Typed } from "../typed.tsx";
 import { KeyInput } from "./key-input.tsx";
 
 interface AddKeyProps {

@@ -4,8 +4,8 @@ import { userTexts } from "../../../texts/user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
 import type { OwnKey } from "../own-account.ts";
-import { Typed } from "../typed.tsx";
 
 interface KeyListProps {
   readonly keys: readonly OwnKey[];

@@ -11,10 +11,10 @@ import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { isolated } from "../../../ui/isolated.ts";
 import { Failure } from "../../../ui/notice.tsx";
-import { isolated } from "../isolated.ts";
+import { Typed } from "../../../ui/typed.tsx";
 import type { OwnKey } from "../own-account.ts";
-import { Typed } from "../typed.tsx";
 
 interface RenameKeyProps {
   readonly target: OwnKey;

@@ -7,10 +7,10 @@ import { userTexts } from "../../../texts/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { isolated } from "../../../ui/isolated.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
-import { isolated } from "../isolated.ts";
+import { Typed } from "../../../ui/typed.tsx";
 import type { OwnKey } from "../own-account.ts";
-import { Typed } from "../typed.tsx";
 
 interface RevokeKeyProps {
   readonly target: OwnKey;

@@ -10,9 +10,9 @@ import { moment, useNow } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { Typed } from "../../../ui/typed.tsx";
 import { Done } from "../done.tsx";
 import type { OwnAccount } from "../own-account.ts";
-import { Typed } from "../typed.tsx";
 import { urgencyOf } from "./urgency.ts";
 
 export function MoreTime({ own }: { readonly own: OwnAccount }) {
