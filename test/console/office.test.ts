@@ -1,7 +1,7 @@
 /** What the charts, the settings and one's own login compute. */
 
 import { describe, expect, test } from "bun:test";
-import { byWeek, labelsFor, startOf, top } from "../../src/console/charts/series.ts";
+import { byWeek, datesBetween, labelsFor, marks, startOf } from "../../src/console/charts/series.ts";
 import { passwordFaults } from "../../src/console/pages/admin/account/faults.ts";
 import { durationWords, isDuration } from "../../src/console/pages/admin/settings/duration.ts";
 import { accountTexts } from "../../src/console/texts/en/admin-account.ts";
@@ -23,8 +23,23 @@ describe("byWeek()", () => {
   });
 });
 
-test("top() leaves room above small figures", () => {
-  expect([top([]), top([1]), top([3, 17, 5])]).toEqual([4, 4, 17]);
+test("datesBetween() has every day, those without figures, too", () => {
+  expect(datesBetween("2026-02-27", "2026-03-01")).toEqual(["2026-02-27", "2026-02-28", "2026-03-01"]);
+  expect(datesBetween("2026-02-27", "2026-02-27")).toEqual(["2026-02-27"]);
+});
+
+test("marks() are whole numbers up to the greatest value, and few", () => {
+  expect(marks([])).toEqual([0, 1, 2, 3, 4]);
+  expect(marks([1])).toEqual([0, 1, 2, 3, 4]);
+  expect(marks([7])).toEqual([0, 2, 4, 6, 8]);
+  expect(marks([12])).toEqual([0, 5, 10, 15]);
+  expect(marks([40])).toEqual([0, 10, 20, 30, 40]);
+  for (let most = 1; most < 200_000; most = Math.ceil(most * 1.3)) {
+    const found = marks([most, 0]);
+    expect(found.every(Number.isInteger)).toBe(true);
+    expect(found.at(-1)).toBeGreaterThanOrEqual(most);
+    expect(found.length).toBeWithin(3, 7);
+  }
 });
 
 test("labelsFor() fits labels on the narrowest chart", () => {

@@ -1,11 +1,10 @@
 /** What all charts share: the figure with its caption and its table, the axes, and the legend. */
 
-import { scaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { number } from "../texts/language.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { top } from "./series.ts";
+import { marks } from "./series.ts";
 
 export const HEIGHT = 200;
 const MARGIN = { top: 8, right: 12, bottom: 24, left: 36 } as const;
@@ -41,13 +40,12 @@ interface ChartProps<T extends Row> {
 export function Chart<T extends Row>({ caption, summary, legend = [], values, table, children }: ChartProps<T>) {
   const [place, width] = useWidth();
   const id = useId();
-  const scale = scaleLinear()
-    .domain([0, top(values)])
-    .nice(4)
-    .range([HEIGHT - MARGIN.bottom, MARGIN.top]);
+  const ticks = marks(values);
+  const most = ticks.at(-1) ?? 1;
+  const y = (value: number) => HEIGHT - MARGIN.bottom - (value / most) * (HEIGHT - MARGIN.bottom - MARGIN.top);
   const plot = {
     ...{ left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom },
-    y: (value: number) => scale(value),
+    y,
   };
   return (
     <figure class="card chart">
@@ -59,17 +57,14 @@ export function Chart<T extends Row>({ caption, summary, legend = [], values, ta
       </figcaption>
       <div ref={place}>
         <svg role="img" aria-label={caption} aria-describedby={id} width={width} height={HEIGHT}>
-          {scale
-            .ticks(4)
-            .filter(Number.isInteger)
-            .map((tick) => (
-              <g key={tick}>
-                <line class="grid" x1={plot.left} x2={plot.right} y1={scale(tick)} y2={scale(tick)} />
-                <text x={plot.left - 6} y={scale(tick) + 4} text-anchor="end">
-                  {number(tick)}
-                </text>
-              </g>
-            ))}
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <line class="grid" x1={plot.left} x2={plot.right} y1={y(tick)} y2={y(tick)} />
+              <text x={plot.left - 6} y={y(tick) + 4} text-anchor="end">
+                {number(tick)}
+              </text>
+            </g>
+          ))}
           {children(plot)}
         </svg>
       </div>

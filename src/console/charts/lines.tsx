@@ -1,9 +1,9 @@
 /** How several counts went, day by day: a line for each, which differ by their dashes, too. */
 
-import { scaleUtc } from "d3-scale";
+import { scalePoint } from "d3-scale";
 import { curveStepAfter, line, symbol, symbolCircle, symbolSquare, symbolTriangle } from "d3-shape";
 import { type Plot, TimeAxis } from "./chart.tsx";
-import { dayLabel, labelsFor, startOf } from "./series.ts";
+import { datesBetween, dayLabel, labelsFor, startOf } from "./series.ts";
 
 interface LinesProps<K extends string> {
   readonly plot: Plot;
@@ -24,16 +24,15 @@ function shapeOf(index: number): string {
 export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<K>) {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const scale = scaleUtc()
-    .domain([startOf(first.date), startOf(last.date)])
-    .range([plot.left, plot.right]);
-  // A scale of one moment has no extent; that moment is drawn at the end.
-  const x = (date: string) => (first.date === last.date ? plot.right : scale(startOf(date)));
-  const step = days.length > 1 ? (plot.right - plot.left) / (days.length - 1) : plot.right - plot.left;
-  const ticks =
-    first.date === last.date
-      ? [[plot.right, dayLabel(startOf(last.date))] as const]
-      : scale.ticks(labelsFor(plot.right - plot.left)).map((at) => [scale(at), dayLabel(at.getTime())] as const);
+  const scale = scalePoint().domain(datesBetween(first.date, last.date)).range([plot.left, plot.right]);
+  // A scale of one day has no extent; that day is drawn at the end.
+  const x = (date: string) => (first.date === last.date ? plot.right : (scale(date) ?? plot.left));
+  const step = Math.max(scale.step(), 1);
+  const all = scale.domain();
+  const every = Math.ceil(all.length / labelsFor(plot.right - plot.left));
+  const ticks = all
+    .filter((_, index) => index % every === 0)
+    .map((date) => [x(date), dayLabel(startOf(date))] as const);
   return (
     <>
       <TimeAxis plot={plot} ticks={ticks} />
