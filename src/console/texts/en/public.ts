@@ -14,7 +14,7 @@ export const publicTexts = {
   },
   setup: {
     title: "There is no administrator yet",
-    text: "The first one is made at the shell of the machine that this service runs on, never here. Run this in a terminal there:",
+    text: "The first one is made at the shell of the machine that this service runs on, never here. Run this in a terminal there, as the user that the service runs as (root, where it was installed):",
     label: "Command that makes the first administrator",
     after: "It prints a password. Then log in here with it.",
     done: "I have done that",
