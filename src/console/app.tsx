@@ -18,19 +18,19 @@ import { Failure, Notice } from "./ui/notice.tsx";
 const Apply = lazy(async () => (await import("./pages/public/apply.tsx")).Apply);
 const Forgot = lazy(async () => (await import("./pages/public/forgot.tsx")).Forgot);
 const Reset = lazy(async () => (await import("./pages/public/reset.tsx")).Reset);
-const Me = lazy(async () => (await import("./pages/user/overview.tsx")).Overview);
-const Keys = lazy(async () => (await import("./pages/user/keys.tsx")).Keys);
-const Connect = lazy(async () => (await import("./pages/user/connect.tsx")).Connect);
-const Trail = lazy(async () => (await import("./pages/user/trail.tsx")).Trail);
-const NotMe = lazy(async () => (await import("./pages/user/not-me.tsx")).NotMe);
-const Dashboard = lazy(async () => (await import("./pages/admin/dashboard.tsx")).Dashboard);
-const Applications = lazy(async () => (await import("./pages/admin/applications.tsx")).Applications);
-const Users = lazy(async () => (await import("./pages/admin/users.tsx")).Users);
-const User = lazy(async () => (await import("./pages/admin/user.tsx")).User);
-const Audit = lazy(async () => (await import("./pages/admin/audit.tsx")).Audit);
-const Settings = lazy(async () => (await import("./pages/admin/settings.tsx")).Settings);
-const Admins = lazy(async () => (await import("./pages/admin/admins.tsx")).Admins);
-const Account = lazy(async () => (await import("./pages/admin/account.tsx")).Account);
+const Me = lazy(async () => (await import("./pages/user/area.ts")).Overview);
+const Keys = lazy(async () => (await import("./pages/user/area.ts")).Keys);
+const Connect = lazy(async () => (await import("./pages/user/area.ts")).Connect);
+const Trail = lazy(async () => (await import("./pages/user/area.ts")).Trail);
+const NotMe = lazy(async () => (await import("./pages/user/area.ts")).NotMe);
+const Dashboard = lazy(async () => (await import("./pages/admin/area.ts")).Dashboard);
+const Applications = lazy(async () => (await import("./pages/admin/area.ts")).Applications);
+const Users = lazy(async () => (await import("./pages/admin/area.ts")).Users);
+const User = lazy(async () => (await import("./pages/admin/area.ts")).User);
+const Audit = lazy(async () => (await import("./pages/admin/area.ts")).Audit);
+const Settings = lazy(async () => (await import("./pages/admin/area.ts")).Settings);
+const Admins = lazy(async () => (await import("./pages/admin/area.ts")).Admins);
+const Account = lazy(async () => (await import("./pages/admin/area.ts")).Account);
 
 export function App() {
   return (

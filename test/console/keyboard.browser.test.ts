@@ -67,7 +67,7 @@ describeInBrowser("with the keyboard alone", () => {
     await journey.arrive(page, "Dashboard");
     for (const title of ["Applications", "Users", "Audit log", "Settings", "Administrators"]) {
       await journey.go(hands, title);
-      await page.waitForFunction((expected) => document.activeElement?.textContent === expected, title);
+      expect(await page.getByRole("heading", { level: 1 }).evaluate((h1) => h1 === document.activeElement)).toBe(true);
       expect(await page.title()).toStartWith(`${title} ·`);
     }
     await leave(watched);

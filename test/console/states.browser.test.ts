@@ -58,8 +58,6 @@ describeInBrowser("a page", () => {
       await page.goto(path);
       await arrive(page, title);
       await endSession(page);
-      // What asks the service next learns it.
-      await page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
       await page.reload();
       await arrive(page, "Your session has ended");
       const back = page.getByRole("main").getByRole("link", { name: "Log in" });

@@ -1,7 +1,5 @@
 /** How several counts went, day by day: a line for each, which differ by their dashes, too. */
 
-import { scalePoint } from "d3-scale";
-import { curveStepAfter, line, symbol, symbolCircle, symbolSquare, symbolTriangle } from "d3-shape";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { datesBetween, dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -13,22 +11,22 @@ interface LinesProps<K extends string> {
   readonly tip: (day: { readonly date: string } & Readonly<Record<K, number>>) => string;
 }
 
-const SHAPES = [symbolCircle, symbolSquare, symbolTriangle] as const;
+/** A circle, a square and a triangle about the origin, as large as each other. */
+const SHAPES = ["M4.5 0A4.5 4.5 0 1 1-4.5 0A4.5 4.5 0 1 1 4.5 0Z", "M-4-4H4V4H-4Z", "M0-7L6 3.5H-6Z"] as const;
 
 /** The shape of a series' last value: where there is one day only, there are no dashes to tell the lines apart by. */
 function shapeOf(index: number): string {
-  return symbol(SHAPES[index % SHAPES.length], 64)() ?? "";
+  return SHAPES[index % SHAPES.length] ?? "";
 }
 
 /** The lines, the last value of each as a shape of its own, and the axis. */
 export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<K>) {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const scale = scalePoint().domain(datesBetween(first.date, last.date)).range([plot.left, plot.right]);
-  // A scale of one day has no extent; that day is drawn at the end.
-  const x = (date: string) => (first.date === last.date ? plot.right : (scale(date) ?? plot.left));
-  const step = Math.max(scale.step(), 1);
-  const all = scale.domain();
+  const all = datesBetween(first.date, last.date);
+  const step = (plot.right - plot.left) / Math.max(1, all.length - 1);
+  // One day has no extent; it is drawn at the end.
+  const x = (date: string) => (all.length === 1 ? plot.right : plot.left + all.indexOf(date) * step);
   const every = Math.ceil(all.length / labelsFor(plot.right - plot.left));
   const ticks = all
     .filter((_, index) => index % every === 0)
@@ -37,13 +35,13 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
     <>
       <TimeAxis plot={plot} ticks={ticks} />
       {series.map((name, index) => {
-        const path = line<(typeof days)[number]>()
-          .x(({ date }) => x(date))
-          .y((day) => plot.y(day[name]))
-          .curve(curveStepAfter)([...days]);
+        // A value holds until the next one.
+        const path = days.map(
+          (day, at) => `${at === 0 ? "M" : "H"}${x(day.date)}${at === 0 ? " " : "V"}${plot.y(day[name])}`,
+        );
         return (
           <g key={name}>
-            <path class={`line ${name}`} d={path ?? ""} />
+            <path class={`line ${name}`} d={path.join("")} />
             <path
               class={`dot ${name}`}
               d={shapeOf(index)}
