@@ -1,5 +1,6 @@
 /** Counts side by side; what a bar consists of is stacked in it, with a pattern beside the colour. */
 
+import { scaleBand } from "d3-scale";
 import { useId } from "preact/hooks";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { dayLabel, labelsFor, startOf } from "./series.ts";
@@ -25,19 +26,20 @@ const WIDEST = 40;
 export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
   const width = plot.right - plot.left;
   const stripes = useId();
-  const gap = bars.length * 4 > width ? 0 : 0.2;
-  const step = width / Math.max(1, bars.length - gap);
-  const room = step * (1 - gap);
-  const bar = Math.min(room, WIDEST);
-  const center = (index: number) => plot.left + index * step + room / 2;
+  const scale = scaleBand()
+    .domain(bars.map(({ date }) => date))
+    .range([plot.left, plot.right])
+    .paddingInner(bars.length * 4 > width ? 0 : 0.2);
+  const bar = Math.min(scale.bandwidth(), WIDEST);
+  const center = (date: string) => (scale(date) ?? 0) + scale.bandwidth() / 2;
   const every = Math.ceil(bars.length / labelsFor(width));
-  const ticks = bars.flatMap(({ date }, index) =>
-    index % every === 0 ? [[center(index), dayLabel(startOf(date))] as const] : [],
-  );
+  const ticks = bars
+    .filter((_, index) => index % every === 0)
+    .map(({ date }) => [center(date), dayLabel(startOf(date))] as const);
   return (
     <>
       <Hatch id={stripes} />
-      {bars.map((one, index) => {
+      {bars.map((one) => {
         const { date, values } = one;
         let below = 0;
         return (
@@ -52,7 +54,7 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
                   key={name}
                   class={markOf(name)}
                   fill={`url(#${stripes})`}
-                  x={center(index) - bar / 2}
+                  x={center(date) - bar / 2}
                   y={to}
                   width={bar}
                   height={from - to}

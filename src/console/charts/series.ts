@@ -32,7 +32,7 @@ export function byWeek(days: readonly DayCount[]): readonly DayCount[] {
 
 /**
  * The marks of an axis of counts: whole numbers from 0, of steps that are 1, 2 or 5 times a power of ten, about four of them, the last
- * not below the greatest value. d3's scales and shapes would do the same, and weigh 19 kB.
+ * not below the greatest value. d3's own scale of numbers would do the same, and brings colours, dates and formats along: 10 kB.
  */
 export function marks(values: readonly number[]): readonly number[] {
   // At least 4, so that one user does not fill the height.

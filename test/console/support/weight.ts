@@ -3,8 +3,8 @@
 import { gunzipSync } from "node:zlib";
 import type { ConsoleBundle } from "../../../src/server/console/carried.ts";
 
-/** Besides the first script, what somebody loads who applies for access and later logs in: pages, and the work that replaces the captcha. */
-const FIRST_VISIT = /^(?:apply|login|proof)-[^-]+\.js$/;
+/** Besides the first script, what somebody loads who applies for access and later logs in: what sends these, and the captcha's other way. */
+const FIRST_VISIT = ['"POST /approvals"', '"POST /auth/otp/login"', '"POST /auth/otp/send"'];
 
 /** The most that each may weigh, in bytes. */
 export const BUDGET = { firstVisit: 30_000, scripts: 80_000, styles: 12_000 } as const;
@@ -24,7 +24,7 @@ export function weigh(bundle: ConsoleBundle): Readonly<Record<keyof typeof BUDGE
 /** The scripts of a first visit, and all that they import at once. */
 function loadedAtFirst(bundle: ConsoleBundle): ReadonlySet<string> {
   const [, entry = ""] = /<script type="module" src="[^"]*\/([^/"]+)"/.exec(bundle.page) ?? [];
-  const waiting = [entry, ...Object.keys(bundle.files).filter((name) => FIRST_VISIT.test(name))];
+  const waiting = [entry, ...Object.keys(bundle.files).filter((name) => isOfFirstVisit(bundle, name))];
   const loaded = new Set<string>();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (loaded.has(next)) continue;
@@ -34,6 +34,12 @@ function loadedAtFirst(bundle: ConsoleBundle): ReadonlySet<string> {
     }
   }
   return loaded;
+}
+
+function isOfFirstVisit(bundle: ConsoleBundle, name: string): boolean {
+  if (!name.endsWith(".js")) return false;
+  const text = textOf(bundle, name);
+  return FIRST_VISIT.some((part) => text.includes(part)) || name.startsWith("proof-");
 }
 
 function bytesOf({ files }: ConsoleBundle, name: string): number {

@@ -1,4 +1,4 @@
-/** The pages of an external user, loaded together: apart they weigh half as much again, and each click would wait for another. */
+/** The pages of this area, as one file to load. */
 
 export { Connect } from "./connect.tsx";
 export { Keys } from "./keys.tsx";
