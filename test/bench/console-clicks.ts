@@ -28,7 +28,7 @@ export async function benchClicks(browser: Browser, { rows }: BenchOptions): Pro
       report(`${what}: opened from the menu`, await times(() => openFromMenu(page, origin, link)));
       await page.goto(origin + address);
       report(`${what}: next page`, await times(() => untilRows(page, "main a", "Next page")));
-      await page.goto(`${origin}${address}?page=${Math.floor((link === "Users" ? USERS : rows) / 20) - CLICKS - 2}`);
+      await page.goto(`${origin}${address}?page=${(await lastPage(page, origin + address)) - CLICKS - 1}`);
       report(`${what}: next page, at the end`, await times(() => untilRows(page, "main a", "Next page")));
     }
     await page.context().close();
@@ -73,6 +73,14 @@ async function untilRows(page: Page, selector: string, text: string): Promise<nu
     };
     requestAnimationFrame(look);
   })`)) as number;
+}
+
+/** The number of the last page of a list. */
+async function lastPage(page: Page, address: string): Promise<number> {
+  await page.goto(address);
+  const text = (await page.locator(".pager span").textContent()) ?? "";
+  const [first = 0, last = 0, total = 0] = (text.replaceAll(",", "").match(/\d+/g) ?? []).map(Number);
+  return Math.ceil(total / (last - first + 1));
 }
 
 async function times(click: () => Promise<number>): Promise<readonly number[]> {
