@@ -88,9 +88,10 @@ function requireStaying(user: User, owed: readonly Closing[], code: "conflict" |
   throw new UamError(code, sentence, { reason: "user.deleting" });
 }
 
-/** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
+/** An extension gives no access: a disabling that was interrupted, of an expired user too, is finished first, and only enabling reverses it. */
 function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
-  if (user.status !== "active" || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
+  const isStored = user.status === "disabled" || user.disabledAt !== null;
+  if (isStored || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
   const sentence = `${user.username} is being disabled; try again in a minute`;
   throw new UamError("internal", sentence, { reason: "user.disabling" });
 }

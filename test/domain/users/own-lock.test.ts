@@ -6,6 +6,7 @@ import { accountOf } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { findUser, type User } from "../../../src/domain/users/find.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
@@ -82,7 +83,7 @@ describe("lockOwnAccount()", () => {
     await lock();
     const [mail, ...more] = await toldOfThis();
     expect(more).toEqual([]);
-    for (const part of [`ext_${name}`, `${name}@example.org`, "192.0.2.1", "UTC", `uam user enable ${name}`]) {
+    for (const part of [`ext_${name}`, `${name}@example.org`, "192.0.2.1", "UTC", `/admin/users/${id}\n`]) {
       expect(mail?.text).toContain(part);
     }
     const [own, ...others] = await told(`${name}@example.org`);
@@ -219,6 +220,31 @@ describe("a lock that the database cannot store", () => {
     await withoutCommit(lock);
     expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);
     await finish();
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+  });
+
+  test("is not ended by more time for an expired user either", async () => {
+    await app.db.update(users).set({ status: "expired", expireAt: app.clock.now() }).where(eq(users.id, id));
+    await withoutCommit(lock);
+    expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);
+    expect((await admin.call("POST", `/users/${id}/extend?preview=true`, { days: 1 })).status).toBe(500);
+    await finish();
+    await admin.call("POST", `/users/${id}/extend`, { days: 1 });
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+  });
+
+  test("is still finished where the account expires meanwhile and the host refuses", async () => {
+    await withoutCommit(lock);
+    app.host.failing.add("endProcesses");
+    await app.db.update(users).set({ expireAt: app.clock.now() }).where(eq(users.id, id));
+    await expireDue(app.system, { now: app.clock.now(), holdUntil: undefined });
+    app.host.failing.clear();
+    app.clock.advance(HOUR);
+    await finish();
+    expect(await row()).toMatchObject({ status: "expired", disabledAt: expect.any(Date) });
+    expect(await records()).toContain("success");
+    expect(await toldOfThis()).toHaveLength(1);
+    await (await app.admin()).call("POST", `/users/${id}/extend`, { days: 1 });
     expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
   });
 
