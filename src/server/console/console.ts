@@ -71,13 +71,19 @@ function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: st
     "cache-control": "no-cache",
     etag: tag,
   });
-  if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers });
+  if (isKnown(request.headers.get("if-none-match") ?? "", tag)) return new Response(null, { status: 304, headers });
   return respond(request, document, headers);
 }
 
 function respond(request: Request, body: Uint8Array<ArrayBuffer>, headers: Headers): Response {
   headers.set("content-length", String(body.byteLength));
   return new Response(request.method === "HEAD" ? null : body, { headers });
+}
+
+/** Whether an If-None-Match names the tag; a proxy that compresses makes it a weak one (RFC 9110, section 13.1.2). */
+function isKnown(header: string, tag: string): boolean {
+  const known = header.split(",").map((text) => text.trim().replace(/^W\//, ""));
+  return known.includes(tag) || header.trim() === "*";
 }
 
 /** Whether an Accept-Encoding accepts the coding; one with q=0 is refused (RFC 9110, section 12.5.3). */
