@@ -42,13 +42,18 @@ interface EncodedFile {
   readonly type: string;
   readonly br: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer>;
+  /** Without either; unpacked at the first request for it, and kept: anybody may ask for it all the time. */
+  readonly plain: () => Uint8Array<ArrayBuffer>;
 }
 
 function decode({ type, br, gzip }: ConsoleFile): EncodedFile {
-  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: new Uint8Array(Buffer.from(gzip, "base64")) };
+  const zipped = new Uint8Array(Buffer.from(gzip, "base64"));
+  let unpacked: Uint8Array<ArrayBuffer> | undefined;
+  const plain = () => (unpacked ??= new Uint8Array(gunzipSync(zipped)));
+  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: zipped, plain };
 }
 
-function answerFile(request: Request, { type, br, gzip }: EncodedFile): Response {
+function answerFile(request: Request, { type, br, gzip, plain }: EncodedFile): Response {
   const accepted = request.headers.get("accept-encoding") ?? "";
   const headers = new Headers({
     "content-type": type,
@@ -58,7 +63,7 @@ function answerFile(request: Request, { type, br, gzip }: EncodedFile): Response
   });
   const encoding = accepts(accepted, "br") ? "br" : accepts(accepted, "gzip") ? "gzip" : undefined;
   if (encoding !== undefined) headers.set("content-encoding", encoding);
-  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : new Uint8Array(gunzipSync(gzip));
+  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : plain();
   return respond(request, body, headers);
 }
 

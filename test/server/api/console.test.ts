@@ -33,6 +33,12 @@ describe("pages", () => {
   });
 
   test.each([
+    "//",
+    "/login//",
+    "/Login",
+    "/%6cogin",
+    "/login.",
+    "/admin/users/7%0a",
     "/admin/users/x",
     "/admin/users/7/keys",
     "/wp-login.php",
