@@ -233,6 +233,19 @@ describe("a lock that the database cannot store", () => {
     expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
   });
 
+  test("is not ended by an administrator who has not heard of it, and opens the account once more", async () => {
+    await withoutCommit(lock);
+    for (const query of ["", "?preview=true"]) {
+      const answer = await admin.call("POST", `/users/${id}/enable${query}`);
+      expect([answer.status, answer.headers.get("uam-error")]).toEqual([409, "user.disabling"]);
+    }
+    await finish();
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+    expect(await toldOfThis()).toHaveLength(1);
+    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+    expect([(await row()).status, account()?.open]).toEqual(["active", true]);
+  });
+
   test("is still finished where the account expires meanwhile and the host refuses", async () => {
     await withoutCommit(lock);
     app.host.failing.add("endProcesses");
