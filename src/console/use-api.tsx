@@ -8,12 +8,19 @@ import { Failure } from "./ui/notice.tsx";
 
 type GetRoute = Extract<RouteKey, `GET ${string}`>;
 
-/** The answer to a GET. While another page of the same list is on its way, the one before stays. */
-export function useApi<R extends GetRoute>(route: R, ask: Omit<Ask<R>, "signal" | "body"> = {}) {
+/** What waits for a decision is asked for again this often, in milliseconds, while the page is seen. */
+export const WATCHED = 60_000;
+
+/**
+ * The answer to a GET. While another page of the same list is on its way, the one before stays. With `every`, it is asked for again
+ * after so many milliseconds; else when the reader comes back to the page.
+ */
+export function useApi<R extends GetRoute>(route: R, ask: Omit<Ask<R>, "signal" | "body"> = {}, every?: number) {
   return useQuery<AnswerOf<R>, Error>({
     queryKey: [route, ask.params ?? {}, ask.query ?? {}],
     queryFn: ({ signal }) => api(route, { ...ask, signal } as Ask<R>),
     placeholderData: keepPreviousData,
+    refetchInterval: every ?? false,
   });
 }
 

@@ -7,7 +7,7 @@ import { signedIn } from "../../signed-in.tsx";
 import { applicationTexts } from "../../texts/admin-applications.ts";
 import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Loaded, useApi } from "../../use-api.tsx";
+import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Queue } from "./applications/queue.tsx";
 import {
   type ApplicationsView,
@@ -59,7 +59,7 @@ interface ShownProps {
 /** The first page says how many there are, and with it which page has the oldest. */
 function Shown({ view, onDecided }: ShownProps) {
   const filter = filterOf(view);
-  const first = useApi("GET /approvals", { query: { ...filter, page: "1", page_size: String(PAGE_SIZE) } });
+  const first = useApi("GET /approvals", { query: { ...filter, page: "1", page_size: String(PAGE_SIZE) } }, WATCHED);
   const isQueue = view.status === "pending";
   return (
     <Loaded query={first}>
@@ -78,7 +78,7 @@ interface PartProps extends ShownProps {
 
 function Part({ view, page, onDecided }: PartProps) {
   const query = { ...filterOf(view), page: String(page), page_size: String(PAGE_SIZE) };
-  const answer = useApi("GET /approvals", { query });
+  const answer = useApi("GET /approvals", { query }, WATCHED);
   const isQueue = view.status === "pending";
   return (
     <Loaded query={answer}>

@@ -7,7 +7,7 @@ import { signedIn } from "../../signed-in.tsx";
 import { dashboardTexts } from "../../texts/admin-dashboard.ts";
 import { number } from "../../texts/language.ts";
 import { Page } from "../../ui/page.tsx";
-import { Loaded, useApi } from "../../use-api.tsx";
+import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Charts } from "./dashboard/charts.tsx";
 import { Decisions } from "./dashboard/decisions.tsx";
 import { EndsSoon } from "./dashboard/ends-soon.tsx";
@@ -15,7 +15,7 @@ import { HostState, Problems } from "./dashboard/problems.tsx";
 import { useRole } from "./for-role.tsx";
 
 export const Dashboard = signedIn("admin", () => {
-  const stats = useApi("GET /admin/stats");
+  const stats = useApi("GET /admin/stats", {}, WATCHED);
   return (
     <Page title={dashboardTexts.title}>
       <Loaded query={stats}>{(figures) => <Counters figures={figures} />}</Loaded>

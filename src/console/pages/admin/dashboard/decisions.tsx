@@ -6,7 +6,7 @@ import { mayChange } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { Loaded, useApi } from "../../../use-api.tsx";
+import { Loaded, useApi, WATCHED } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
 
 const { decide: texts } = dashboardTexts;
@@ -14,7 +14,7 @@ const { decide: texts } = dashboardTexts;
 const SHOWN = 5;
 
 export function Decisions() {
-  const answer = useApi("GET /approvals", { query: { status: "pending", page_size: String(SHOWN) } });
+  const answer = useApi("GET /approvals", { query: { status: "pending", page_size: String(SHOWN) } }, WATCHED);
   const mayDecide = mayChange(useRole(), "applications");
   return (
     <Section title={texts.title}>

@@ -10,7 +10,7 @@ import { Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
-import { Loaded, useApi } from "../../../use-api.tsx";
+import { Loaded, useApi, WATCHED } from "../../../use-api.tsx";
 import { auditHref } from "../audit/filter.ts";
 import { useRole } from "../for-role.tsx";
 
@@ -19,7 +19,7 @@ const { problems: texts } = dashboardTexts;
 const SHOWN = 10;
 
 function useProblems() {
-  return useApi("GET /admin/problems", { query: { page_size: String(SHOWN) } });
+  return useApi("GET /admin/problems", { query: { page_size: String(SHOWN) } }, WATCHED);
 }
 
 /** Access that is not yet taken away; nothing is shown while there is none. */
