@@ -45,7 +45,7 @@ const openSessions = async () =>
     .from(sessions)
     .where(and(eq(sessions.userType, "user"), eq(sessions.principalId, id)));
 const told = async (recipient: string) =>
-  (await app.mails(recipient)).filter(({ subject }) => /locked their account|is locked|is disabled/.test(subject));
+  (await app.mails(recipient)).filter(({ subject }) => /shut their account|is shut|is disabled/.test(subject));
 const toldOfThis = async () => (await told("admin@example.org")).filter(({ subject }) => subject.includes(`${name} `));
 
 async function another(): Promise<Client> {
@@ -82,7 +82,7 @@ describe("lockOwnAccount()", () => {
     await lock();
     const [mail, ...more] = await toldOfThis();
     expect(more).toEqual([]);
-    for (const part of [`ext_${name}`, `${name}@example.org`, "192.0.2.1", "UTC", `uam user enable ${name}`]) {
+    for (const part of [`ext_${name}`, `${name}@example.org`, "192.0.2.1", "UTC", `/admin/users/${id}`]) {
       expect(mail?.text).toContain(part);
     }
     const [own, ...others] = await told(`${name}@example.org`);

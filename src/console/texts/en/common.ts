@@ -76,7 +76,7 @@ export const common = {
   newVersion: "The service was updated. Reload the page to go on.",
   reload: "Reload",
   nav: {
-    user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "Not me?" },
+    user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "This was not me" },
     admin: {
       dashboard: "Dashboard",
       applications: "Applications",
