@@ -27,7 +27,7 @@ export const applicationTexts = {
   shortcuts: {
     title: "Keyboard",
     where:
-      "While an application has the focus, as the first one has when this page is opened by its address. From the heading, press Tab once.",
+      "While an application has the focus. The first one has it when you come from a mail; from the heading, press Tab once.",
     keys: [
       [["j", "↓"], "next"],
       [["k", "↑"], "previous"],
