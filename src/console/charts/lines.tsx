@@ -1,7 +1,6 @@
 /** How several counts went, day by day: a line for each, which differ by their dashes, too. */
 
 import { scalePoint } from "d3-scale";
-import { curveStepAfter, line, symbol, symbolCircle, symbolSquare, symbolTriangle } from "d3-shape";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { datesBetween, dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -13,11 +12,17 @@ interface LinesProps<K extends string> {
   readonly tip: (day: { readonly date: string } & Readonly<Record<K, number>>) => string;
 }
 
-const SHAPES = [symbolCircle, symbolSquare, symbolTriangle] as const;
+/** A disc, a square, a triangle: 64 square points each, around the origin. */
+const SHAPES = ["M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z", "M-4 -4H4V4H-4Z", "M0 -7L6.1 3.5H-6.1Z"] as const;
 
 /** The shape of a series' last value: where there is one day only, there are no dashes to tell the lines apart by. */
 function shapeOf(index: number): string {
-  return symbol(SHAPES[index % SHAPES.length], 64)() ?? "";
+  return SHAPES[index % SHAPES.length] ?? SHAPES[0];
+}
+
+/** A line through the points that keeps each value until the next: counts do not change gradually. */
+function steps(points: readonly (readonly [x: number, y: number])[]): string {
+  return points.map(([x, y], index) => (index === 0 ? `M${x} ${y}` : `H${x}V${y}`)).join("");
 }
 
 /** The lines, the last value of each as a shape of its own, and the axis. */
@@ -37,13 +42,10 @@ export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<
     <>
       <TimeAxis plot={plot} ticks={ticks} />
       {series.map((name, index) => {
-        const path = line<(typeof days)[number]>()
-          .x(({ date }) => x(date))
-          .y((day) => plot.y(day[name]))
-          .curve(curveStepAfter)([...days]);
+        const path = steps(days.map((day) => [x(day.date), plot.y(day[name])]));
         return (
           <g key={name}>
-            <path class={`line ${name}`} d={path ?? ""} />
+            <path class={`line ${name}`} d={path} />
             <path
               class={`dot ${name}`}
               d={shapeOf(index)}
