@@ -16,7 +16,7 @@ export const adminsTexts = {
   columns: { name: "Name", role: "Role", status: "Status", email: "E-mail", login: "Last login", act: "Change" },
   you: "you",
   status: { active: "active", invited: "invited" },
-  invitedHint: "no password set yet",
+  invitedHint: "no password yet",
   never: "never",
   empty: "This page is past the end of the list.",
   shell: "If no owner can log in any more, make one at the shell of the host:",
@@ -27,7 +27,7 @@ export const adminsTexts = {
     open: "Invite an administrator",
     title: "Invite an administrator",
     name: "Name",
-    nameHint: "For logging in: 1 to 64 of a–z, 0–9, dot, _ and -",
+    nameHint: "To log in with: 1 to 64 of a–z, 0–9, dot, _ and -.",
     nameError: "Use 1 to 64 of a–z, 0–9, dot, _ and -, beginning and ending with a letter or digit.",
     email: "E-mail address",
     emailHint: "The link that sets the password goes here.",
@@ -36,7 +36,7 @@ export const adminsTexts = {
     submit: "Send the invitation",
     busy: "Sending the invitation …",
     done: (name: string, email: string) =>
-      `${name} is invited: a link that sets the password is on its way to ${email}. It works once, within 72 hours; after that, “Forgotten password” sends another one.`,
+      `${name} is invited: a link that sets the password is on its way to ${email}. It works once, within 72 hours; after that, “Forgotten your password?” at the login sends another one.`,
   },
   change: {
     open: "Change",

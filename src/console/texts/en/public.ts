@@ -139,7 +139,7 @@ export const publicTexts = {
     submit: "Set the password",
     submitting: "Setting the password …",
     doneTitle: "The password is set",
-    done: "All earlier sessions of this administrator have ended, and the login is unlocked.",
+    done: "Log in with it now. If this administrator had sessions, they have ended; if the login was locked, it is open again.",
     logIn: "Log in as administrator",
     spentTitle: "This link no longer works",
     spent: "It was used, is older than 30 minutes, or there is a newer one.",
