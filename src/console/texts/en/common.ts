@@ -44,7 +44,7 @@ export const common = {
     "service.not_ready":
       "The service is starting or stopping, or its database does not answer. Nothing was lost here; try again.",
     "request.origin":
-      "This page was opened at another address than the service's own, so the service refused this. Use the address in your mail, or the one that the service prints when it starts (UAM_BASE_URL).",
+      "This page was opened at an address other than the service's own, so the service refused this. Use the address in your mail, or the one that the service prints when it starts (UAM_BASE_URL).",
     "login.wrong": "The name or the password is wrong.",
     "login.locked": "There were too many wrong attempts, so this login is locked for a while.",
     "code.wrong": "The code is wrong, was used already, or is too old. Ask for another one.",

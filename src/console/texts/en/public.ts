@@ -152,7 +152,7 @@ export const publicTexts = {
     lead: "An administrator reads this and decides. You are told by e-mail either way.",
     name: "Username you would like",
     nameHint:
-      "1 to 28 characters: a–z, 0–9, _ and -. The first and the last are a letter or digit. Your account on the host is ext_ and this name.",
+      "1 to 28 characters: a–z, 0–9, _ and -. The first and the last are a letter or digit. Your account on the host is called ext_ and this name.",
     nameMissing: "Choose a username.",
     namePrefix: "Leave out ext_: the service puts it in front.",
     nameStrange:
