@@ -33,6 +33,11 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
       `  ${firstAdminCommand(config, environment)}`,
     );
   }
+  // A browser needs the service's own origin; see UAM_BASE_URL.
+  if (config.console && !address.startsWith("unix:")) {
+    const how = hasAdmins ? "" : ", and log in with the password that admin add printed";
+    return `${[...lines, `Open ${config.baseUrl}/ in a browser${how}.`].join("\n")}\n`;
+  }
   lines.push(
     "Log in (the password is the one that admin add printed):",
     `  curl ${options}-c cookies.txt -H 'Content-Type: application/json' -d '{"username":"root-admin","password":"..."}' ${base}${API_ROOT}/auth/admin/login`,

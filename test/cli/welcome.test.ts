@@ -49,9 +49,23 @@ describe("welcome", () => {
     expect(lineWith(known, "admin add root-admin")).toBeUndefined();
   });
 
+  test("welcome() leads to the pages, at the service's own origin, where a browser can open them", () => {
+    const told = (...given: Parameters<typeof linesOf>) => linesOf(...given).join("\n");
+    const first = "Open http://127.0.0.1:8080/ in a browser, and log in with the password that admin add printed.\n";
+    expect(told({})).toEndWith(first);
+    const known = told({ UAM_BASE_URL: "https://uam.example.org" }, { hasAdmins: true, address: "http://0.0.0.0:81" });
+    expect(known).toEndWith("Open https://uam.example.org/ in a browser.\n");
+    expect(known).not.toContain("curl");
+    for (const lines of [told({ UAM_CONSOLE: "off" }), told({}, { address: "unix:/run/uam.sock" })]) {
+      expect(lines).toContain("curl ");
+      expect(lines).not.toContain("browser");
+    }
+  });
+
   test("welcome() reaches the service where it listens, not where UAM_BASE_URL says", () => {
     const curl = (...given: Parameters<typeof linesOf>) => {
-      const lines = linesOf(...given);
+      const [variables, circumstances] = given;
+      const lines = linesOf({ ...variables, UAM_CONSOLE: "off" }, circumstances);
       const command = lineWith(lines, "curl ") ?? "";
       const base = / (\S+)\/api\/v1\/auth\/admin\/login$/.exec(command)?.[1] ?? "";
       expect(lines[0]).toContain(`answers at ${base}/api/v1/healthz`);

@@ -2,7 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { codeOf, loginUrl, mailedCode, nameOf, nextOf, wayOf } from "../../src/console/pages/public/login/ways.ts";
+import {
+  codeOf,
+  loginUrl,
+  mailedCode,
+  mailedName,
+  nameOf,
+  nextOf,
+  wayOf,
+} from "../../src/console/pages/public/login/ways.ts";
 import { isPage } from "../../src/shared/pages.ts";
 
 describe("which login", () => {
@@ -148,6 +156,14 @@ describe("a mailed link", () => {
     test(`is not ${other}`, () => {
       expect(mailedCode(other)).toBeUndefined();
     });
+  }
+});
+
+test("a mailed link without a code brings the name along", () => {
+  expect(mailedName("#alice")).toBe("alice");
+  expect(mailedName("#ext_alice-b")).toBe("alice-b");
+  for (const other of ["", "#", "#content", "#alice.12345678", "#alice.", "#a b", "#%E0%A4%A", "#<b>"]) {
+    expect(mailedName(other)).toBeUndefined();
   }
 });
 

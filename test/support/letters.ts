@@ -47,7 +47,7 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => mail.oneTimeCode(site, { username: value, oneTime: value, ttl: 10 * MINUTE }),
   },
   {
-    ...{ name: "applicationApproved", to: "user", pages: ["/login", "/me/keys"], without: [""] },
+    ...{ name: "applicationApproved", to: "user", pages: ["/login#VALUE", "/me/keys"], without: [""] },
     make: (site, value) => mail.applicationApproved(site, user(value)),
   },
   {
@@ -59,7 +59,7 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => mail.applicationRejected(site, { username: value, reason: value }),
   },
   {
-    ...{ name: "accountCreated", to: "user", pages: ["/login", "/me/keys"], without: [""] },
+    ...{ name: "accountCreated", to: "user", pages: ["/login#VALUE", "/me/keys"], without: [""] },
     make: (site, value) => mail.accountCreated(site, user(value)),
   },
   {

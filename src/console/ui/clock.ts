@@ -28,12 +28,13 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", MINUTE],
 ];
 
-/** "in 3 days", "2 hours ago": in the largest unit of which there are at least two, never more than is left. */
+/** "in 3 days", "2 hours ago", "now": in the largest unit of which there are at least two, to the nearest one. */
 export function relative(time: number, from: number): string {
   const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
   const distance = time - from;
   const [unit, length] = UNITS.find(([, size]) => Math.abs(distance) >= 2 * size) ?? ["minute", MINUTE];
-  return format.format(Math.trunc(distance / length), unit);
+  const amount = Math.round(distance / length);
+  return amount === 0 ? format.format(0, "second") : format.format(amount, unit);
 }
 
 /** A moment as a date with the time of day and the zone. */

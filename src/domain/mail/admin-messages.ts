@@ -39,7 +39,7 @@ export function adminInvited(site: Site, { username, role, token, ttl, by }: Inv
           code(`POST ${site.baseUrl}/api/v1/auth/admin/reset\n{"token": "${line(token)}", "new_password": "…"}`),
         ]),
     paragraph(
-      `${site.console ? "The link" : "The token"} is valid for ${Math.floor(ttl / HOUR)} hours and works once. Your password has 15 characters or more, and your username is ${line(username)}. After that, or should it have run out, ask for another one with "Forgotten password".`,
+      `${site.console ? "The link" : "The token"} is valid for ${Math.floor(ttl / HOUR)} hours and works once. Your password has 15 characters or more, and your username is ${line(username)}. If it has run out, ask for another one: ${site.console ? '"Forgotten your password?" at the login' : "POST /api/v1/auth/admin/forgot"}.`,
     ),
     paragraph("If you do not expect this, do nothing: without a password nobody can log in as you."),
     whomToAsk(site),

@@ -16,6 +16,11 @@ export function toUser(site: Where, id: number): Block {
   return button("See the user", site.baseUrl + userPage(id));
 }
 
+/** The page that asks for a code, with the name filled in. */
+export function codeRequestLink(site: Where, username: string): string {
+  return `${site.baseUrl}${PAGES.login}#${escaped(username)}`;
+}
+
 /** The page that has the name and the code filled in; whoever opens it still has to press the button. */
 export function loginLink(site: Where, username: string, code: string): string {
   return `${site.baseUrl}${PAGES.login}#${escaped(username)}.${escaped(code)}`;

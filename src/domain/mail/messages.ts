@@ -118,7 +118,7 @@ export function applicationArrived(site: Site, { username }: { readonly username
   return letter(`Your application for ${site.host} has arrived`, [
     paragraph(`Hello ${line(username)},`),
     paragraph(
-      `we have received an application for access to ${site.host} under the username ${line(username)}, with this address. An administrator will decide, and you will get a mail with the outcome.`,
+      `We have received an application for access to ${site.host} under the username ${line(username)}, with this address. An administrator will decide, and you will get a mail with the outcome.`,
     ),
     paragraph("If you did not apply, you can ignore this mail."),
   ]);

@@ -3,8 +3,8 @@
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { PAGES } from "../../shared/pages.ts";
 import type { Site } from "../operation/context.ts";
-import { type Block, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
-import { toPage } from "./links.ts";
+import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
+import { codeRequestLink, toPage } from "./links.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
@@ -53,7 +53,7 @@ function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
     paragraph(
       `1. Log in as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox.`,
     ),
-    toPage(site, "Log in", "login"),
+    button("Log in", codeRequestLink(site, user.username)),
     paragraph(
       "2. Add the public half of your SSH key, the file that ends in .pub. If you have no key yet, create one on your own computer first:",
     ),

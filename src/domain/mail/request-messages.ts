@@ -21,7 +21,7 @@ export function lockedByOwner(
   { at, from, owed }: MailedLock,
 ): Letter {
   const username = line(user.username);
-  return letter(`${site.host}: ${username} locked their account: "This was not me"`, [
+  return letter(`${site.host}: ${username} shut their account: "This was not me"`, [
     paragraph(
       `${username} reported something that was not their doing, and shut the account. Somebody else may have had access to it.`,
     ),
@@ -46,7 +46,7 @@ export function lockedByOwner(
 
 /** To the user: the account is shut, by somebody who was logged in as them. */
 export function lockedByYou(site: Site, user: { readonly username: string }, { at, from, owed }: MailedLock): Letter {
-  return letter(`Your account on ${site.host} is locked`, [
+  return letter(`Your account on ${site.host} is shut`, [
     hello(user.username),
     paragraph(`Somebody who was logged in as you chose "This was not me" for your account on ${site.host}.`),
     fact("Account", accountName(user)),

@@ -40,8 +40,8 @@ export async function apply({ page, press, type }: Hands, applicant: Applicant):
   await page.goto("/apply");
   await type("Username you would like", applicant.username);
   await type("E-mail address", applicant.email);
-  await type("Who is responsible for you there", applicant.supervisor);
-  await type("What you need access for", applicant.purpose);
+  await type("Supervisor", applicant.supervisor);
+  await type("Purpose", applicant.purpose);
   await press("button", "Send the application");
   await says(page, "Your application has arrived");
 }
@@ -106,7 +106,7 @@ export async function revokeKey(hands: Hands, name: string): Promise<void> {
 /** "This was not me". */
 export async function shutAccount(hands: Hands): Promise<void> {
   const { page, press } = hands;
-  await go(hands, "Not me?", "Was this not you?");
+  await go(hands, "This was not me");
   await press("button", "Shut my account …");
   await press("button", "Yes, shut my account now");
   await arrive(page, "Your account is shut");

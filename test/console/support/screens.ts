@@ -111,7 +111,7 @@ export const SCREENS: readonly Screen[] = [
       edit: dialog(/^Edit …/),
       disable: dialog(/^Disable …/, /What will happen/),
       delete: dialog(/^Delete …/, /What will happen/),
-      "remove a key": dialog(/^Remove …/),
+      "revoke a key": dialog(/^Revoke …/),
     },
   }),
   screen("audit", "admin", { dialogs: { filter: unfold(/^Filter/) } }),

@@ -48,7 +48,7 @@ describe("sentenceOf", () => {
       why: "The key is a duplicate",
     });
     expect(said({ actor_type: "anonymous", actor: "", action: "auth.otp_login", result: "failed" }).sentence).toBe(
-      "Somebody who was not logged in tried to log in to this service as you.",
+      "Somebody, perhaps you, tried to log in to this service as you.",
     );
   });
 

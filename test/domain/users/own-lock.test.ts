@@ -46,7 +46,7 @@ const openSessions = async () =>
     .from(sessions)
     .where(and(eq(sessions.userType, "user"), eq(sessions.principalId, id)));
 const told = async (recipient: string) =>
-  (await app.mails(recipient)).filter(({ subject }) => /locked their account|is locked|is disabled/.test(subject));
+  (await app.mails(recipient)).filter(({ subject }) => /shut their account|is shut|is disabled/.test(subject));
 const toldOfThis = async () => (await told("admin@example.org")).filter(({ subject }) => subject.includes(`${name} `));
 
 async function another(): Promise<Client> {

@@ -130,10 +130,10 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
     {
       name: columns.status,
       cell: ({ status }) => (
-        <span>
-          <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>{" "}
+        <div class="event">
+          <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>
           {status === "invited" ? <span class="hint">{texts.invitedHint}</span> : null}
-        </span>
+        </div>
       ),
     },
     { name: columns.email, cell: ({ email }) => <bdi class="typed">{email}</bdi> },

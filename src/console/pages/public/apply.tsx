@@ -52,7 +52,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
     }
     onSent(application);
   });
-  /** What a field needs; its fault goes once it is mended, and comes only when the form is sent. */
+  /** What a field needs; its fault comes only when the form is sent, and from then on is about what stands there. */
   const field = (name: keyof Typed) => ({
     name,
     value: typed[name],
@@ -60,9 +60,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
     onValue: (value: string) => {
       const changed = { ...typed, [name]: value };
       setTyped(changed);
-      if (faults[name] !== undefined && faultsOf(changed)[name] === undefined) {
-        setFaults({ ...faults, [name]: undefined });
-      }
+      if (faults[name] !== undefined) setFaults({ ...faults, [name]: faultsOf(changed)[name] });
     },
   });
   const left = leftOf(typed.purpose);

@@ -15,12 +15,13 @@ import { useFragment } from "./fragment.ts";
 import { AdminLogin } from "./login/admin-login.tsx";
 import { CodeStep } from "./login/code-step.tsx";
 import { NameStep } from "./login/name-step.tsx";
-import { loginUrl, type MailedCode, mailedCode, nextOf, type Way, wayOf } from "./login/ways.ts";
+import { loginUrl, type MailedCode, mailedCode, mailedName, nextOf, type Way, wayOf } from "./login/ways.ts";
 
 export function Login() {
   const { state, enter, refresh } = useSession();
   const { query, route } = useLocation();
   const link = useFragment(mailedCode);
+  const named = useFragment(mailedName);
   const [isEntered, setEntered] = useState(false);
   const onEntered = (principal: Principal) => {
     localStorage.setItem(CHOSEN_LOGIN, principal.user_type);
@@ -46,22 +47,24 @@ export function Login() {
   return (
     <Page key="login" title={login.title}>
       {state.kind === "failed" ? <Failure failure={state.failure} onRetry={refresh} /> : null}
-      {state.kind === "loading" ? <Loading /> : <Ways link={link} onEntered={onEntered} />}
+      {state.kind === "loading" ? <Loading /> : <Ways {...{ link, named, onEntered }} />}
     </Page>
   );
 }
 
 interface WaysProps {
   readonly link: MailedCode | undefined;
+  /** For whom a mail asks to log in. */
+  readonly named: string | undefined;
   readonly onEntered: (principal: Principal) => void;
 }
 
 /** Two clear ways; the address says which of them is shown. */
-function Ways({ link, onEntered }: WaysProps) {
+function Ways({ link, named, onEntered }: WaysProps) {
   const { query, route } = useLocation();
   const [used, setUsed] = useState<MailedCode>();
   const isNew = link !== undefined && link !== used;
-  const way = isNew ? "user" : wayOf(query, localStorage.getItem(CHOSEN_LOGIN));
+  const way = isNew ? "user" : wayOf(query, named === undefined ? localStorage.getItem(CHOSEN_LOGIN) : "user");
   useEffect(() => {
     if (!isNew) return;
     setUsed(link);
@@ -79,7 +82,7 @@ function Ways({ link, onEntered }: WaysProps) {
       {way === "admin" ? (
         <AdminLogin onEntered={onEntered} />
       ) : (
-        <UserLogin link={link} atCode={isNew || query.step === "code"} onEntered={onEntered} />
+        <UserLogin {...{ link, named, onEntered }} atCode={isNew || query.step === "code"} />
       )}
       {way === "admin" ? null : (
         <p>
@@ -116,9 +119,9 @@ function WayLink({ to, current, name, hint }: WayLinkProps) {
 }
 
 /** The two steps of an external user; the second has an address too, so that the back button leads to the first. */
-function UserLogin({ link, atCode, onEntered }: WaysProps & { readonly atCode: boolean }) {
+function UserLogin({ link, named, atCode, onEntered }: WaysProps & { readonly atCode: boolean }) {
   const { query, route } = useLocation();
-  const [name, setName] = useState(link?.name ?? "");
+  const [name, setName] = useState(link?.name ?? named ?? "");
   const [mailed, setMailed] = useState(link);
   const [sentTo, setSentTo] = useState<string>();
   const steps = useRef<HTMLDivElement>(null);
@@ -129,6 +132,9 @@ function UserLogin({ link, atCode, onEntered }: WaysProps & { readonly atCode: b
     setMailed(link);
     setSentTo(undefined);
   }, [link]);
+  useEffect(() => {
+    if (named !== undefined) setName(named);
+  }, [named]);
   useEffect(() => {
     if (shownStep.current === atCode) return;
     shownStep.current = atCode;

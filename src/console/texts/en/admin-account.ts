@@ -4,12 +4,12 @@ import { count } from "../language.ts";
 
 export const accountTexts = {
   title: "Your login",
-  who: "Who you are here",
+  who: "You",
   name: "Name",
   email: "E-mail",
   role: "Role",
   changeRole: "An owner can change your role and your address.",
-  changeOwn: "You can change your address on the page of the administrators.",
+  changeOwn: "You can change your address on the page Administrators.",
   password: {
     title: "Change your password",
     lead: "Your other sessions end at once; this one stays.",

@@ -13,7 +13,7 @@ export const applicationTexts = {
   aside: { label: "Filters and shortcuts" },
   filters: {
     title: "Show",
-    status: "State",
+    status: "Status",
     statuses: { pending: "Waiting for a decision", approved: "Approved", rejected: "Rejected", all: "All" },
     kind: "Asked for",
     kinds: { all: "Access or more time", access: "Access", extension: "More time" },
@@ -26,7 +26,8 @@ export const applicationTexts = {
   },
   shortcuts: {
     title: "Keyboard",
-    where: "While an application has the focus: press Tab once from the top of the page.",
+    where:
+      "While an application has the focus. The first one has it when you come from a mail; from the heading, press Tab once.",
     keys: [
       [["j", "↓"], "next"],
       [["k", "↑"], "previous"],
@@ -57,8 +58,10 @@ export const applicationTexts = {
     title: (name: string) => `Approve access for ${name}`,
     titleExtension: (name: string) => `Approve more time for ${name}`,
     days: "Days of access",
-    daysHint: (standard: string | undefined) =>
-      standard === undefined ? "Empty means the default." : `Empty means the default, ${standard}.`,
+    daysHint: (standard: number | undefined) =>
+      standard === undefined
+        ? "Empty means the default."
+        : `Empty means the default, ${count(standard, "day", "days")}.`,
     daysMore: "More days",
     daysMoreHint: (days: number) => `${count(days, "day was", "days were")} asked for.`,
     daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,

@@ -12,7 +12,7 @@ export const userListTexts = {
     searchHint: "A part of a name, an e-mail, a supervisor or a purpose.",
     supervisor: "Supervisor",
     supervisorHint: "Exactly this name.",
-    status: "State",
+    status: "Status",
     anyStatus: "Any",
     sort: "Order",
     sorts: {
@@ -30,7 +30,7 @@ export const userListTexts = {
     user: "Username",
     email: "E-mail",
     supervisor: "Supervisor",
-    status: "State",
+    status: "Status",
     ends: "Access ends",
   },
   empty: {
@@ -87,16 +87,18 @@ export const userListTexts = {
     title: "Create a user",
     username: "Username",
     usernameHint:
-      "1 to 28 characters: small letters a to z, digits, _ and -. It begins and ends with a letter or digit, and cannot be changed later.",
-    usernameWrong: "This cannot be a username: see what it may consist of.",
+      "1 to 28 characters: a–z, 0–9, _ and -. The first and the last are a letter or digit. It cannot be changed later.",
+    usernameWrong: "This cannot be a username: use a–z, 0–9, _ and - only, and begin and end with a letter or digit.",
     withoutPrefix: (prefix: string) => `Leave out ${prefix}: the service puts it in front.`,
     email: "E-mail",
     emailWrong: "Give one address, such as name@example.org.",
     supervisor: "Supervisor",
     purpose: "Purpose",
     days: "Days of access",
-    daysHint: (standard: string | undefined) =>
-      standard === undefined ? "Empty means the default." : `Empty means the default, ${standard}.`,
+    daysHint: (standard: number | undefined) =>
+      standard === undefined
+        ? "Empty means the default."
+        : `Empty means the default, ${count(standard, "day", "days")}.`,
     effects: "What will happen",
     effectAccount: (account: string | undefined) => `The account ${account ?? "ext_…"} is created on the host.`,
     effectEnds: (date: string | undefined) =>

@@ -43,7 +43,8 @@ export const common = {
     "service.busy": "The service is very busy.",
     "service.not_ready":
       "The service is starting or stopping, or its database does not answer. Nothing was lost here; try again.",
-    "request.origin": "The request seemed to come from another site, so the service refused it. Reload the page.",
+    "request.origin":
+      "This page was opened at an address other than the service's own, so the service refused this. Use the address in your mail, or the one that the service prints when it starts (UAM_BASE_URL).",
     "login.wrong": "The name or the password is wrong.",
     "login.locked": "There were too many wrong attempts, so this login is locked for a while.",
     "code.wrong": "The code is wrong, was used already, or is too old. Ask for another one.",
@@ -76,7 +77,7 @@ export const common = {
   newVersion: "The service was updated. Reload the page to go on.",
   reload: "Reload",
   nav: {
-    user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "Not me?" },
+    user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "This was not me" },
     admin: {
       dashboard: "Dashboard",
       applications: "Applications",

@@ -44,8 +44,8 @@ export const connectTexts = {
   putty: {
     title: "PuTTY on Windows",
     text: "In PuTTY's configuration, from top to bottom:",
-    place: "Where",
-    value: "What",
+    place: "Field",
+    value: "Value",
     caption: "What to enter in PuTTY",
     host: "Session: Host Name",
     port: "Session: Port",

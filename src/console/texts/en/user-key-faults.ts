@@ -113,7 +113,7 @@ export function faultAdvice(fault: Fault): string | undefined {
       return "It was probably not copied whole. Choose the .pub file itself instead.";
     case "rsa-short":
     case "rsa-small-exponent":
-      return "Make a new key: see “I have no key yet” below.";
+      return "Make a new key: see “How to make a key” below.";
     default:
       return undefined;
   }

@@ -47,7 +47,7 @@ export const keyTexts = {
   add: {
     title: "Add a key",
     firstTitle: "Add your first key",
-    lead: "Only the public half, please: the one line in the file that ends in .pub. It is read here in the page before anything is sent.",
+    lead: "Only the public half: the one line in the file that ends in .pub. This page reads it before anything is sent.",
     text: "Public key",
     textHint: "Paste it, drop the file here, or choose the file.",
     choose: "Choose the .pub file",
@@ -65,7 +65,7 @@ export const keyTexts = {
     effects: ({ account, host, port }: { account: string; host: string; port: number }) =>
       `Whoever holds the private half of this key can log in as ${account} on ${host}${port === 22 ? "" : `, port ${port}`}.`,
     until: (when: string) => `It works at once, until ${when}, unless you revoke it before.`,
-    sent: "Only the type and the key itself are sent, not the comment.",
+    sent: "Only the name above, the type and the key itself are sent.",
     mailed: "You get a mail about it.",
     submit: "Add this key",
     busy: "Adding the key …",
@@ -89,7 +89,7 @@ export const keyTexts = {
   },
   faults: { text: faultText },
   make: {
-    title: "I have no key yet",
+    title: "How to make a key",
     lead: "Keys are made on your own machine, never here. It takes a minute.",
     yours: "(this looks like your system)",
     step: {

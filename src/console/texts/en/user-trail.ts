@@ -83,7 +83,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
 
 export const trailTexts = {
   title: "Your activity",
-  lead: "What you did, and what was done to your account, newest first. Nobody can change it.",
+  lead: "What you did, and what was done to your account, newest first. What is recorded cannot be changed.",
   caption: "Your activity, newest first",
   none: "Nothing is recorded yet.",
   when: "When",
@@ -101,9 +101,9 @@ export const trailTexts = {
     admin: (name: string) => `The administrator ${name}`,
     cli: "An administrator of the host, at the command line,",
     system: "The service",
-    anonymous: "Somebody who was not logged in",
+    anonymous: "Somebody, perhaps you,",
   },
-  notYou: "Something here was not you?",
+  notYou: "Was something here not you?",
   notYouLink: "What to do then",
   actions: ACTIONS,
 };

@@ -48,7 +48,7 @@ export const userTexts = {
       expired: "Its time was up. Your keys are refused, and no session is open.",
       disabled: "It was shut before its time. Your keys are refused, and no session is open.",
     },
-    removed: "The account is deleted, with everything in its home directory:",
+    removed: "After that, the account is deleted with everything in its home directory:",
     contact: "Whom to ask:",
     first: {
       title: "One step is left: add your first key",
@@ -71,13 +71,13 @@ export const userTexts = {
     },
     account: {
       title: "Your account",
-      username: "Name",
+      username: "Username",
       hostAccount: "Account on the host",
       email: "E-mail",
       supervisor: "Supervisor",
       purpose: "Purpose",
       created: "Created",
-      change: "Something is wrong here? Only an administrator can change it.",
+      change: "Is something wrong here? Only an administrator can change it.",
     },
   },
   time: {
@@ -105,8 +105,8 @@ export const userTexts = {
     tooLate: "It is too late to ask: the account is about to be deleted. Apply for access again if you need it.",
   },
   notMe: {
-    title: "Was this not you?",
-    lead: "If somebody else may have used your account, your mailbox or one of your keys, shut the account now and ask questions later.",
+    title: "This was not me",
+    lead: "If somebody else may have used your account, your mailbox or one of your keys, shut the account now, and find out later.",
     reasons: {
       title: "Signs of it",
       list: [
@@ -121,8 +121,8 @@ export const userTexts = {
     effects: {
       title: "What shutting the account does",
       list: (account: string) => [
-        `At once no key opens ${account} on the host any more, and every session in it ends, with what runs there.`,
-        "You are logged out here, in every browser.",
+        `At once, no key opens ${account} on the host any more, and every session ends with all that runs in it.`,
+        "You are logged out of this service, in every browser.",
         "The administrators are told by e-mail, and so are you.",
         "Nothing is deleted: your keys and files stay as they are.",
         "You cannot undo it. Only an administrator opens the account again.",
@@ -131,7 +131,7 @@ export const userTexts = {
     open: "Shut my account …",
     confirmTitle: "Shut your account now?",
     confirm: (account: string) =>
-      `All sessions of ${account} end now, also your own. Only an administrator can open the account again.`,
+      `All sessions of ${account} end now, your own too. Only an administrator can open the account again.`,
     yes: "Yes, shut my account now",
     busy: "Shutting your account …",
     already: {

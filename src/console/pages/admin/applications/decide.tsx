@@ -63,7 +63,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
         {creates ? (
           <Input
             label={isExtension ? approve.daysMore : approve.days}
-            hint={isExtension ? approve.daysMoreHint(application.days ?? 0) : approve.daysHint(standard)}
+            hint={isExtension ? approve.daysMoreHint(application.days ?? 0) : approve.daysHint(wholeDays(standard))}
             error={error}
             value={text}
             onValue={setTyped}

@@ -108,7 +108,10 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
 /** The application that the keys are about: always one of those that are shown; the first until another one is chosen. */
 function useCurrent(items: readonly Application[]) {
   const [chosen, setCurrent] = useState<number>();
-  const [target, setTarget] = useState<{ readonly id: number | undefined }>();
+  // A page that is opened by its address, as from a mail, has the focus nowhere; there the keys are to work at once.
+  const [target, setTarget] = useState<{ readonly id: number | undefined } | undefined>(() =>
+    document.activeElement === document.body && items[0] !== undefined ? { id: items[0].id } : undefined,
+  );
   // A new object each time: moving to the same one again moves the focus again.
   useLayoutEffect(() => {
     if (target === undefined) return;

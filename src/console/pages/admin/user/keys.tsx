@@ -66,11 +66,12 @@ function columnsOf(onRemove: ((key: Key) => void) | undefined): readonly Column<
   return [
     { name: keys.name, isHeader: true, cell: ({ name }) => <Typed text={name} /> },
     {
-      name: keys.fingerprint,
+      name: keys.key,
       cell: ({ type, bits, fingerprint }) => (
-        <span>
-          <code>{fingerprint}</code> <span class="quiet">{keys.kind(type, bits)}</span>
-        </span>
+        <div class="event">
+          <span>{keys.kind(type, bits)}</span>
+          <code>{fingerprint}</code>
+        </div>
       ),
     },
     { name: keys.added, cell: ({ created_at }) => <Time at={created_at} /> },

@@ -96,7 +96,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
         />
         <Input
           label={create.days}
-          hint={create.daysHint(standard)}
+          hint={create.daysHint(wholeDays(standard))}
           error={wrong.days}
           value={text}
           onValue={setDays}

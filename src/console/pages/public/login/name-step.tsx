@@ -1,6 +1,6 @@
 /** The first step of an external user's login: for which name a code is mailed. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../../api.ts";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -29,6 +29,10 @@ export function NameStep({ name, onName, onSent, onHave }: NameStepProps) {
   const { check, state } = useHumanCheck();
   const [read, setRead] = useState("");
   const [errors, setErrors] = useState<Errors>({});
+  // A mailed link brings the name along.
+  useEffect(() => {
+    if (name !== "") check.start();
+  }, [check]);
   const sending = useAction(async () => {
     const username = nameOf(name);
     setErrors(username === undefined ? { name: nameFault(name) } : {});

@@ -64,6 +64,12 @@ export function mailedCode(fragment: string): MailedCode | undefined {
   return name === undefined ? undefined : { name, code: codeOf(digits) ?? "" };
 }
 
+/** The name of `#alice`, which a mail brings along for whoever has no code yet; undefined for any other fragment. */
+export function mailedName(fragment: string): string | undefined {
+  // The link that skips to the content is no name.
+  return /^#?content$/.test(fragment) ? undefined : nameOf(decoded(fragment).replace(/^#/, ""));
+}
+
 function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
