@@ -59,8 +59,9 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
       items.filter((item) => isOpen(item) || item.id === application.id).map(({ id }) => id),
       application.id,
     );
-    onDecided(sentence);
     await forgetAnswers();
+    // At one moment: who reads the sentence can go on with the next one.
+    onDecided(sentence);
     setDeciding(undefined);
     moveTo(next);
     announce(next === undefined ? `${sentence} ${applicationTexts.decided.last}` : sentence);
