@@ -8,7 +8,7 @@ import { resetLink } from "./links.ts";
 import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
 /** What each role is for, after "you may". */
-const MAY: Readonly<Record<AdminRole, string>> = {
+export const MAY: Readonly<Record<AdminRole, string>> = {
   owner: "do everything, also add and remove administrators",
   operator: "manage users, their keys, and applications for access",
   reviewer: "decide about applications for access",
