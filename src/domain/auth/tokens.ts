@@ -200,8 +200,9 @@ async function lockOwner(tx: Transaction, holder: TokenHolder): Promise<AdminRow
   const is = "owner" in holder ? eq(admins.username, holder.owner) : eq(admins.id, holder.id);
   const [owner] = await tx.select().from(admins).where(is).for("update");
   if (owner !== undefined) return owner;
-  const name = "owner" in holder ? holder.owner : holder.username;
-  throw new UamError("not_found", `There is no administrator named ${JSON.stringify(name)}`, {
+  // Removed since the request came, and their session with them.
+  if (!("owner" in holder)) throw new UamError("unauthorized", "Log in first");
+  throw new UamError("not_found", `There is no administrator named ${JSON.stringify(holder.owner)}`, {
     reason: "admin.missing",
   });
 }

@@ -2,10 +2,9 @@
 
 import type { AdminRole } from "../../shared/statuses.ts";
 import type { Site } from "../operation/context.ts";
-import { MAY } from "./admin-messages.ts";
 import { type Block, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";
-import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
+import { hello, ROLE_MAY, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
 /** A token as the mails name it; never the token itself. */
 export interface MailedToken {
@@ -32,7 +31,7 @@ export function tokenMade(site: Site, token: TokenMade): Letter {
   return letter(`A token for ${site.host} was made in your name`, [
     hello(token.owner),
     paragraph(
-      `A machine that has the token ${line(token.name)} may act as you in the user access management of ${site.host}, as its ${token.role}: ${MAY[token.role]}.`,
+      `A machine that has the token ${line(token.name)} may act as you in the user access management of ${site.host}, as its ${token.role}: ${ROLE_MAY[token.role]}.`,
     ),
     ...facts(token),
     fact("Made", date(token.at)),
