@@ -19,6 +19,7 @@ import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
+import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
 import { infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
@@ -146,6 +147,7 @@ function buildRoutes(web: Web): Router {
       .use(auditRoutes(web))
       .use(settingRoutes(web))
       .use(statsRoutes(web))
+      .use(problemRoutes(web))
       .use(adminRoutes(web))
       .use(tokenRoutes(web))
       .use(consoleRoutes(web))
