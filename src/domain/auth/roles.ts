@@ -21,19 +21,6 @@ export function rolesFor(least: LeastRole, access: Access): readonly AdminRole[]
   return ADMIN_ROLES.filter((role) => CHANGES[least].includes(role) || (access === "read" && role === "auditor"));
 }
 
-/** What each role may do all of, besides itself. Neither of an auditor and an operator may do all that the other may. */
-const INCLUDES: Readonly<Record<AdminRole, readonly AdminRole[]>> = {
-  owner: ["operator", "reviewer", "auditor"],
-  operator: ["reviewer"],
-  reviewer: [],
-  auditor: [],
-};
-
-/** Whether somebody of the role `own` may do all that the role `other` may. */
-export function includesRole(own: AdminRole, other: AdminRole): boolean {
-  return own === other || INCLUDES[own].includes(other);
-}
-
 /** "owner, operator or auditor". */
 export function namedRoles(roles: readonly AdminRole[]): string {
   return roles.length < 2 ? roles.join("") : `${roles.slice(0, -1).join(", ")} or ${roles.at(-1)}`;

@@ -5,6 +5,7 @@ import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { covers, parseNetworks } from "../../shared/networks.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole, TOKEN_STATUSES } from "../../shared/statuses.ts";
 import { requireText } from "../../shared/text.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
@@ -16,7 +17,6 @@ import { tokenMade } from "../mail/token-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Services } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
-import { includesRole } from "./roles.ts";
 import { hashToken, type Principal } from "./sessions.ts";
 import { makeToken, shownPartOf } from "./token-format.ts";
 

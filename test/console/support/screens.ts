@@ -42,5 +42,8 @@ export const SCREENS: readonly Screen[] = [
   screen("audit", "admin"),
   screen("settings", "admin"),
   screen("admins", "admin"),
+  screen("tokens", "admin", {
+    dialogs: { make: press(/^Make a token/), revoke: press(/^Revoke nightly/) },
+  }),
   screen("account", "admin", { isFed: false }),
 ];

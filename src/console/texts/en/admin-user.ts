@@ -145,6 +145,7 @@ export const userTexts = {
       cli: "command line",
       system: "service",
       anonymous: "not logged in",
+      token: "token",
     },
     all: (total: number) => (total === 1 ? "Open it in the audit log" : `All ${number(total)} in the audit log`),
   },
