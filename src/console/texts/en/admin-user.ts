@@ -133,20 +133,6 @@ export const userTexts = {
   trail: {
     title: "What was recorded",
     none: "The audit log has nothing about this user.",
-    when: "When",
-    what: "What",
-    who: "Who",
-    from: "From",
-    nowhere: "–",
-    failed: "failed",
-    actors: {
-      admin: "administrator",
-      user: "user",
-      cli: "command line",
-      system: "service",
-      anonymous: "not logged in",
-      token: "token",
-    },
     all: (total: number) => (total === 1 ? "Open it in the audit log" : `All ${number(total)} in the audit log`),
   },
 };
