@@ -51,6 +51,8 @@ export const REASONS = {
   "key.type": "Keys of this type are not accepted.",
   "key.weak": "The key has too few bits, or anybody could work out its private half.",
   "key.limit": "The account has as many keys as it may have.",
+  "network.invalid":
+    "What is given as a network is none, has host bits set, or there are too many; the sentence says which.",
   "application.missing": "There is no such application.",
   "application.reviewed": "The application was already approved or rejected.",
   "extension.pending": "A request for more time waits for a decision already.",

@@ -43,7 +43,7 @@ describe("uam token", () => {
     [["--role", "auditor", "--days", "1", "--owner", "nobody"], 'There is no administrator named "nobody"'],
     [
       ["--role", "auditor", "--days", "1", "--owner", "reader", "--network", "10.0.0.1/8"],
-      "bits set behind its prefix",
+      "the network itself is 10.0.0.0/8",
     ],
     [["--role", "auditor", "--days", "367", "--owner", "reader"], "366"],
     [["--role", "auditor", "--days", "1"], "--owner"],

@@ -3,7 +3,7 @@
 import { and, eq, isNull, lte, or, sql } from "drizzle-orm";
 import { MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { isWithin } from "../../shared/networks.ts";
+import { allowedBy, hasAddress } from "../../shared/networks.ts";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
@@ -41,7 +41,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     }
     if (token.expiresAt <= now) throw refusal("The token has ended; make another one", "token.expired");
     const networks = networksOf(token.networks);
-    if (!isWithin(address, networks)) {
+    if (!hasAddress(allowedBy(networks), address)) {
       const { id, name, prefix, owner } = token;
       services.log.warn("a token was used from outside its networks", { token: id, name, prefix, owner, address });
       throw refusal(`The token may not be used from ${address}`, "token.network");

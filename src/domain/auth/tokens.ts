@@ -3,7 +3,7 @@
 import { and, count, desc, eq, gt, isNull, lte, type SQL } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { covers, parseNetworks } from "../../shared/networks.ts";
+import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole, TOKEN_STATUSES } from "../../shared/statuses.ts";
@@ -128,7 +128,7 @@ export async function revokeToken(context: Context, caller: Principal | undefine
       .for("update");
     if (row === undefined) throw new UamError("not_found", `There is no token ${id}`, { reason: "token.missing" });
     op.about({ detail: aboutToken(row) });
-    if (caller?.token !== undefined && caller.token.id !== id && !isWithin(caller, row.role)) {
+    if (caller?.token !== undefined && caller.token.id !== id && !mayActAs(caller, row.role)) {
       const sentence = `A token with the role ${caller.role} cannot revoke one with the role ${row.role}; log in`;
       throw new UamError("forbidden", sentence, { reason: "role.insufficient" });
     }
@@ -181,7 +181,7 @@ function visibleTo({ id, role, token }: Principal): SQL | undefined {
 }
 
 /** Whether the role is within what the caller may do. */
-function isWithin({ role, token }: Principal, wanted: AdminRole): boolean {
+function mayActAs({ role, token }: Principal, wanted: AdminRole): boolean {
   const held = [role, token?.within].filter((one) => one !== undefined);
   return held.length > 0 && held.every((one) => includesRole(one, wanted));
 }
@@ -190,7 +190,7 @@ function isWithin({ role, token }: Principal, wanted: AdminRole): boolean {
 function networksFor(holder: TokenHolder, wanted: readonly string[]): readonly string[] {
   const own = "owner" in holder ? [] : (holder.token?.networks ?? []);
   if (wanted.length === 0) return own;
-  if (covers(own, wanted)) return wanted;
+  if (isWithin(allowedBy(wanted), allowedBy(own))) return wanted;
   const sentence = `A token for ${own.join(", ")} cannot make one for other networks`;
   throw new UamError("forbidden", sentence, { reason: "token.not_allowed" });
 }
@@ -208,7 +208,7 @@ async function lockOwner(tx: Transaction, holder: TokenHolder): Promise<AdminRow
 }
 
 function requireRoleWithin(holder: TokenHolder, owner: AdminRow, wanted: AdminRole): void {
-  const isAllowed = includesRole(owner.role, wanted) && ("owner" in holder || isWithin(holder, wanted));
+  const isAllowed = includesRole(owner.role, wanted) && ("owner" in holder || mayActAs(holder, wanted));
   if (isAllowed) return;
   const own = "owner" in holder ? `that of ${owner.username}` : "yours";
   const role = "owner" in holder ? owner.role : (holder.role ?? owner.role);

@@ -43,7 +43,7 @@ export const tokensTexts = {
     daysError: (most: number) => `Type a whole number from 1 to ${most}.`,
     networks: "Usable from",
     networksHint:
-      "Networks such as 192.0.2.0/24 or 2001:db8::/32, one a line. One address is 192.0.2.7/32. Empty: from anywhere.",
+      "Networks such as 192.0.2.0/24 or 2001:db8::/32, or single addresses, one a line. Empty: from anywhere.",
     submit: "Make the token",
     busy: "Making the token …",
   },

@@ -45,7 +45,9 @@ export const NewToken = v.pipe(
     networks: v.optional(
       v.pipe(
         v.array(text(network)),
-        v.description(`From where it may be used, as CIDRs, at most ${MAX_NETWORKS}; none means from anywhere`),
+        v.description(
+          `From where it may be used, as CIDRs (a single address is a network of its own), at most ${MAX_NETWORKS}; none means from anywhere`,
+        ),
       ),
     ),
   }),
