@@ -78,7 +78,7 @@ export async function oweClosing(
     .returning();
   if (row === undefined) return;
   const message = accessOwed(policy.site, { id: row.userId, username: user.username, owed });
-  await tellAdministrators(op, message, `owed:${id}:${row.begunAt.getTime()}`);
+  await tellAdministrators(op, message, { about: "users", occasion: `owed:${id}:${row.begunAt.getTime()}` });
 }
 
 const selectClosings = preparedOnce((db) =>

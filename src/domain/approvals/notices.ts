@@ -57,7 +57,7 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
   if (all === undefined || all.newest === null) return;
   const items = await tx.select().from(approvals).where(untold).orderBy(asc(approvals.id)).limit(SHOWN);
   const message = noticeOf(context.policy.site, { ...all, items });
-  await tellAdministrators(op, message, `applications:${all.newest}`);
+  await tellAdministrators(op, message, { about: "applications", occasion: `applications:${all.newest}` });
   await tx.update(applicationNotice).set({ applicationId: all.newest, mailedAt: now });
 }
 

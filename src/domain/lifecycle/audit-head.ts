@@ -17,5 +17,7 @@ export async function mailAuditHead(services: Services): Promise<void> {
   const at = clock.now();
   const message = letterOf(policy.site, { at, count: head.id - (oldest?.id ?? head.id) + 1, head: describeHead(head) });
   const day = formatTimestamp(at).slice(0, 10);
-  await db.transaction((tx) => tellAdministrators({ tx, context: services }, message, `audit-head:${day}`));
+  await db.transaction((tx) =>
+    tellAdministrators({ tx, context: services }, message, { about: "audit", occasion: `audit-head:${day}` }),
+  );
 }

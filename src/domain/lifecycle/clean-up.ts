@@ -43,7 +43,7 @@ export async function purgeDue(context: Context, time: Heartbeat): Promise<numbe
   context.log.info("audit records past their retention were removed", { removed, before: formatTimestamp(before) });
   const message = auditPurged(context.policy.site, { removed, before, retention });
   const occasion = `audit-purge:${formatTimestamp(time.now).slice(0, 10)}`;
-  await context.db.transaction((tx) => tellAdministrators({ tx, context }, message, occasion));
+  await context.db.transaction((tx) => tellAdministrators({ tx, context }, message, { about: "audit", occasion }));
   return removed;
 }
 

@@ -36,7 +36,10 @@ export async function beat(services: Services): Promise<Heartbeat> {
     await storeState(tx, { heartbeatAt: now, holdUntil: hold ?? null });
     if (isGap(seen.last, now) && hold !== undefined) {
       const message = clockJump(services.policy.site, { from: seen.last, to: now, resumesAt: hold });
-      await tellAdministrators({ tx, context: services }, message, `clock-jump:${formatTimestamp(now).slice(0, 10)}`);
+      await tellAdministrators({ tx, context: services }, message, {
+        about: "policy",
+        occasion: `clock-jump:${formatTimestamp(now).slice(0, 10)}`,
+      });
     }
     return { ...seen, hold };
   });

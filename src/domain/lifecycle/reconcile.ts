@@ -104,7 +104,10 @@ async function answerReturn(op: ClosingOperation, user: User): Promise<void> {
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
   }
   const message = keyCameBack(op.context.policy.site, { id: user.id, username: user.username, disabled });
-  await tellAdministrators(op, message, `key-came-back:${user.id}:${op.context.clock.now().getTime()}`);
+  await tellAdministrators(op, message, {
+    about: "users",
+    occasion: `key-came-back:${user.id}:${op.context.clock.now().getTime()}`,
+  });
 }
 
 /** How often it was recorded in the last hour. */

@@ -1,19 +1,31 @@
-/** Mail to every administrator. */
+/** Mail to the administrators whom it concerns. */
 
-import { asc, isNotNull } from "drizzle-orm";
+import { and, asc, inArray, isNotNull } from "drizzle-orm";
+import type { AdminRole } from "../../shared/statuses.ts";
 import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
 import { type Queueing, queueMails } from "./outbox.ts";
 
-/**
- * Queues the letter for each administrator, at most once for an `occasion`. Not for one who is still invited: nothing has shown
- * that the address is theirs.
- */
-export async function tellAdministrators(op: Queueing, message: Letter, occasion: string): Promise<void> {
+/** What mails to administrators are about, and the roles that are told: those that may do something about it, or have to know. */
+const TOLD = {
+  users: ["owner", "operator"],
+  applications: ["owner", "operator", "reviewer"],
+  audit: ["owner", "auditor"],
+  policy: ["owner", "auditor"],
+} as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
+
+/** What a mail is about, and the occasion, for which each is told at most once. */
+export interface Telling {
+  readonly about: keyof typeof TOLD;
+  readonly occasion: string;
+}
+
+/** Queues the letter. Not for one who is still invited: nothing has shown that the address is theirs. */
+export async function tellAdministrators(op: Queueing, message: Letter, { about, occasion }: Telling): Promise<void> {
   const recipients = await op.tx
     .select({ id: admins.id, email: admins.email })
     .from(admins)
-    .where(isNotNull(admins.passwordHash))
+    .where(and(isNotNull(admins.passwordHash), inArray(admins.role, [...TOLD[about]])))
     .orderBy(asc(admins.id));
   const mails = recipients.map(({ id, email }) => ({ recipient: email, message, dedupeKey: `${occasion}:${id}` }));
   await queueMails(op, mails);

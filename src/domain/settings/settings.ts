@@ -143,7 +143,7 @@ async function change(
   op.record({ detail: { ...detail, effective_at: hold.until.toISOString() } });
   const shortening = { key, from: before.value, to: wanted, at: hold.until, by: nameForPeople(op.context.actor) };
   const occasion = `shorter:${key}:${wanted}:${hold.until.getTime()}`;
-  await tellAdministrators(op, periodShortened(op.context.policy.site, shortening), occasion);
+  await tellAdministrators(op, periodShortened(op.context.policy.site, shortening), { about: "policy", occasion });
   return { ...setting, pending: { value: wanted, at: hold.until } };
 }
 

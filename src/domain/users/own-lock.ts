@@ -51,7 +51,10 @@ export async function lockAccess(
   await endSessionsOf(autocommit, "user", user.id);
   const closed = await disableAccess(op, user, { note, at, mailed: true });
   const facts = { at, from: actor.ip, owed: closed.owed };
-  await tellAdministrators(op, lockedByOwner(policy.site, user, facts), `locked:${user.id}:${at.getTime()}`);
+  await tellAdministrators(op, lockedByOwner(policy.site, user, facts), {
+    about: "users",
+    occasion: `locked:${user.id}:${at.getTime()}`,
+  });
   await queueMail(op, { recipient: user.email, message: lockedByYou(policy.site, user, facts) });
   op.record({ detail: { status: closed.user.status } });
   return closed;

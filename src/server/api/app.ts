@@ -205,7 +205,12 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
 }
 
 function answerPage({ options }: Web, request: Request): Response | undefined {
-  const page = options.pages?.(request, pathOf(request));
+  const { pages } = options;
+  if (pages === undefined) return undefined;
+  const path = pathOf(request);
+  // Most requests: none of the pages' patterns need be tried.
+  if (path.startsWith(`${API_ROOT}/`)) return undefined;
+  const page = pages(request, path);
   if (page === undefined || request.method === "GET" || request.method === "HEAD") return page;
   throw new HttpRefusal(405, `${request.method} is not allowed here; allowed: GET, HEAD`, "GET, HEAD");
 }
