@@ -18,6 +18,7 @@ export const EXAMPLES: readonly Example[] = [
     command: "uam audit export --since 2026-01-01 --until 2026-12-31 --output audit.csv",
   },
   { does: "New accounts last 60 days by default", command: "uam setting set policy.default_ttl 60d" },
+  { does: "Who may use the API without a password", command: "uam token list" },
   { does: "Whether the host matches what is stored", command: "uam reconcile --check" },
   { does: "An emergency: shut the account now, even without a database", command: "uam lock alice" },
   { does: "Remove the account, its home and its keys", command: "uam user delete alice --yes" },

@@ -26,11 +26,12 @@ import { settingCommand } from "./setting.ts";
 import { statsCommand } from "./stats.ts";
 import { sudoersCommand } from "./sudoers.ts";
 import { sweepCommand } from "./sweep.ts";
+import { tokenCommand } from "./token.ts";
 import { userCommand } from "./user.ts";
 import { versionCommand } from "./version.ts";
 
 /** Commands that do nothing without a command of their own. */
-export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin"]);
+export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin", "token"]);
 
 const serveCommand = command(
   "serve",
@@ -51,7 +52,8 @@ export const commands = or(
     "The service",
     or(
       serveCommand,
-      adminCommand,
+      // Together, because one or() takes fifteen.
+      or(adminCommand, tokenCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,

@@ -33,6 +33,7 @@ const User = lazy(async () => (await adminPages()).User);
 const Audit = lazy(async () => (await adminPages()).Audit);
 const Settings = lazy(async () => (await adminPages()).Settings);
 const Admins = lazy(async () => (await adminPages()).Admins);
+const Tokens = lazy(async () => (await adminPages()).Tokens);
 const Account = lazy(async () => (await adminPages()).Account);
 
 export function App() {
@@ -86,6 +87,7 @@ function Frame() {
               <Route path={PAGES.audit} component={Audit} />
               <Route path={PAGES.settings} component={Settings} />
               <Route path={PAGES.admins} component={Admins} />
+              <Route path={PAGES.tokens} component={Tokens} />
               <Route path={PAGES.account} component={Account} />
               <Route default component={NotFound} />
             </Router>

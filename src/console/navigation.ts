@@ -19,7 +19,7 @@ export function navigationFor(state: SessionState): readonly NavigationLink[] {
   const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
     maySee(role, area),
   );
-  return linksOf(["dashboard", ...areas, "account"], common.nav.admin);
+  return linksOf(["dashboard", ...areas, "tokens", "account"], common.nav.admin);
 }
 
 /** Where somebody belongs who has just logged in. */

@@ -2,7 +2,8 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
-import type { Principal } from "../domain/auth/sessions.ts";
+import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
+import type { TokenEntry } from "../domain/auth/tokens.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
@@ -203,6 +204,27 @@ export function adminRecord(admin: AdminEntry) {
   };
 }
 
+export function tokenRecord(token: TokenEntry) {
+  return {
+    id: token.id,
+    name: token.name,
+    role: token.role,
+    prefix: token.prefix,
+    owner: token.owner,
+    networks: [...token.networks],
+    created_at: formatTimestamp(token.createdAt),
+    expires_at: formatTimestamp(token.expiresAt),
+    last_used_at: time(token.lastUsedAt),
+    last_used_from: token.lastUsedFrom,
+    revoked_at: time(token.revokedAt),
+    status: token.status,
+  };
+}
+
+function usedTokenRecord({ id, name, expiresAt }: UsedToken) {
+  return { id, name, expires_at: formatTimestamp(expiresAt) };
+}
+
 export function principalRecord(principal: Principal) {
   return {
     user_type: principal.userType,
@@ -210,6 +232,7 @@ export function principalRecord(principal: Principal) {
     username: principal.username,
     email: principal.email ?? "",
     ...(principal.role === undefined ? {} : { role: principal.role }),
+    ...(principal.token === undefined ? {} : { token: usedTokenRecord(principal.token) }),
   };
 }
 

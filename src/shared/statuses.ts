@@ -13,6 +13,9 @@ export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
+/** A machine's token: in use, past its end, or revoked before. */
+export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
+
 /** Who can have done what the audit log records, and how it went. */
-export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous"] as const;
+export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
 export const RESULTS = ["success", "failed"] as const;

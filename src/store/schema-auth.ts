@@ -46,6 +46,35 @@ export const sessions = pgTable(
   (t) => [index("sessions_principal").on(t.userType, t.principalId), index("sessions_expires_at").on(t.expiresAt)],
 );
 
+/** What machines log in with. Rows outlive their owner and their use, so that lists say what became of them: there is no foreign key. */
+export const tokens = pgTable(
+  "tokens",
+  {
+    id: id(),
+    /** SHA-256 of the token, which is stored nowhere. */
+    tokenHash: bytea().notNull().unique(),
+    /** What the token begins with, to tell it by. */
+    prefix: text().notNull(),
+    name: text().notNull(),
+    role: text({ enum: ADMIN_ROLES }).notNull(),
+    ownerId: bigint({ mode: "number" }).notNull(),
+    owner: text().notNull(),
+    /** From where it may be used: CIDRs with a space between them; "" means from anywhere. */
+    networks: text().notNull().default(""),
+    createdAt: time().notNull(),
+    expiresAt: time().notNull(),
+    /** At most a minute old, where it is in use. */
+    lastUsedAt: time(),
+    lastUsedFrom: text().notNull().default(""),
+    revokedAt: time(),
+  },
+  (t) => [
+    check("tokens_role", sql`${t.role} in ('owner', 'operator', 'reviewer', 'auditor')`),
+    index("tokens_owner").on(t.ownerId, t.id),
+    index("tokens_expires_at").on(t.expiresAt),
+  ],
+);
+
 /**
  * One-time codes, keyed by the submitted username whether or not a user has it, so that nothing reveals which names exist.
  * `codeHash` is null where no code is pending.
@@ -84,3 +113,4 @@ export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), 
 
 export type AdminRow = typeof admins.$inferSelect;
 export type SessionRow = typeof sessions.$inferSelect;
+export type TokenRow = typeof tokens.$inferSelect;

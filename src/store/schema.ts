@@ -87,6 +87,8 @@ export const closings = pgTable(
     action: text().notNull(),
     actorType: text({ enum: ACTOR_TYPES }).notNull(),
     actor: text().notNull(),
+    /** Whose token it was, where a token asked. */
+    actorOwner: text().notNull().default(""),
     begunAt: time().notNull(),
     attempts: integer().notNull().default(0),
     /** When it is tried next. */

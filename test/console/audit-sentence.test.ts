@@ -30,6 +30,19 @@ describe("sentenceOf()", () => {
     expect(Object.keys(actionTexts.actions).sort()).toEqual([...AUDIT_ACTIONS].sort());
   });
 
+  test("names a token with its owner, and as what was made", () => {
+    const by = { actor_type: "token", actor: "nightly" } as const;
+    const detail = JSON.stringify({ username: "alice", owner: "root", token_id: 7 });
+    expect(say({ ...by, action: "user.disable", detail }).sentence).toBe(
+      "The token [nightly] of [root] disabled the user [alice].",
+    );
+    expect(say({ ...by, action: "user.disable" }).sentence).toBe("The token [nightly] disabled a user.");
+    const made = JSON.stringify({ administrator: "root", name: "nightly", role: "auditor", days: 30 });
+    expect(say({ action: "token.create", resource_type: "token", detail: made }).sentence).toBe(
+      "Administrator [root] made the token [nightly] of [root].",
+    );
+  });
+
   test("names whom and what it is about", () => {
     const detail = JSON.stringify({ username: "alice", expire_at: "2027-01-01T00:00:00.000Z" });
     expect(say({ detail }).sentence).toBe(

@@ -58,6 +58,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
       not: "it would change this host's sudo; test/install/sudoers.test.ts has visudo check the file, test/debian/sudo.ts uses it",
     },
   ],
+  "docs/tokens.md": ["here"],
   "docs/user-guide.md": ["here", { by: "test/host/first-light.host.test.ts" }, "here", "here", "here"],
 };
 

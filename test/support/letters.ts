@@ -8,6 +8,7 @@ import type { Letter } from "../../src/domain/mail/letter.ts";
 import * as mail from "../../src/domain/mail/messages.ts";
 import * as request from "../../src/domain/mail/request-messages.ts";
 import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
+import * as tokens from "../../src/domain/mail/token-messages.ts";
 import { DAY, HOUR, MINUTE } from "../../src/shared/clock.ts";
 
 export const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
@@ -39,6 +40,10 @@ const disabled = (username: string) => ({ ...user(username), status: "disabled" 
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
 const token = (value: string) => encodeURIComponent(value);
+const machine = (value: string) => ({
+  ...{ id: 7, name: value, prefix: "uam_01234567", owner: value, role: "operator" as const },
+  ...{ networks: ["192.0.2.0/24"], expiresAt: END },
+});
 
 /** `VALUE` in a link stands for the value as it is written there. */
 export const LETTERS: readonly LetterCase[] = [
@@ -220,6 +225,18 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "adminAddressSet", to: "administrators", pages: [], without: [] },
     make: (site, value) => invited.adminAddressSet(site, { username: value, at: NOW, by: value }),
+  },
+  {
+    ...{ name: "tokenMade", to: "administrators", pages: ["/admin/tokens"], without: [] },
+    make: (site, value) => tokens.tokenMade(site, { ...machine(value), at: NOW, by: value, from: "192.0.2.1" }),
+  },
+  {
+    ...{ name: "tokenMade, at the shell, for anywhere", to: "administrators", pages: ["/admin/tokens"], without: [] },
+    make: (site, value) => tokens.tokenMade(site, { ...machine(value), networks: [], at: NOW, by: value, from: "" }),
+  },
+  {
+    ...{ name: "tokenEnds", to: "administrators", pages: ["/admin/tokens"], without: [] },
+    make: (site, value) => tokens.tokenEnds(site, machine(value)),
   },
 ];
 

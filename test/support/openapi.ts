@@ -85,7 +85,11 @@ function checkResponse({ request, response, text }: Exchange, operation: Operati
 
 /** An accepted request must be one that the document accepts, from a caller that it allows. */
 function checkRequest({ request, sent }: Exchange, operation: Operation, { where, place }: Spot): void {
-  if (operation.security.length > 0 && !request.headers.has("cookie")) throw new Error(`${where} without a session`);
+  const has = { session: request.headers.has("cookie"), token: request.headers.has("authorization") };
+  const isAllowed = operation.security.some(
+    (scheme) => ("session" in scheme && has.session) || ("token" in scheme && has.token),
+  );
+  if (operation.security.length > 0 && !isAllowed) throw new Error(`${where} without a session`);
   if (
     operation.requestBody?.required === true ||
     (operation.requestBody !== undefined && sent !== undefined && sent !== "")

@@ -33,7 +33,7 @@ export async function noteClosing(
   { userId, kind, keyId = 0, action }: NewClosing,
 ): Promise<number> {
   const now = clock.now();
-  const by = { action, actorType: actor.type, actor: actor.name };
+  const by = { action, actorType: actor.type, actor: actor.name, actorOwner: actor.owner ?? "" };
   const [row] = await autocommit
     .insert(closings)
     .values({ userId, kind, keyId, ...by, begunAt: now, dueAt: now })
@@ -155,6 +155,6 @@ export async function forgetClosings(tx: Transaction, userId: number): Promise<v
 }
 
 /** Who asked for it, as an actor. */
-export function actorOf({ actorType, actor }: Closing): Actor {
-  return { type: actorType, name: actor, ip: "" };
+export function actorOf({ actorType, actor, actorOwner }: Closing): Actor {
+  return { type: actorType, name: actor, ip: "", ...(actorOwner === "" ? {} : { owner: actorOwner }) };
 }

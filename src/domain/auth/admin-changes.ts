@@ -8,7 +8,7 @@ import { adminAddressRemoved, adminAddressSet } from "../mail/admin-messages.ts"
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import type { AuditEntry } from "../operation/entry.ts";
+import { type AuditEntry, nameForPeople } from "../operation/entry.ts";
 import { parseEmail } from "../users/username.ts";
 import { findAdminById, unlock } from "./admin.ts";
 import { mailInvitation } from "./admin-invitation.ts";
@@ -24,6 +24,7 @@ import {
 } from "./admin-rows.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf } from "./sessions.ts";
+import { revokeTokensOf } from "./tokens.ts";
 
 /** Every administrator, by name. */
 export async function listAdmins(context: Context): Promise<readonly AdminEntry[]> {
@@ -121,7 +122,7 @@ export async function setAdminPassword(context: Context, username: string, passw
 }
 
 /**
- * Removes the administrator and ends every session. The last one, and the last owner, only with "even-the-last", because then nobody
+ * Removes the administrator, ends every session and revokes every token. The last one, and the last owner, only with "even-the-last", because then nobody
  * can add administrators any more. Throws `not_found`, `conflict`, and `forbidden` if the caller is no owner any more.
  */
 export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<AdminEntry> {
@@ -136,6 +137,7 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
     requireStillOwner(context, all);
     await tx.delete(admins).where(eq(admins.id, admin.id));
     await endSessionsOf(tx, "admin", admin.id);
+    await revokeTokensOf(op, admin);
     op.record({ resourceId: String(admin.id), detail: { email: admin.email, role: admin.role } });
     return entryOf(admin);
   });
@@ -147,7 +149,7 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
 async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
   await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, after.id));
-  const change = { username: after.username, at: clock.now(), by: actor.name };
+  const change = { username: after.username, at: clock.now(), by: nameForPeople(actor) };
   await queueMail(op, { recipient: before.email, message: adminAddressRemoved(policy.site, change) });
   if (after.passwordHash === null) return await mailInvitation(op, after);
   await queueMail(op, { recipient: after.email, message: adminAddressSet(policy.site, change) });
@@ -158,5 +160,5 @@ function entryAbout(action: "admin.update" | "admin.remove", who: AdminRef): Aud
 }
 
 function report({ log, actor }: Context, message: string, username: string): void {
-  log.warn(message, { username, operator: actor.name });
+  log.warn(message, { username, operator: nameForPeople(actor) });
 }

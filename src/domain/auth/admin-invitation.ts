@@ -8,6 +8,7 @@ import { adminInvited } from "../mail/admin-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { nameForPeople } from "../operation/entry.ts";
 import { parseEmail } from "../users/username.ts";
 import { checkAdminName, insertAdmin } from "./admin.ts";
 import { type AdminEntry, entryOf, lockAdmins, requireStillOwner } from "./admin-rows.ts";
@@ -50,6 +51,6 @@ export async function mailInvitation(op: Operation, { id, username, email, role 
     .insert(resetTokens)
     .values({ adminId: id, ...stored })
     .onConflictDoUpdate({ target: resetTokens.adminId, set: stored });
-  const message = adminInvited(policy.site, { username, role, token, ttl: INVITATION_TTL, by: actor.name });
+  const message = adminInvited(policy.site, { username, role, token, ttl: INVITATION_TTL, by: nameForPeople(actor) });
   await queueMail(op, { recipient: email, message, expiresAt });
 }

@@ -29,7 +29,9 @@ export async function lockAdmins(tx: Transaction): Promise<readonly AdminRow[]> 
 
 /** Throws `forbidden` if the caller is an administrator who was an owner when the request began, and is none any more. */
 export function requireStillOwner({ actor }: Context, all: readonly AdminRow[]): void {
-  if (actor.type !== "admin" || all.some(({ username, role }) => username === actor.name && role === "owner")) return;
+  const caller = actor.type === "token" ? actor.owner : actor.name;
+  const isBound = actor.type === "admin" || actor.type === "token";
+  if (!isBound || all.some(({ username, role }) => username === caller && role === "owner")) return;
   throw new UamError("forbidden", "This needs the role owner, which you no longer have", {
     reason: "role.insufficient",
   });

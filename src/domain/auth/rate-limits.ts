@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import { type Clock, HOUR, MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 
-export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application";
+export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token";
 
 export interface RateLimits {
   /**
@@ -21,13 +21,14 @@ interface Limit {
   readonly what: string;
 }
 
-/** `login` counts the logins of users and administrators together. */
+/** `login` counts the logins of users and administrators together, `token` only what is no token. */
 const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   captcha: { most: 30, period: MINUTE, what: "captchas" },
   code: { most: 30, period: HOUR, what: "one-time codes" },
   login: { most: 60, period: HOUR, what: "login attempts" },
   forgot: { most: 10, period: HOUR, what: "password resets" },
   application: { most: 10, period: HOUR, what: "applications" },
+  token: { most: 60, period: HOUR, what: "wrong tokens" },
 };
 
 /** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
@@ -42,6 +43,7 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     login: new Map(),
     forgot: new Map(),
     application: new Map(),
+    token: new Map(),
   };
   return {
     take(kind, address) {

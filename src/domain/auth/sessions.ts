@@ -19,8 +19,21 @@ export interface Principal {
   readonly username: string;
   /** Undefined for a user who was deleted while the session was open. */
   readonly email: string | undefined;
-  /** An administrator's role now, not at the login. */
+  /** An administrator's role now, not at the login; with a token the lesser of its own and that. */
   readonly role?: AdminRole;
+  /** Set where a token was used instead of a session. */
+  readonly token?: UsedToken;
+}
+
+/** The token that a machine used. */
+export interface UsedToken {
+  readonly id: number;
+  readonly name: string;
+  readonly expiresAt: Date;
+  /** From where it may be used; none means from anywhere. */
+  readonly networks: readonly string[];
+  /** The present role of the token's owner, where neither it nor the token's includes the other: what is done has to be within both. */
+  readonly within?: AdminRole;
 }
 
 /** A new session, to be handed to the client once. */

@@ -5,15 +5,7 @@ import type { AdminRole } from "../../shared/statuses.ts";
 import type { Site } from "../operation/context.ts";
 import { button, code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { resetLink } from "./links.ts";
-import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
-
-/** What each role is for, after "you may". */
-const MAY: Readonly<Record<AdminRole, string>> = {
-  owner: "do everything, also add and remove administrators",
-  operator: "manage users, their keys, and applications for access",
-  reviewer: "decide about applications for access",
-  auditor: "read everything and change nothing",
-};
+import { hello, ROLE_MAY, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
 /** An invitation, and who made it. */
 export interface Invitation {
@@ -30,7 +22,7 @@ export function adminInvited(site: Site, { username, role, token, ttl, by }: Inv
   return letter(`Become an administrator of ${site.host}`, [
     hello(username),
     paragraph(
-      `${line(by)} has made you an administrator of the user access management of ${site.host}. As its ${role} you may ${MAY[role]}. To log in, set a password first:`,
+      `${line(by)} has made you an administrator of the user access management of ${site.host}. As its ${role} you may ${ROLE_MAY[role]}. To log in, set a password first:`,
     ),
     ...(site.console
       ? [button("Set your password", resetLink(site, token))]

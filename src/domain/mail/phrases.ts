@@ -2,6 +2,7 @@
 
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { PAGES } from "../../shared/pages.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
 import { codeRequestLink, toPage } from "./links.ts";
@@ -12,6 +13,14 @@ export interface MailedUser {
   readonly username: string;
   readonly expireAt: Date;
 }
+
+/** What each role is for, after "you may". */
+export const ROLE_MAY: Readonly<Record<AdminRole, string>> = {
+  owner: "do everything, also add and remove administrators",
+  operator: "manage users, their keys, and applications for access",
+  reviewer: "decide about applications for access",
+  auditor: "read everything and change nothing",
+};
 
 export function hello(username: string): Block {
   return paragraph(`Hello ${line(username)},`);

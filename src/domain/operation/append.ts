@@ -5,7 +5,7 @@ import { SECOND } from "../../shared/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import type { AuditContent, Context } from "./context.ts";
-import type { AuditEntry, Recorded } from "./entry.ts";
+import type { Actor, AuditEntry, Recorded } from "./entry.ts";
 
 /** Longest text kept of any one value in `detail`: what a caller submitted must not fill the log. */
 const MAX_DETAIL_TEXT = 1000;
@@ -31,7 +31,10 @@ export async function appendAudit(tx: Transaction, context: Context, recorded: R
   const next = await lockHead(tx, names);
   const now = context.clock.now();
   const behind = next.floor - now.getTime();
-  const detail = { ...clipAll(said), ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}) };
+  const detail = {
+    ...clipAll({ ...said, ...ownerOf(actor) }),
+    ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}),
+  };
   const content: AuditContent = {
     id: next.id,
     createdAt: behind > 0 ? new Date(next.floor) : now,
@@ -69,6 +72,11 @@ function withSentId(entry: AuditEntry, sentId: string | undefined): AuditEntry {
   if (sentId === undefined) return entry;
   if (entry.resourceId === "0") return { ...entry, resourceId: sentId };
   return entry.detail?.application === 0 ? { ...entry, detail: { ...entry.detail, application: sentId } } : entry;
+}
+
+/** A token acts for somebody, and its name is not the only one of its kind. */
+function ownerOf({ owner, tokenId }: Actor): NonNullable<AuditEntry["detail"]> {
+  return { ...(owner === undefined ? {} : { owner }), ...(tokenId === undefined ? {} : { token_id: tokenId }) };
 }
 
 type Names = Pick<AuditContent, "actor" | "action" | "resourceType" | "resourceId" | "subjectId">;

@@ -1,6 +1,6 @@
 /** What is recorded: every audit action, and the kinds of resources the records name. */
 
-export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin"] as const;
+export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin", "token"] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -36,6 +36,8 @@ export const RESOURCE_TYPE_OF = {
   "admin.create": "admin",
   "admin.update": "admin",
   "admin.remove": "admin",
+  "token.create": "token",
+  "token.revoke": "token",
   "reconcile.repair": "user",
   "audit.purge": "",
   "service.backup": "",

@@ -10,6 +10,7 @@ import type { Transaction } from "../../store/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { AuditEntry, Recorded, Recording } from "./entry.ts";
+import { requireLiveToken } from "./token-actor.ts";
 
 /** What an operation does, where some of it needs no transaction. */
 export interface Steps<P, T, Op = Operation> {
@@ -108,6 +109,7 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   try {
     const prepared = await steps.prepare();
     return await context.db.transaction(async (tx) => {
+      await requireLiveToken(tx, context);
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
       let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.

@@ -2,15 +2,24 @@
 
 import type { AuditAction } from "./audit-actions.ts";
 
-export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous";
+export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous" | "token";
 
 /** Who performs an operation, as the audit log names it. */
 export interface Actor {
   readonly type: ActorType;
-  /** Username, name of the operating-system account for `cli`, "system", or "anonymous". */
+  /** Username, name of the operating-system account for `cli`, name of the `token`, "system", or "anonymous". */
   readonly name: string;
   /** Client address, or "" where there is none. */
   readonly ip: string;
+  /** Whose token it is; records have it in their detail. */
+  readonly owner?: string;
+  /** Which token it is: names may come twice. */
+  readonly tokenId?: number;
+}
+
+/** The actor as a person who reads a mail has to be told. */
+export function nameForPeople({ name, owner }: Actor): string {
+  return owner === undefined ? name : `${name}, a token of ${owner}`;
 }
 
 /** The service itself, as an actor. */

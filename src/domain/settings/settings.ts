@@ -13,6 +13,7 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { periodShortened } from "../mail/audit-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Policy, Services } from "../operation/context.ts";
+import { nameForPeople } from "../operation/entry.ts";
 import { type Hold, holdFor, lockSettings, readState, storeHold } from "./hold.ts";
 import { SETTING_KEYS, type SettingKey } from "./setting-keys.ts";
 
@@ -140,7 +141,7 @@ async function change(
     return { ...setting, value: wanted };
   }
   op.record({ detail: { ...detail, effective_at: hold.until.toISOString() } });
-  const shortening = { key, from: before.value, to: wanted, at: hold.until, by: op.context.actor.name };
+  const shortening = { key, from: before.value, to: wanted, at: hold.until, by: nameForPeople(op.context.actor) };
   const occasion = `shorter:${key}:${wanted}:${hold.until.getTime()}`;
   await tellAdministrators(op, periodShortened(op.context.policy.site, shortening), { about: "policy", occasion });
   return { ...setting, pending: { value: wanted, at: hold.until } };

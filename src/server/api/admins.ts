@@ -5,7 +5,7 @@ import { pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-ch
 import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
 import { changeOwnPassword } from "../../domain/auth/admin-password.ts";
 import { adminRecord } from "../records.ts";
-import { jsonBody, requireSession } from "./elysia.ts";
+import { jsonBody, requireLogin, requireSession } from "./elysia.ts";
 import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -89,7 +89,7 @@ function administratorRoutes(web: Web) {
 }
 
 function passwordRoutes(web: Web) {
-  return new Elysia({ prefix: "/auth" }).use(requireSession(web, "admin", "any")).post(
+  return new Elysia({ prefix: "/auth" }).use(requireLogin(web, "admin")).post(
     "/admin/password",
     async ({ context, session, body }) => {
       await changeOwnPassword(context, session, { present: body.password, next: body.new_password });

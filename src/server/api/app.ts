@@ -2,6 +2,7 @@
 
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
+import { createTokenFinder } from "../../domain/auth/token-use.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { createSlots } from "../../shared/bounded.ts";
@@ -33,6 +34,7 @@ import {
 } from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
+import { tokenRoutes } from "./tokens.ts";
 import { userAccessRoutes } from "./user-access.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
@@ -62,6 +64,7 @@ export function createApp(services: Services, options: WebOptions): App {
     options,
     startedAt: services.clock.now(),
     findSession: createSessionFinder({ db: services.autocommit, clock: services.clock }),
+    findToken: createTokenFinder(services),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     exportSlots: createSlots({
       concurrency: MAX_EXPORTS,
@@ -106,6 +109,7 @@ function onlyDescribed(options: WebOptions): Web {
     options,
     startedAt: new Date(0),
     findSession: absent,
+    findToken: absent,
     routes: absent,
     phase: absent,
     databaseAnswers: absent,
@@ -145,6 +149,7 @@ function buildRoutes(web: Web): Router {
       .use(statsRoutes(web))
       .use(problemRoutes(web))
       .use(adminRoutes(web))
+      .use(tokenRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );

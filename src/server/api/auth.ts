@@ -8,7 +8,7 @@ import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
 import { logout } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { principalRecord } from "../records.ts";
-import { anonymous, anonymousBody, requireSession, setSessionCookie } from "./elysia.ts";
+import { anonymous, anonymousBody, requireLogin, requireSession, setSessionCookie } from "./elysia.ts";
 import { tokenOf } from "./request.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { data, responses, statusOf } from "./schemas.ts";
@@ -150,43 +150,49 @@ function loginRoutes(web: Web) {
 }
 
 function sessionRoutes(web: Web) {
-  return new Elysia()
-    .use(requireSession(web, "session"))
-    .post(
-      "/logout",
-      async ({ context, session, cookie, set }) => {
-        await logout(context, session.principal, session.token);
-        setSessionCookie(web, cookie, undefined);
-        // Whoever uses the browser next finds nothing of the session in it.
-        set.headers["clear-site-data"] = '"cache", "storage"';
-        return { data: { status: "logged_out" as const } };
+  return new Elysia().use(logoutRoutes(web)).use(principalRoutes(web));
+}
+
+function logoutRoutes(web: Web) {
+  return new Elysia().use(requireLogin(web, "session")).post(
+    "/logout",
+    async ({ context, session, cookie, set }) => {
+      await logout(context, session.principal, session.token);
+      setSessionCookie(web, cookie, undefined);
+      // Whoever uses the browser next finds nothing of the session in it.
+      set.headers["clear-site-data"] = '"cache", "storage"';
+      return { data: { status: "logged_out" as const } };
+    },
+    {
+      response: responses(statusOf("logged_out"), 400, 401),
+      detail: {
+        operationId: "logout",
+        summary: "End the session",
+        description: "The session ends in the database, and the cookie is cleared.",
+        responses: cookieSet,
       },
-      {
-        response: responses(statusOf("logged_out"), 400, 401),
-        detail: {
-          operationId: "logout",
-          summary: "End the session",
-          description: "The session ends in the database, and the cookie is cleared.",
-          responses: cookieSet,
-        },
+    },
+  );
+}
+
+function principalRoutes(web: Web) {
+  return new Elysia().use(requireSession(web, "session")).get(
+    "/me",
+    ({ session }) => {
+      if (session.principal.email === undefined)
+        throw new UamError("unauthorized", "The user of this session was deleted");
+      return { data: principalRecord(session.principal) };
+    },
+    {
+      response: responses(data(PrincipalRecord), 401),
+      detail: {
+        operationId: "getPrincipal",
+        summary: "Who is logged in",
+        description:
+          "The administrator or user whom the session belongs to; with a token its owner, with the lesser of both roles.",
       },
-    )
-    .get(
-      "/me",
-      ({ session }) => {
-        if (session.principal.email === undefined)
-          throw new UamError("unauthorized", "The user of this session was deleted");
-        return { data: principalRecord(session.principal) };
-      },
-      {
-        response: responses(data(PrincipalRecord), 401),
-        detail: {
-          operationId: "getPrincipal",
-          summary: "Who is logged in",
-          description: "The administrator or user whom the session belongs to.",
-        },
-      },
-    );
+    },
+  );
 }
 
 /** For the document: the session cookie is set, or cleared. */

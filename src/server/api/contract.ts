@@ -21,6 +21,7 @@ import { ProblemRecord } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
+import { MadeToken, NewToken, TokenRecord } from "./schemas/tokens.ts";
 import {
   CreatedUser,
   Extension,
@@ -77,6 +78,9 @@ export const CONTRACT = {
   "POST /admins": { body: NewAdmin, answer: AdminRecord },
   "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },
   "DELETE /admins/:id": { answer: status("deleted") },
+  "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
+  "POST /tokens": { body: NewToken, answer: MadeToken },
+  "DELETE /tokens/:id": { answer: TokenRecord },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },

@@ -53,14 +53,19 @@ export function requireSession(web: Web, permission: Need["permission"], least?:
   return guardedBy(web, least === undefined ? { permission } : { permission, least });
 }
 
+/** The same for what is about the login itself: a token is refused. */
+export function requireLogin(web: Web, permission: "admin" | "session") {
+  return guardedBy(web, { permission, sessionOnly: true, ...(permission === "admin" ? { least: "any" } : {}) });
+}
+
 function guardedBy(web: Web, need: Need) {
   async function guard({ request }: { readonly request: Request }) {
-    const session = await authorize(web.findSession, request, need);
+    const session = await authorize(web, request, need);
     checkQuery(web, request);
     return { session, context: contextOf(web.services, request, session.principal) };
   }
   needs.set(guard, need);
-  const name = `session:${need.permission}:${need.least ?? ""}`;
+  const name = `session:${need.permission}:${need.least ?? ""}:${need.sessionOnly ?? false}`;
   return new Elysia({ name }).derive({ as: "scoped" }, guard);
 }
 
@@ -81,7 +86,7 @@ export function jsonBody(web: Web, permission: Need["permission"], options: Body
   async function parse({ request }: { readonly request: Request }) {
     // The role is the guard's, and stands nowhere else.
     const need = needOf(routeOf(web, request)?.hooks ?? {});
-    await authorize(web.findSession, request, { ...need, permission });
+    await authorize(web, request, { ...need, permission });
     return await readBody(web, request, options);
   }
   if (options.optional === true) optionalBodies.add(parse);

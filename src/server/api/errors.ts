@@ -70,7 +70,9 @@ export async function otherFailuresAs<T>(
   try {
     return await operation;
   } catch (error) {
-    if (error instanceof UamError && (kept.includes(error.code) || error.code === "limited")) throw error;
+    // `unauthorized`: a token that was revoked meanwhile.
+    const isKept = (code: ErrorCode) => kept.includes(code) || code === "limited" || code === "unauthorized";
+    if (error instanceof UamError && isKept(error.code)) throw error;
     const { message, reason } = error instanceof UamError ? error : UNKNOWN_FAULT;
     throw new UamError(code, message, { cause: error, reason });
   }

@@ -1,7 +1,7 @@
 /** Origin checks on the way in, and the headers that every response carries. */
 
 import { UamError } from "../../shared/errors.ts";
-import { infoOf } from "./request.ts";
+import { bearerOf, infoOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 import type { WebOptions } from "./web.ts";
 
@@ -10,7 +10,8 @@ import type { WebOptions } from "./web.ts";
  * service's own nor listed, or that says it is cross-site without being from a listed origin. SameSite is only one layer.
  */
 export function checkOrigin(options: WebOptions, request: Request): void {
-  if (isSafe(request.method)) return;
+  // No site can have a browser send a token that it does not know, nor any at all without asking first (CORS preflight).
+  if (isSafe(request.method) || bearerOf(request) !== undefined) return;
   const origin = request.headers.get("origin");
   const listed = origin !== null && options.corsOrigins.includes(origin);
   if (listed) return;

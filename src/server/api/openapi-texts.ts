@@ -13,6 +13,7 @@ export const TAGS = {
   settings: "Durations that override the configuration, for administrators",
   admin: "The dashboard, for administrators",
   admins: "Administrators, for owners",
+  tokens: "Tokens for machines, which act for an administrator",
   service: "The service itself",
 } as const;
 
@@ -72,7 +73,10 @@ request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
 query parameter counts as absent, except \`preview\`, which is refused. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either; \`x-roles\` which of
-the administrators' roles may call it.`;
+the administrators' roles may call it.
+
+A machine sends a token instead of a session cookie, never beside it: \`Authorization: Bearer uam_…\`. A route that takes one lists \`token\` among its security schemes; no rule
+about origins applies. Wrong tokens are limited for each client address (429).`;
 
 /** The header of every response. */
 export const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
@@ -92,3 +96,7 @@ export const HEADERS = {
     schema: { type: "integer", minimum: 1 },
   },
 };
+
+/** The security scheme of machines. */
+export const TOKEN =
+  "A token from `POST /tokens`: `uam_`, 43 digits in base 62 that are 256 random bits, and 6 that are the CRC-32 of those 43";

@@ -5,7 +5,7 @@ import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isBodyOptional, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
-import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, UAM_ERROR, WHO } from "./openapi-texts.ts";
+import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
 import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
 import type { ObjectSchema, RegisteredRoute } from "./web.ts";
@@ -109,6 +109,7 @@ export function createOpenApiDocument(routes: readonly RegisteredRoute[], option
       headers: HEADERS,
       securitySchemes: {
         session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "Set by the login routes" },
+        token: { type: "http", scheme: "bearer", description: TOKEN },
       },
     },
   };
@@ -136,7 +137,7 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
     description: detail.description === undefined ? who : `${detail.description}\n\n${who}`,
     // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is stated beside it.
-    security: permission === "public" ? [] : [{ session: [] }],
+    security: permission === "public" ? [] : [{ session: [] }, ...(takesToken(need) ? [{ token: [] }] : [])],
     ...(permission === "public" ? {} : { "x-permission": permission }),
     ...(roles === undefined ? {} : { "x-roles": roles }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -150,6 +151,11 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
         }),
     responses: describeResponses(route, permission, components),
   };
+}
+
+/** Tokens belong to administrators. */
+function takesToken(need: Need | undefined): boolean {
+  return need !== undefined && need.permission !== "user" && need.sessionOnly !== true;
 }
 
 function detailOf({ hooks }: RegisteredRoute): RouteDetail {
@@ -200,8 +206,9 @@ function describeResponses(
 function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permission: Permission): readonly string[] {
   const reads = hooks.body ?? hooks.query ?? hooks.params;
   return [
-    ...(reads === undefined ? [] : ["400"]),
-    ...(permission === "public" ? [] : ["401"]),
+    // A token beside a cookie is 400, and too many wrong ones are 429.
+    ...(reads === undefined && permission === "public" ? [] : ["400"]),
+    ...(permission === "public" ? [] : ["401", "429"]),
     ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
     "413",
     "500",

@@ -23,6 +23,7 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
   ["PUT", /\/settings$/, "settings.update"],
   ["POST", /\/admins$/, "admin.create"],
   ["PATCH", /\/admins\/(\d+)$/, "admin.update"],
+  ["POST", /\/tokens$/, "token.create"],
   ["POST", /\/auth\/admin\/password$/, "auth.admin_password"],
 ];
 

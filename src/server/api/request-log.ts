@@ -1,7 +1,7 @@
 /** One line of the log for each request that changes something or fails. */
 
 import type { Log } from "../../shared/log.ts";
-import { infoOf } from "./request.ts";
+import { bearerOf, infoOf, shownBearerOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 
 /** Routes where guesses are made: their refusals are for tools that watch for guessing, such as fail2ban. */
@@ -13,7 +13,7 @@ interface Outcome {
 }
 
 /**
- * Logs a request that was answered: at `warn` a failed login, at `info` what changes something or fails, at `debug` what
+ * Logs a request that was answered: at `warn` a failed login and a token that was refused, at `info` what changes something or fails, at `debug` what
  * only reads. The route as registered stands for the path, which may hold anything.
  */
 export function logRequest(log: Log, request: Request, { status, milliseconds }: Outcome): void {
@@ -23,6 +23,8 @@ export function logRequest(log: Log, request: Request, { status, milliseconds }:
   const fields = { requestId: id, method, route, status, address, milliseconds: rounded };
   if (method === "POST" && LOGINS.test(route) && (status === 401 || status === 429)) {
     log.warn("a login failed", fields);
+  } else if (bearerOf(request) !== undefined && (status === 401 || status === 429)) {
+    log.warn("a token was refused", { ...fields, token: shownBearerOf(request) ?? "" });
   } else if (!isSafe(method) || status >= 400) log.info("request", fields);
   else log.debug("request", fields);
 }

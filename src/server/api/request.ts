@@ -2,13 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import { type Access, type LeastRole, namedRoles, rolesFor } from "../../domain/auth/roles.ts";
-import type { Principal, SessionFinder, UserType } from "../../domain/auth/sessions.ts";
+import type { Principal, UserType } from "../../domain/auth/sessions.ts";
+import { shownPartOf, TOKEN_PREFIX } from "../../domain/auth/token-format.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
 import type { Actor } from "../../domain/operation/entry.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isSafe } from "./routing.ts";
+import type { Web } from "./web.ts";
 
 /** Who may call a route; `session` is either kind of session. */
 export type Permission = "public" | "session" | UserType;
@@ -17,6 +19,8 @@ export type Permission = "public" | "session" | UserType;
 export interface Need {
   readonly permission: Exclude<Permission, "public">;
   readonly least?: LeastRole;
+  /** Whether it takes a session only, and no token: what is about the login itself. */
+  readonly sessionOnly?: boolean;
 }
 
 export const SESSION_COOKIE = "__Host-uam_session";
@@ -31,7 +35,7 @@ export interface RequestInfo {
   readonly route: string;
 }
 
-/** A live session and the token it was found by. */
+/** A live session, or a machine's token in use, and the secret that it was found by. */
 export interface LiveSession {
   readonly principal: Principal;
   readonly token: string;
@@ -56,18 +60,32 @@ export function tokenOf(request: Request): string | undefined {
   return COOKIE.exec(request.headers.get("cookie") ?? "")?.[1];
 }
 
+/** The token of this service that the request carries in `Authorization`, right or wrong; other services' are none of our business. */
+export function bearerOf(request: Request): string | undefined {
+  return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+/** What of the token that the request carries may be logged: where it is long enough to be one, what lists show of it. */
+export function shownBearerOf(request: Request): string | undefined {
+  const bearer = bearerOf(request);
+  return bearer !== undefined && /^\w{53}$/.test(bearer) ? shownPartOf(bearer) : undefined;
+}
+
+const BEARER = new RegExp(`^Bearer +(${TOKEN_PREFIX}.*)$`, "i");
+const ANY_SESSION = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=[^;\\s]`);
+
 /**
- * The live session of the request if it is of the kind and role that `need` asks for. Throws `unauthorized` without a
+ * The live session of the request, or its token, if it is of the kind and role that `need` asks for. Throws `unauthorized` without a
  * session, `forbidden` with one of the other kind or of another role. Looked up once a request.
  */
 export async function authorize(
-  find: SessionFinder,
+  web: Authorizing,
   request: Request,
-  { permission, least }: Need,
+  { permission, least, sessionOnly }: Need,
 ): Promise<LiveSession> {
   let pending = found.get(request);
   if (pending === undefined) {
-    pending = lookUp(find, request);
+    pending = lookUp(web, request);
     found.set(request, pending);
   }
   const session = await pending;
@@ -75,6 +93,9 @@ export async function authorize(
   if (permission !== "session" && session.principal.userType !== permission) {
     const allowed = permission === "admin" ? "administrators" : "external users";
     throw new UamError("forbidden", `Only ${allowed} may do this`, { reason: "session.wrong_kind" });
+  }
+  if (sessionOnly === true && session.principal.token !== undefined) {
+    throw new UamError("forbidden", "A token cannot do this; log in", { reason: "token.not_allowed" });
   }
   if (least !== undefined) requireRole(session.principal, rolesFor(least, accessOf(request.method)));
   return session;
@@ -85,9 +106,11 @@ export function accessOf(method: string): Access {
   return isSafe(method) ? "read" : "change";
 }
 
-function requireRole({ role }: Principal, allowed: readonly AdminRole[]): void {
-  if (role !== undefined && allowed.includes(role)) return;
-  throw new UamError("forbidden", `This needs the role ${namedRoles(allowed)}; yours is ${role ?? "none"}`, {
+/** A token whose owner has another role by now needs both. */
+function requireRole({ role, token }: Principal, allowed: readonly AdminRole[]): void {
+  const short = [role, token?.within ?? role].find((one) => one === undefined || !allowed.includes(one));
+  if (role !== undefined && short === undefined) return;
+  throw new UamError("forbidden", `This needs the role ${namedRoles(allowed)}; yours is ${short ?? "none"}`, {
     reason: "role.insufficient",
   });
 }
@@ -101,13 +124,17 @@ export function isPreview({ preview }: { readonly preview?: string | undefined }
 export function contextOf(services: Services, request: Request, principal?: Principal): Context {
   const { id, address } = infoOf(request);
   const ip = address === UNIX_PEER ? "" : address;
-  const actor: Actor =
-    principal === undefined
-      ? { type: "anonymous", name: "anonymous", ip }
-      : { type: principal.userType, name: principal.username, ip };
+  const actor = actorOf(principal, ip);
   const sentId = SENT_ID.exec(new URL(request.url).pathname)?.[1];
   const isTooLarge = sentId !== undefined && !Number.isSafeInteger(Number(sentId));
   return { ...services, actor, requestId: id, ...(isTooLarge ? { sentId } : {}) };
+}
+
+function actorOf(principal: Principal | undefined, ip: string): Actor {
+  if (principal === undefined) return { type: "anonymous", name: "anonymous", ip };
+  const { userType, username, token } = principal;
+  if (token === undefined) return { type: userType, name: username, ip };
+  return { type: "token", name: token.name, ip, owner: username, tokenId: token.id };
 }
 
 /** The id within a path, which is its last part or the one before; an SSH session is no row of the database. */
@@ -118,9 +145,27 @@ export async function sessionOf(request: Request): Promise<LiveSession | undefin
   return await found.get(request);
 }
 
-async function lookUp(find: SessionFinder, request: Request): Promise<LiveSession | undefined> {
+/** What finds out whose request it is. */
+type Authorizing = Pick<Web, "findSession" | "findToken" | "limits">;
+
+async function lookUp(web: Authorizing, request: Request): Promise<LiveSession | undefined> {
+  const bearer = bearerOf(request);
+  if (bearer !== undefined) return await lookUpToken(web, request, bearer);
   const token = tokenOf(request);
   if (token === undefined) return undefined;
-  const principal = await find(token);
+  const principal = await web.findSession(token);
   return principal === undefined ? undefined : { principal, token };
+}
+
+/** Only what is no token counts against the address: 256 bits are not guessed, and a neighbour's mistakes shut no machine out. */
+async function lookUpToken(web: Authorizing, request: Request, bearer: string): Promise<LiveSession> {
+  if (ANY_SESSION.test(request.headers.get("cookie") ?? "")) {
+    const sentence = "Send a token or a session cookie, not both";
+    throw new UamError("invalid", sentence, { reason: "token.misplaced" });
+  }
+  const { address } = infoOf(request);
+  const principal = await web.findToken(bearer, address);
+  if (principal !== undefined) return { principal, token: bearer };
+  web.limits.take("token", address);
+  throw new UamError("unauthorized", "This is no token of this service", { reason: "token.wrong" });
 }

@@ -3,6 +3,7 @@
 import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
+import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
@@ -66,6 +67,7 @@ export interface Web {
   readonly options: WebOptions;
   readonly startedAt: Date;
   readonly findSession: SessionFinder;
+  readonly findToken: TokenFinder;
   readonly limits: RateLimits;
   readonly exportSlots: Slots;
   /** All routes, once they are registered. */

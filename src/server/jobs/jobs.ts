@@ -9,6 +9,7 @@ import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
 import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
+import { remindOfTokens } from "../../domain/lifecycle/token-reminders.ts";
 import { type Services, systemContext } from "../../domain/operation/context.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
@@ -61,6 +62,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       schedule: "* * * * *",
       run: async (signal) => void (await recycleDue(context, await beat(services), signal)),
     },
+    { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {

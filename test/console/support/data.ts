@@ -47,6 +47,9 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
     const applicant = { username: `applicant-${index}`, email: `applicant-${index}@example.org`, purpose };
     await done(system.anonymous().call("POST", "/approvals", { ...applicant, supervisor: "Bo Lindqvist" }));
   }
+  for (const name of ["nightly report", HOSTILE[1], HOSTILE[0].slice(0, 64)]) {
+    await done(admin.call("POST", "/tokens", { name, role: "auditor", days: 30, networks: ["192.0.2.0/24"] }));
+  }
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   return sessions;
 }

@@ -125,5 +125,17 @@ export const SCREENS: readonly Screen[] = [
     dialogs: { invite: dialog(/^Invite an administrator/), change: dialog(/^Change/), remove: dialog(/^Remove/) },
   }),
   // What it shows is known from the login.
+  screen("tokens", "admin", {
+    dialogs: {
+      make: first(dialog(/^Make a token/), unfilled(/^Make the token/)),
+      "a token that was made": first(
+        dialog(/^Make a token/),
+        fill(/^Name/, "export"),
+        press(/^Make the token/),
+        async (page) => await page.getByRole("button", { name: /^I have stored it/ }).waitFor(),
+      ),
+      revoke: dialog(/^Revoke nightly/, /refused from the next request on/),
+    },
+  }),
   screen("account", "admin", { isFed: false }),
 ];

@@ -52,13 +52,18 @@ describe("sentenceOf", () => {
     );
   });
 
+  test("says that a system of the administrators did it", () => {
+    const by = { actor_type: "token", actor: "nightly", action: "user.enable" } as const;
+    expect(said(by).sentence).toStartWith("A system of the administrators, nightly, ");
+  });
+
   test("shows an action that it does not know as it is recorded", () => {
     expect(said({ action: "moon.landing" }).sentence).toBe("You did “moon.landing”.");
     expect(said({ action: "constructor" }).sentence).toBe("You did “constructor”.");
   });
 
   test("knows every action that can concern a user", () => {
-    const foreign = /^(?:auth\.admin_|(?:settings|admin|audit|service)\.)/;
+    const foreign = /^(?:auth\.admin_|(?:settings|admin|audit|service|token)\.)/;
     const missing = AUDIT_ACTIONS.filter(
       (action) => !foreign.test(action) && !Object.hasOwn(trailTexts.actions, action),
     );

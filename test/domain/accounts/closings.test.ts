@@ -76,6 +76,19 @@ describe("a disable that the database cannot store", () => {
     expect((await records("user.disable")).at(-1)).toMatchObject({ actor: "admin", result: "success" });
   });
 
+  test("is finished in the name of the token that asked, and of its owner, even if it is revoked by then", async () => {
+    const wanted = { name: "nightly", role: "operator", days: 1 };
+    const { token, id: tokenId } = (await admin.call("POST", "/tokens", wanted)).body.data;
+    const authorization = `Bearer ${token}`;
+    const byToken = () => app.anonymous().call("POST", `/users/${id}/disable`, undefined, { authorization });
+    expect((await withoutCommit(byToken)).status).toBe(500);
+    await admin.call("DELETE", `/tokens/${tokenId}`);
+    await finish();
+    const [record] = (await records("user.disable")).slice(-1);
+    expect(record).toMatchObject({ actorType: "token", actor: "nightly", result: "success" });
+    expect(JSON.parse(record?.detail ?? "")).toMatchObject({ owner: "admin", username: name });
+  });
+
   test("is not ended by more time", async () => {
     await withoutCommit(disable);
     expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);

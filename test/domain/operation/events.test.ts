@@ -18,12 +18,13 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const MISSING = 999_999;
+const MACHINE = { name: "nightly report", role: "reviewer", days: 30, networks: ["192.0.2.0/24", "2001:db8::/32"] };
 const err = expect.any(String);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 interface Event {
   readonly action: AuditAction;
-  readonly resourceType: "user" | "ssh_key" | "setting" | "";
+  readonly resourceType: "user" | "ssh_key" | "setting" | "token" | "";
   /** Brings about the event; returns what the record's resource_id must be, and what the detail depends on. */
   readonly succeed: () => Promise<Outcome>;
   readonly success: (outcome: Outcome) => Record<string, unknown>;
@@ -355,6 +356,32 @@ const EVENTS: readonly Event[] = [
         admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "0" }),
         "policy.default_ttl",
       ),
+    failure: { err },
+  },
+  {
+    action: "token.create",
+    resourceType: "token",
+    succeed: async () => {
+      const { body } = await admin.call("POST", "/tokens", MACHINE);
+      return { id: String(body.data.id), known: body.data.prefix };
+    },
+    success: ({ known }) => ({
+      ...{ administrator: "admin", name: MACHINE.name, role: "reviewer", days: 30 },
+      ...{ networks: "192.0.2.0/24 2001:db8::/32", prefix: known, expires_at: time },
+    }),
+    fail: () => expectStatus(400, admin.call("POST", "/tokens", { ...MACHINE, days: 367 })),
+    failure: { administrator: "admin", name: MACHINE.name, role: "reviewer", days: 367, err },
+  },
+  {
+    action: "token.revoke",
+    resourceType: "token",
+    succeed: async () => {
+      const { body } = await admin.call("POST", "/tokens", MACHINE);
+      await expectStatus(200, admin.call("DELETE", `/tokens/${body.data.id}`));
+      return { id: String(body.data.id), known: body.data.prefix };
+    },
+    success: ({ known }) => ({ administrator: "admin", name: MACHINE.name, role: "reviewer", prefix: known }),
+    fail: () => expectStatus(404, admin.call("DELETE", `/tokens/${MISSING}`), String(MISSING)),
     failure: { err },
   },
 ];

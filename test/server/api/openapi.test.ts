@@ -15,7 +15,7 @@ import type { RegisteredRoute } from "../../../src/server/api/web.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { apiDocument } from "../../support/openapi.ts";
 
-/** Every route of the interface and the statuses it can answer with; 413 and 500 are every route's. */
+/** Every route of the interface and the statuses it can answer with; 413 and 500 are every route's, what a token brings about every guarded one's. */
 const STATUSES: Record<string, readonly number[]> = {
   "GET /healthz": [200],
   "GET /readyz": [200, 503],
@@ -64,6 +64,9 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /admins": [201, 400, 401, 403, 409],
   "PATCH /admins/{id}": [200, 400, 401, 403, 404, 409],
   "DELETE /admins/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /tokens": [200, 400, 401, 403],
+  "POST /tokens": [201, 400, 401, 403, 409],
+  "DELETE /tokens/{id}": [200, 400, 401, 403, 404],
   "GET /admin/stats/series": [200, 400, 401, 403],
 };
 
@@ -97,7 +100,8 @@ describe("createOpenApiDocument()", () => {
     "%s has its statuses, a name, a summary and examples",
     (name, operation) => {
       const statuses = Object.keys(operation.responses).map(Number);
-      expect(statuses).toEqual([...(STATUSES[name] ?? []), 413, 500].sort());
+      const byToken = operation.security.length > 0 ? [400, 429] : [];
+      expect(statuses).toEqual([...new Set([...(STATUSES[name] ?? []), ...byToken, 413, 500])].sort());
       expect(operation.summary).toMatch(/^[A-Z]/);
       for (const part of [operation.requestBody, ...Object.values(operation.responses)]) {
         if (part === undefined || "$ref" in part) continue;
@@ -143,6 +147,15 @@ describe("createOpenApiDocument()", () => {
       const { status } = await caller.call(method, `${path}?page=x`);
       expect(status === 400).toBe(operation.parameters?.some(({ name }) => name === "page") === true);
     }
+  });
+
+  test("takes a token where an administrator's session is taken, but for what is about the login itself", () => {
+    for (const { name, operation } of operations) {
+      const takes = operation.security.some((scheme) => "token" in scheme);
+      const isForAdmins = ["admin", "session"].includes(operation["x-permission"] ?? "");
+      expect([name, takes]).toEqual([name, isForAdmins && !/\/auth\/(logout|admin\/password)$/.test(name)]);
+    }
+    expect(apiDocument.components).toHaveProperty("securitySchemes.token.scheme", "bearer");
   });
 
   test("has no scopes on a cookie, which has none", () => {

@@ -1,8 +1,9 @@
-/** Who may call which route: every registered route, by nobody, by a user and by an administrator of each role. */
+/** Who may call which route: every registered route, by nobody, by a user and by an administrator of each role, with a session and with a token. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
@@ -71,10 +72,22 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "POST /admins": OWNERS,
   "PATCH /admins/:id": OWNERS,
   "DELETE /admins/:id": OWNERS,
+  "GET /tokens": ADMINS,
+  "POST /tokens": ADMINS,
+  "DELETE /tokens/:id": ADMINS,
 };
+
+/** What takes no token, whatever its role: it is about the login itself. */
+const SESSION_ONLY: readonly string[] = ["POST /auth/logout", "POST /auth/admin/password"];
+
+/** Who may call a route with a token; only administrators have one. */
+function mayWithToken(route: string): readonly AdminRole[] {
+  return SESSION_ONLY.includes(route) ? [] : ADMIN_ROLES.filter((role) => MAY[route]?.includes(role));
+}
 
 let app: TestApp;
 let clients: Record<Caller, Client>;
+let machines: Record<AdminRole, string>;
 
 beforeAll(async () => {
   app = await createTestApp();
@@ -82,6 +95,11 @@ beforeAll(async () => {
   clients = Object.fromEntries(
     await Promise.all(CALLERS.map(async (caller) => [caller, await clientOf(caller)])),
   ) as Record<Caller, Client>;
+  const made = ADMIN_ROLES.map(async (role) => {
+    const { token } = await createToken(app.system, { owner: role }, { name: role, role, days: 1, networks: [] });
+    return [role, `Bearer ${token}`] as const;
+  });
+  machines = Object.fromEntries(await Promise.all(made)) as Record<AdminRole, string>;
 });
 afterAll(() => app.close());
 
@@ -95,15 +113,18 @@ async function clientOf(caller: Caller): Promise<Client> {
 }
 
 /** Whether the caller gets past the guards. What is sent is never valid, so that nothing is done. */
-async function passes(caller: Caller, route: string): Promise<boolean> {
+async function passes(caller: Caller, route: string, by: "session" | "token" = "session"): Promise<boolean> {
   const [method = "", path = ""] = route.split(" ");
   const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
   const client = clients[caller];
   const sender = app.anonymous();
-  sender.cookie = ENDING.includes(route) && caller !== "nobody" ? await spareCookie(caller) : client.cookie;
-  const { status, body: answer } = await sender.call(method, `${path.replace(/:\w+/g, "x")}?page=x`, body);
+  if (by === "session")
+    sender.cookie = ENDING.includes(route) && caller !== "nobody" ? await spareCookie(caller) : client.cookie;
+  const headers: Record<string, string> = by === "session" ? {} : { authorization: machines[caller as AdminRole] };
+  const { status, body: answer } = await sender.call(method, `${path.replace(/:\w+/g, "x")}?page=x`, body, headers);
   expect([200, 400, 401, 403, 404]).toContain(status);
-  if (status === 403 && caller !== "user" && MAY[route] !== USERS) {
+  if (by === "token" && SESSION_ONLY.includes(route)) expect(answer.error).toBe("A token cannot do this; log in");
+  else if (status === 403 && caller !== "user" && MAY[route] !== USERS) {
     const roles = MAY[route]?.join(", ").replace(/, (\w+)$/, " or $1");
     expect(answer.error).toBe(`This needs the role ${roles}; yours is ${caller}`);
   }
@@ -132,6 +153,33 @@ describe("every route", () => {
     for (const caller of CALLERS) if (await passes(caller, route)) passed.push(caller);
     expect(passed).toEqual(CALLERS.filter((caller) => MAY[route]?.includes(caller)));
   });
+
+  test.each(routes)("%s lets tokens through of whoever may call it", async (route) => {
+    const passed: AdminRole[] = [];
+    for (const role of ADMIN_ROLES) if (await passes(role, route, "token")) passed.push(role);
+    expect(passed).toEqual([...mayWithToken(route)]);
+  });
+
+  test.each(routes)(
+    "%s refuses a token beside a session, and a wrong one, unless anyone may call it",
+    async (route) => {
+      const [method = "", path = ""] = route.split(" ");
+      const body = method === "GET" || method === "DELETE" ? undefined : "{broken";
+      const url = `${path.replace(/:\w+/g, "x")}?page=x`;
+      const statusWith = async (client: Client, authorization: string) =>
+        (await client.call(method, url, body, { authorization })).status;
+      if (MAY[route] === ANYONE) {
+        expect([200, 400]).toContain(await statusWith(app.anonymous(), "Bearer uam_wrong"));
+        return;
+      }
+      for (const caller of ["user", "owner"] as const) {
+        expect(await statusWith(clients[caller], machines.owner)).toBe(400);
+        expect(await statusWith(clients[caller], "Bearer uam_wrong")).toBe(400);
+      }
+      expect(await statusWith(app.anonymous(), "Bearer uam_wrong")).toBe(401);
+      expect(await statusWith(app.anonymous(), "Basic cm9vdDpyb290")).toBe(401);
+    },
+  );
 
   test.each(routes)("%s says in the document who may call it", (route) => {
     const [method = "", path = ""] = route.split(" ");

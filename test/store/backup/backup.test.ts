@@ -28,7 +28,7 @@ setDefaultTimeout(30_000);
 const directory = databaseDirectory("uam-test-backup-");
 const patient = new AbortController().signal;
 const WHEN = new Date("2026-03-01T10:00:00Z");
-const FORGOTTEN = ["otp_codes", "reset_tokens", "sessions", "used_captchas"];
+const FORGOTTEN = ["tokens", "otp_codes", "reset_tokens", "sessions", "used_captchas"];
 const cleanUps: (() => Promise<void>)[] = [];
 
 afterAll(async () => {

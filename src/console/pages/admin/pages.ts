@@ -6,5 +6,6 @@ export { Applications } from "./applications.tsx";
 export { Audit } from "./audit.tsx";
 export { Dashboard } from "./dashboard.tsx";
 export { Settings } from "./settings.tsx";
+export { Tokens } from "./tokens.tsx";
 export { User } from "./user.tsx";
 export { Users } from "./users.tsx";

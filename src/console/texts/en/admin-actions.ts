@@ -152,6 +152,14 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `removed ${of("administrator", name)}`,
     `remove ${of("administrator", name)}`,
   ]),
+  "token.create": action("Token made", (facts) => [
+    `made ${of("token", facts.key)}${whose(facts)}`,
+    `make ${of("token", facts.key)}${whose(facts)}`,
+  ]),
+  "token.revoke": action("Token revoked", (facts) => [
+    `revoked ${of("token", facts.key)}${whose(facts)}`,
+    `revoke ${of("token", facts.key)}${whose(facts)}`,
+  ]),
   "reconcile.repair": action("Account repaired on the host", (facts) => [
     `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
     `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
@@ -170,6 +178,7 @@ export const actionTexts = {
     admin: (name: string) => `Administrator ${name}`,
     user: (name: string) => `User ${name}`,
     cli: (name: string) => (name === "" ? "The command line" : `${name}, at the command line,`),
+    token: (name: string, owner: string) => `The token ${name}${owner === "" ? "" : ` of ${owner}`}`,
     system: "The service",
     anonymous: "Somebody without a session",
   },

@@ -21,6 +21,7 @@ export const auditTexts = {
     ssh_key: "Everything about this key",
     setting: "Everything about this setting",
     admin: "Everything about this administrator",
+    token: "Everything about this token",
     actor: (name: string) => `Everything ${name} did`,
   },
   filter: {
@@ -32,7 +33,7 @@ export const auditTexts = {
     anyAction: "Anything",
     resource_type: "Kind of object",
     anyType: "Any",
-    types: { user: "User", ssh_key: "SSH key", setting: "Setting", admin: "Administrator" },
+    types: { user: "User", ssh_key: "SSH key", setting: "Setting", admin: "Administrator", token: "Token" },
     resource_id: "Number or name of the object",
     user_id: "About user number",
     userIdHint: "Everything that concerns this user, deleted or not",

@@ -85,6 +85,7 @@ export const common = {
       audit: "Audit log",
       settings: "Settings",
       admins: "Administrators",
+      tokens: "Tokens",
       account: "Your login",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },

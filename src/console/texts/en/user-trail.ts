@@ -99,6 +99,7 @@ export const trailTexts = {
     you: "You",
     user: (name: string) => `The user ${name}`,
     admin: (name: string) => `The administrator ${name}`,
+    token: (name: string) => `A system of the administrators, ${name},`,
     cli: "An administrator of the host, at the command line,",
     system: "The service",
     anonymous: "Somebody, perhaps you,",

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
-import { described, id, person, text } from "../schemas.ts";
+import { described, expiry, id, person, text } from "../schemas.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 /** A captcha's id and a reset token are sealed or random; these only look like them and open nothing. */
@@ -25,6 +25,12 @@ export const PrincipalRecord = v.pipe(
     username: described("root-admin", "Without the prefix `ext_` for external users"),
     email: person.email,
     role: v.optional(v.pipe(v.picklist(ADMIN_ROLES), v.description("Of an administrator; users have none"))),
+    token: v.optional(
+      v.pipe(
+        v.object({ id, name: described("nightly report"), expires_at: expiry }),
+        v.description("Where a token was used instead of a session"),
+      ),
+    ),
   }),
   v.title("Principal"),
 );

@@ -31,7 +31,7 @@ export function sentenceOf(record: AuditRecord, wording: Wording): Sentence {
   return { sentence, why: textOf(detail.err) || textOf(detail.reason) };
 }
 
-function whoOf({ actor_type, actor }: AuditRecord, { texts, isolated }: Wording): string {
+function whoOf({ actor_type, actor, detail }: AuditRecord, { texts, isolated }: Wording): string {
   const { who } = texts;
   switch (actor_type) {
     case "admin":
@@ -39,6 +39,10 @@ function whoOf({ actor_type, actor }: AuditRecord, { texts, isolated }: Wording)
       return who[actor_type](isolated(actor));
     case "cli":
       return who.cli(actor === "" ? "" : isolated(actor));
+    case "token": {
+      const owner = textOf(readDetail(detail).owner);
+      return who.token(isolated(actor), owner === "" ? "" : isolated(owner));
+    }
     default:
       return who[actor_type];
   }
@@ -61,7 +65,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
   const time = (value: unknown) => (Number.isNaN(Date.parse(textOf(value))) ? "" : moment(textOf(value)));
   const old = Object.keys(detail).flatMap((name) => (name.startsWith("old_") ? [name.slice("old_".length)] : []));
   return {
-    name: typed(detail.username),
+    name: typed(detail.username) || typed(detail.administrator),
     key: typed(detail.name),
     fingerprint: typed(detail.fingerprint),
     until: time(detail.expire_at),

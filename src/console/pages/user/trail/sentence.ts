@@ -50,6 +50,8 @@ function whoOf({ actor_type, actor }: TrailRecord, self: string, { texts, isolat
       return actor === self ? who.you : who.user(isolated(actor));
     case "admin":
       return who.admin(isolated(actor));
+    case "token":
+      return who.token(isolated(actor));
     case "cli":
       return who.cli;
     case "system":

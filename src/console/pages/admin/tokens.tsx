@@ -1,0 +1,161 @@
+/** Tokens for machines: one's own, and for owners everybody's. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/pages.ts";
+import { searchOf } from "../../api.ts";
+import { signedIn } from "../../signed-in.tsx";
+import { roleTexts } from "../../texts/admin-roles.ts";
+import { tokensTexts as texts } from "../../texts/admin-tokens.ts";
+import { common } from "../../texts/common.ts";
+import { announce } from "../../ui/announce.tsx";
+import { Button } from "../../ui/button.tsx";
+import { isolated } from "../../ui/isolated.ts";
+import { Page } from "../../ui/page.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { pageOf } from "./audit/filter.ts";
+import { Done } from "./done.tsx";
+import { useRole } from "./for-role.tsx";
+import { MadeToken } from "./tokens/made-token.tsx";
+import { MakeToken } from "./tokens/make-token.tsx";
+import { RevokeToken, type Token } from "./tokens/revoke-token.tsx";
+
+const PAGE_SIZE = 50;
+
+type Open = { readonly what: "make" } | { readonly what: "revoke"; readonly token: Token };
+
+export const Tokens = signedIn("admin", () => {
+  const [open, setOpen] = useState<Open>();
+  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  // By itself, so that nothing else that is done takes it away before it is stored.
+  const [made, setMade] = useState<{ readonly content: ComponentChildren }>();
+  const close = () => setOpen(undefined);
+  const hide = () => {
+    setMade(undefined);
+    announce(texts.made.closed);
+    document.querySelector("h1")?.focus();
+  };
+  return (
+    <Page
+      title={texts.title}
+      actions={
+        <Button kind="primary" onClick={() => setOpen({ what: "make" })}>
+          {texts.make.open}
+        </Button>
+      }
+    >
+      <p class="lead">{texts.lead}</p>
+      <Done what={made} />
+      <Done what={done} />
+      <TokenList onRevoke={(token) => setOpen({ what: "revoke", token })} />
+      {open?.what === "make" ? (
+        <MakeToken onClose={close} onMade={(made) => setMade({ content: <MadeToken made={made} onClose={hide} /> })} />
+      ) : null}
+      {open?.what === "revoke" ? (
+        <RevokeToken
+          token={open.token}
+          onClose={close}
+          onDone={(sentence) => setDone({ content: <p>{sentence}</p> })}
+        />
+      ) : null}
+    </Page>
+  );
+});
+
+function TokenList({ onRevoke }: { readonly onRevoke: (token: Token) => void }) {
+  const { query } = useLocation();
+  const page = pageOf(query);
+  const columns = columnsFor(useRole() === "owner", onRevoke);
+  const answer = useApi("GET /tokens", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
+  return (
+    <Loaded query={answer}>
+      {({ total, items }) => (
+        <>
+          {items.length === 0 ? (
+            <p class="empty">{total === 0 ? texts.empty : texts.pastEnd}</p>
+          ) : (
+            <div class="table">
+              <Table caption={texts.caption} columns={columns} items={items} />
+            </div>
+          )}
+          {total > PAGE_SIZE ? (
+            <Pager
+              page={page}
+              pageSize={PAGE_SIZE}
+              total={total}
+              href={(to) => `${PAGES.tokens}${searchOf({ page: to === 1 ? undefined : to })}`}
+            />
+          ) : null}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function columnsFor(seesAll: boolean, onRevoke: (token: Token) => void): readonly Column<Token>[] {
+  const { columns } = texts;
+  const owner: Column<Token> = { name: columns.owner, cell: (token) => <bdi class="typed">{token.owner}</bdi> };
+  return [
+    {
+      name: columns.name,
+      isHeader: true,
+      cell: ({ name, prefix }) => (
+        <div>
+          <Typed text={name} />
+          <p class="hint">
+            <code>{prefix}…</code>
+          </p>
+        </div>
+      ),
+    },
+    ...(seesAll ? [owner] : []),
+    { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
+    {
+      name: columns.status,
+      cell: ({ status }) => (
+        <span class={`status ${status === "active" ? "active" : "expired"}`}>{texts.status[status]}</span>
+      ),
+    },
+    {
+      name: columns.ends,
+      cell: ({ status, revoked_at, expires_at }) => (
+        <Time at={status === "revoked" ? (revoked_at ?? expires_at) : expires_at} />
+      ),
+    },
+    {
+      name: columns.used,
+      cell: ({ last_used_at: at, last_used_from: from }) =>
+        at === null ? (
+          texts.never
+        ) : (
+          <span>
+            <Time at={at} /> {from === "" ? null : <span class="hint">{texts.from(from)}</span>}
+          </span>
+        ),
+    },
+    {
+      name: columns.networks,
+      cell: ({ networks }) =>
+        networks.length === 0 ? texts.anywhere : <span class="typed">{networks.join(", ")}</span>,
+    },
+    {
+      name: columns.act,
+      cell: (token) =>
+        token.status === "active" ? (
+          <Button
+            kind="danger"
+            aria-label={texts.revoke.openOf(isolated(token.name), token.prefix)}
+            onClick={() => onRevoke(token)}
+          >
+            {texts.revoke.open}
+          </Button>
+        ) : (
+          common.dash
+        ),
+    },
+  ];
+}

@@ -1,0 +1,111 @@
+/** Makes a token for a machine. */
+
+import { useState } from "preact/hooks";
+import { includesRole } from "../../../../shared/role-order.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../../shared/statuses.ts";
+import { MAX_TOKEN_DAYS } from "../../../../shared/token-limits.ts";
+import { type AnswerOf, api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { roleTexts } from "../../../texts/admin-roles.ts";
+import { tokensTexts } from "../../../texts/admin-tokens.ts";
+import { common } from "../../../texts/common.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Area, Input, Select } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { useRole } from "../for-role.tsx";
+import { isTokenName, networksIn, tokenDays } from "./wanted.ts";
+
+const { make: texts } = tokensTexts;
+
+export type NewToken = AnswerOf<"POST /tokens">;
+
+interface MakeProps {
+  readonly onClose: () => void;
+  /** Given the token, which the service shows only this once. */
+  readonly onMade: (token: NewToken) => void;
+}
+
+export function MakeToken({ onClose, onMade }: MakeProps) {
+  const own = useRole();
+  const roles = ADMIN_ROLES.filter((role) => includesRole(own, role));
+  const [name, setName] = useState("");
+  // The least that there is; more is given on purpose.
+  const [role, setRole] = useState<AdminRole>(roles.at(-1) ?? own);
+  const [days, setDays] = useState("90");
+  const [networks, setNetworks] = useState("");
+  const [wrong, setWrong] = useState<{ readonly name?: string; readonly days?: string }>({});
+  const work = useAction(async () => {
+    const wanted = tokenDays(days);
+    const faults = {
+      ...(isTokenName(name) ? {} : { name: texts.nameError }),
+      ...(wanted === undefined ? { days: texts.daysError(MAX_TOKEN_DAYS) } : {}),
+    };
+    setWrong(faults);
+    if (wanted === undefined || Object.keys(faults).length > 0) return;
+    const body = { name: name.trim(), role, days: wanted, networks: networksIn(networks) };
+    const made = await api("POST /tokens", { body });
+    // Before anything else that can fail: it is not shown again.
+    onMade(made);
+    onClose();
+    await forgetAnswers();
+  });
+  return (
+    <Dialog title={texts.title} onClose={() => (work.busy ? undefined : onClose())}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void work.run();
+        }}
+      >
+        <Input
+          label={texts.name}
+          hint={texts.nameHint}
+          error={wrong.name}
+          name="name"
+          autocomplete="off"
+          required
+          value={name}
+          onValue={setName}
+        />
+        <Select
+          label={texts.role}
+          hint={texts.roleHint(role)}
+          name="role"
+          value={role}
+          onValue={(value) => setRole(value as AdminRole)}
+          options={roles.map((value) => [value, roleTexts.names[value]] as const)}
+        />
+        <Input
+          label={texts.days}
+          hint={texts.daysHint(MAX_TOKEN_DAYS)}
+          error={wrong.days}
+          name="days"
+          inputMode="numeric"
+          autocomplete="off"
+          required
+          value={days}
+          onValue={setDays}
+        />
+        <Area
+          label={texts.networks}
+          hint={texts.networksHint}
+          name="networks"
+          rows={2}
+          value={networks}
+          onValue={setNetworks}
+        />
+        <Failure failure={work.failure} />
+        <p class="actions">
+          <Button type="submit" kind="primary" busy={work.busy && texts.busy}>
+            {texts.submit}
+          </Button>
+          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+/** Tokens for machines, in requests and answers. */
+
+import * as v from "valibot";
+import { MAX_NETWORKS } from "../../../shared/networks.ts";
+import { ADMIN_ROLES, TOKEN_STATUSES } from "../../../shared/statuses.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/token-limits.ts";
+import { described, expiry, id, text, timestamp, wholeNumber } from "../schemas.ts";
+
+/** It looks like one, and its checksum is wrong. */
+const EXAMPLE = `uam_${"0123456789".repeat(4)}abc000000`;
+
+const role = v.picklist(ADMIN_ROLES);
+const network = "192.0.2.0/24";
+
+const fields = {
+  id,
+  name: described("nightly report"),
+  role: v.pipe(role, v.description("At each request the lesser of this and its owner's role counts")),
+  prefix: described("uam_01234567", "What the token begins with, to tell it by"),
+  owner: described("root-admin", "The administrator for whom it acts"),
+  networks: v.pipe(v.array(described(network)), v.description("From where it may be used; none means from anywhere")),
+  created_at: timestamp,
+  expires_at: expiry,
+  last_used_at: v.pipe(v.nullable(timestamp), v.description("To the minute")),
+  last_used_from: described("192.0.2.1", "Empty before the first use"),
+  revoked_at: v.nullable(timestamp),
+  status: v.picklist(TOKEN_STATUSES),
+};
+
+export const TokenRecord = v.pipe(v.object(fields), v.title("Token"));
+
+export const MadeToken = v.pipe(
+  v.object({ ...fields, token: described(EXAMPLE, "Shown here and never again: only its hash is stored") }),
+  v.title("MadeToken"),
+);
+
+export const NewToken = v.pipe(
+  v.object({
+    name: text("nightly report", "What it is for; records name it as the actor", {
+      minLength: 1,
+      maxLength: MAX_TOKEN_NAME,
+    }),
+    role: v.pipe(role, v.description("Within one's own")),
+    days: wholeNumber(1, MAX_TOKEN_DAYS, "Days until it ends"),
+    networks: v.optional(
+      v.pipe(
+        v.array(text(network)),
+        v.description(
+          `From where it may be used, as CIDRs (a single address is a network of its own), at most ${MAX_NETWORKS}; none means from anywhere`,
+        ),
+      ),
+    ),
+  }),
+  v.title("NewToken"),
+);
