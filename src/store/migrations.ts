@@ -17,6 +17,7 @@ import adminRoles from "../../drizzle/0013_admin_roles.sql" with { type: "text" 
 import requestsForTime from "../../drizzle/0014_requests_for_time.sql" with { type: "text" };
 import keyUse from "../../drizzle/0015_key_use.sql" with { type: "text" };
 import dailyCounts from "../../drizzle/0016_daily_counts.sql" with { type: "text" };
+import sourceNetworks from "../../drizzle/0017_source_networks.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0014_requests_for_time", sql: requestsForTime },
   { name: "0015_key_use", sql: keyUse },
   { name: "0016_daily_counts", sql: dailyCounts },
+  { name: "0017_source_networks", sql: sourceNetworks },
 ];
