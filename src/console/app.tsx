@@ -14,23 +14,26 @@ import { Announcer } from "./ui/announce.tsx";
 import { Button } from "./ui/button.tsx";
 import { Failure, Notice } from "./ui/notice.tsx";
 
-// What most readers never open is loaded when they do.
-const Apply = lazy(async () => (await import("./pages/public/apply.tsx")).Apply);
-const Forgot = lazy(async () => (await import("./pages/public/forgot.tsx")).Forgot);
-const Reset = lazy(async () => (await import("./pages/public/reset.tsx")).Reset);
-const Me = lazy(async () => (await import("./pages/user/overview.tsx")).Overview);
-const Keys = lazy(async () => (await import("./pages/user/keys.tsx")).Keys);
-const Connect = lazy(async () => (await import("./pages/user/connect.tsx")).Connect);
-const Trail = lazy(async () => (await import("./pages/user/trail.tsx")).Trail);
-const NotMe = lazy(async () => (await import("./pages/user/not-me.tsx")).NotMe);
-const Dashboard = lazy(async () => (await import("./pages/admin/dashboard.tsx")).Dashboard);
-const Applications = lazy(async () => (await import("./pages/admin/applications.tsx")).Applications);
-const Users = lazy(async () => (await import("./pages/admin/users.tsx")).Users);
-const User = lazy(async () => (await import("./pages/admin/user.tsx")).User);
-const Audit = lazy(async () => (await import("./pages/admin/audit.tsx")).Audit);
-const Settings = lazy(async () => (await import("./pages/admin/settings.tsx")).Settings);
-const Admins = lazy(async () => (await import("./pages/admin/admins.tsx")).Admins);
-const Account = lazy(async () => (await import("./pages/admin/account.tsx")).Account);
+// Each area is one file, loaded when its first page is opened: files of their own for each page would compress worse.
+const publicPages = () => import("./pages/public/pages.ts");
+const userPages = () => import("./pages/user/pages.ts");
+const adminPages = () => import("./pages/admin/pages.ts");
+const Apply = lazy(async () => (await publicPages()).Apply);
+const Forgot = lazy(async () => (await publicPages()).Forgot);
+const Reset = lazy(async () => (await publicPages()).Reset);
+const Overview = lazy(async () => (await userPages()).Overview);
+const Keys = lazy(async () => (await userPages()).Keys);
+const Connect = lazy(async () => (await userPages()).Connect);
+const Trail = lazy(async () => (await userPages()).Trail);
+const NotMe = lazy(async () => (await userPages()).NotMe);
+const Dashboard = lazy(async () => (await adminPages()).Dashboard);
+const Applications = lazy(async () => (await adminPages()).Applications);
+const Users = lazy(async () => (await adminPages()).Users);
+const User = lazy(async () => (await adminPages()).User);
+const Audit = lazy(async () => (await adminPages()).Audit);
+const Settings = lazy(async () => (await adminPages()).Settings);
+const Admins = lazy(async () => (await adminPages()).Admins);
+const Account = lazy(async () => (await adminPages()).Account);
 
 export function App() {
   return (
@@ -71,7 +74,7 @@ function Frame() {
               <Route path={PAGES.apply} component={Apply} />
               <Route path={PAGES.forgot} component={Forgot} />
               <Route path={PAGES.reset} component={Reset} />
-              <Route path={PAGES.me} component={Me} />
+              <Route path={PAGES.me} component={Overview} />
               <Route path={PAGES.keys} component={Keys} />
               <Route path={PAGES.connect} component={Connect} />
               <Route path={PAGES.trail} component={Trail} />

@@ -1,6 +1,7 @@
 /** Where one can go from every page, by whose session it is. */
 
 import { PAGES } from "../shared/pages.ts";
+import { maySee } from "./roles.ts";
 import type { SessionState } from "./session.tsx";
 import { common } from "./texts/common.ts";
 
@@ -13,9 +14,12 @@ export interface NavigationLink {
 export function navigationFor(state: SessionState): readonly NavigationLink[] {
   if (state.kind === "loading" || state.kind === "failed") return [];
   if (state.kind === "none") return linksOf(["apply", "login"], common.nav.public);
-  return state.principal.user_type === "user"
-    ? linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user)
-    : linksOf(["dashboard", "applications", "users", "audit", "settings", "admins", "account"], common.nav.admin);
+  const { user_type: kind, role = "auditor" } = state.principal;
+  if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
+  const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
+    maySee(role, area),
+  );
+  return linksOf(["dashboard", ...areas, "account"], common.nav.admin);
 }
 
 /** Where somebody belongs who has just logged in. */

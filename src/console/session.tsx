@@ -47,7 +47,11 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     watchSession(end);
     refresh();
     const others = new BroadcastChannel("session");
-    others.onmessage = refresh;
+    // What the other tab stored may be seen here only after its message, so that says what happened.
+    others.onmessage = ({ data }: MessageEvent<News>) => {
+      if (data === "left") setState({ kind: "none", ended: false });
+      else askSession().then(setState, (failure: unknown) => setState({ kind: "failed", failure }));
+    };
     // A page that the back button brings out of the browser's memory may show what has since been left.
     const restored = (event: PageTransitionEvent) => {
       if (event.persisted) location.reload();
@@ -64,16 +68,19 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     enter: (principal) => {
       localStorage.setItem(MARK, "open");
       setState({ kind: "open", principal });
-      tellOthers();
+      tellOthers("entered");
     },
     leave: async () => {
+      const chosen = localStorage.getItem(CHOSEN_LOGIN);
       await api("POST /auth/logout").catch((error: unknown) => {
         // Without a session there is nothing to leave.
         if (!(error instanceof ApiFailure && error.status === 401)) throw error;
       });
       localStorage.removeItem(MARK);
+      // The answer had the browser forget all; this says nothing of what was done here.
+      if (chosen !== null) localStorage.setItem(CHOSEN_LOGIN, chosen);
       setState({ kind: "none", ended: false });
-      tellOthers();
+      tellOthers("left");
     },
     end,
     refresh,
@@ -84,8 +91,14 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
 /** Says that this browser logged in: without it no session is asked for, and the first page costs no refused request. No secret. */
 const MARK = "session";
 
+/** Which of the two logins was used last. */
+export const CHOSEN_LOGIN = "login";
+
 async function readSession(): Promise<SessionState> {
-  if (localStorage.getItem(MARK) === null) return { kind: "none", ended: false };
+  return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();
+}
+
+async function askSession(): Promise<SessionState> {
   try {
     return { kind: "open", principal: await api("GET /auth/me") };
   } catch (error) {
@@ -95,8 +108,11 @@ async function readSession(): Promise<SessionState> {
   }
 }
 
-function tellOthers(): void {
+/** What one tab tells the others. */
+type News = "entered" | "left";
+
+function tellOthers(news: News): void {
   const channel = new BroadcastChannel("session");
-  channel.postMessage("changed");
+  channel.postMessage(news);
   channel.close();
 }

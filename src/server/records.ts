@@ -1,5 +1,6 @@
 /** Stored rows as the records that the API and the command line show. */
 
+import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { Principal } from "../domain/auth/sessions.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
@@ -156,6 +157,20 @@ export function statsRecord(stats: Stats) {
     expired: stats.expired,
     expiring_soon: stats.expiringSoon.map((user) => userRecord(user, stats.at)),
     pending_approvals: stats.pendingApprovals,
+  };
+}
+
+/** What is left to do on the host. */
+export function problemRecord({ closing, username }: OwedClosing) {
+  return {
+    id: closing.id,
+    user_id: closing.userId,
+    username,
+    kind: closing.kind,
+    since: formatTimestamp(closing.begunAt),
+    attempts: closing.attempts,
+    next_attempt_at: formatTimestamp(closing.dueAt),
+    problem: closing.problem,
   };
 }
 

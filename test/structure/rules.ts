@@ -121,7 +121,6 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@tanstack/preact-query": ["console"],
   "@noble/hashes": ["console"],
   "d3-scale": ["console"],
-  "d3-shape": ["console"],
   bun: ["build"],
 };
 

@@ -2,7 +2,8 @@
 
 /** The texts in the reader's language, where there are any, else in English. */
 export function inLanguage<T>(texts: { readonly en: T } & Readonly<Record<string, T>>): T {
-  const wanted = navigator.languages.map((language) => language.split("-")[0] ?? "");
+  // Outside a browser nobody says.
+  const wanted = (navigator.languages ?? []).map((language) => language.split("-")[0] ?? "");
   const language = wanted.find((name) => name in texts) ?? "en";
   return texts[language] ?? texts.en;
 }

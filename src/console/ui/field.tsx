@@ -26,8 +26,10 @@ type InputProps = FieldProps &
 /** One line of text. */
 export function Input({ label, hint, error, value, onValue, ...rest }: InputProps) {
   const { id, describedBy, control } = useField<HTMLInputElement>(hint, error);
+  // Of a search nobody thinks that it has to be filled in.
+  const required = rest.required === true || rest.type === "search";
   return (
-    <Labelled {...{ id, label, hint, error, required: rest.required === true }}>
+    <Labelled {...{ id, label, hint, error, required }}>
       <input
         spellcheck={false}
         {...rest}
@@ -95,12 +97,15 @@ export function Select({ label, hint, error, value, onValue, options, name }: Se
   );
 }
 
-/** The ids that tie a field together. When an error appears, the field gets the focus. */
+/** The ids that tie a field together. When an error appears, the field gets the focus, unless one before it has one too. */
 function useField<E extends HTMLElement>(hint: ComponentChildren, error: string | undefined) {
   const id = useId();
   const control = useRef<E>(null);
   useEffect(() => {
-    if (error !== undefined) control.current?.focus();
+    const element = control.current;
+    if (error === undefined || element === null) return;
+    const first = element.closest("form")?.querySelector("[aria-invalid]") ?? element;
+    if (first === element) element.focus();
   }, [error]);
   const parts = [hint === undefined ? [] : [`${id}-hint`], error === undefined ? [] : [`${id}-error`]].flat();
   return { id, control, describedBy: parts.length === 0 ? undefined : parts.join(" ") };

@@ -24,7 +24,7 @@ export function Notice({ kind, title, children }: NoticeProps) {
 
 /** What a failure says to a person: our own words where there are any, else the service's. */
 export function sentenceOf(failure: unknown): string {
-  if (!(failure instanceof ApiFailure)) return common.reasons.internal ?? common.failure.title;
+  if (!(failure instanceof ApiFailure)) return common.failure.unknown;
   const own = common.reasons[failure.reason];
   const wait = failure.retryAfter === undefined ? "" : ` ${common.failure.wait(failure.retryAfter)}`;
   return own === undefined ? `${failure.message.replace(/\.?$/, ".")}` : `${own}${wait}`;

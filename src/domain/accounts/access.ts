@@ -38,7 +38,7 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
 
 /** Throws `internal` with the first thing that is left to do, if there is one. */
 export function requireClosed({ owed: [sentence] }: HostClosing): void {
-  if (sentence !== undefined) throw new UamError("internal", sentence);
+  if (sentence !== undefined) throw new UamError("internal", sentence, { reason: "access.owed" });
 }
 
 /** How a closing ended. */

@@ -3,10 +3,11 @@
  * exists, nothing opens what it is about; see `accountAt`.
  */
 
-import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, lte, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
-import { type ClosingRow, closings, type UserRow } from "../../store/schema.ts";
+import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed, narrowingOwed } from "../mail/host-messages.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
@@ -105,6 +106,35 @@ export async function closingsOf(db: Database | Transaction, userId: number): Pr
 /** Everything that is being taken away from any user, oldest first. */
 export async function listClosings(db: Database | Transaction): Promise<readonly Closing[]> {
   return await db.select().from(closings).orderBy(asc(closings.id));
+}
+
+/** What is being taken away, and from whom; `username` is "" for a user who is deleted. */
+export interface OwedClosing {
+  readonly closing: Closing;
+  readonly username: string;
+}
+
+/** One page of everything that is being taken away, oldest first. */
+export async function pageClosings({ db }: Pick<Context, "db">, page: Page): Promise<Paged<OwedClosing>> {
+  // One snapshot, so that `total` and `items` agree.
+  return await db.transaction(
+    async (tx) => {
+      const [row] = await tx.select({ total: count() }).from(closings);
+      const total = row?.total ?? 0;
+      const offset = offsetOf(page);
+      // A page far beyond the end has an offset that no database takes.
+      if (offset >= total) return { total, items: [] };
+      const rows = await tx
+        .select({ closing: closings, username: users.username })
+        .from(closings)
+        .leftJoin(users, eq(users.id, closings.userId))
+        .orderBy(asc(closings.id))
+        .limit(page.pageSize)
+        .offset(offset);
+      return { total, items: rows.map(({ closing, username }) => ({ closing, username: username ?? "" })) };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
 }
 
 /** What is due for another attempt. */

@@ -9,24 +9,24 @@ import { type Font, parse } from "opentype.js";
 import charToPath from "svg-captcha/lib/ch-to-path.js";
 import { createGate } from "../../shared/bounded.ts";
 
-/** Characters that can be told apart when bent, cut and struck through; few vowels, so that they seldom make words. */
-export const CAPTCHA_ALPHABET = "ACEHKMPU37";
+/** Letters of this font that can be told apart when turned, bent and struck through, as seen in pictures; no digits, so that nothing is taken for one. */
+export const CAPTCHA_ALPHABET = "ACEHLMPUWX";
 export const CAPTCHA_LENGTH = 5;
 /** Pixels. */
-export const CAPTCHA_WIDTH = 400;
-export const CAPTCHA_HEIGHT = 130;
+export const CAPTCHA_WIDTH = 480;
+export const CAPTCHA_HEIGHT = 150;
 
 export interface CaptchaImage {
   /** `CAPTCHA_LENGTH` characters of `CAPTCHA_ALPHABET`, each chosen by the system's secure random source. */
   readonly answer: string;
-  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 12 kB. */
+  /** `CAPTCHA_WIDTH` by `CAPTCHA_HEIGHT`, about 13 kB. */
   readonly png: Uint8Array;
 }
 
 type Point = readonly [x: number, y: number];
 type Bend = (point: Point) => Point;
 
-const MARGIN = 14;
+const MARGIN = 20;
 const gate = createGate({ concurrency: 1, maxQueue: 200, retryAfter: 2 });
 let font: Promise<Font> | undefined;
 
@@ -45,27 +45,36 @@ export function drawCaptcha(): Promise<CaptchaImage> {
   });
 }
 
-/** Two colours, exchanged inside two bands: no threshold leaves all letters dark on light, which is what OCR needs. */
+/**
+ * Dark letters on a light card, so that the picture reads the same on a light and on a dark page. In two bands the colours are
+ * exchanged: no threshold leaves all letters dark on light, which is what OCR needs. Their edges run between letters, not through them.
+ */
 function drawing(answer: string, font: Font): string {
   const hue = randomInt(360);
-  const dark = `hsl(${hue},${randomInt(40, 70)}%,${randomInt(24, 34)}%)`;
-  const light = `hsl(${hue + randomInt(150, 210)},60%,${randomInt(84, 92)}%)`;
+  const dark = `hsl(${hue},${randomInt(45, 75)}%,${randomInt(18, 26)}%)`;
+  const light = `hsl(${hue + randomInt(150, 210)},55%,${randomInt(90, 95)}%)`;
   const bend = randomBend();
-  const text = textPath(answer, font, bend);
+  const { path, gaps } = text(answer, font, bend);
   const lines = `${strike()}${strike()}`;
   const layer = (ink: string, paper: string): string =>
     `<rect width="100%" height="100%" fill="${paper}"/>` +
-    `<path d="${text}" fill="${ink}" stroke="${ink}" stroke-width="3.6"/>` +
-    `<path d="${lines}" fill="none" stroke="${ink}" stroke-width="1.8"/>`;
+    `<path d="${path}" fill="${ink}" stroke="${ink}" stroke-width="5"/>` +
+    `<path d="${lines}" fill="none" stroke="${ink}" stroke-width="2" stroke-opacity="0.6"/>`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CAPTCHA_WIDTH}" height="${CAPTCHA_HEIGHT}">` +
-    `<clipPath id="bands"><path d="${band(0, bend)}${band(1, bend)}"/></clipPath>` +
+    `<clipPath id="bands"><path d="${bands(gaps, bend)}"/></clipPath>` +
     `${layer(dark, light)}<g clip-path="url(#bands)">${layer(light, dark)}</g></svg>`
   );
 }
 
+interface Text {
+  readonly path: string;
+  /** Where the gaps before, between and after the letters are, before bending; one more than there are letters. */
+  readonly gaps: readonly number[];
+}
+
 /** The letters side by side, each turned, sheared and shifted, then all bent together. */
-function textPath(answer: string, font: Font, bend: Bend): string {
+function text(answer: string, font: Font, bend: Bend): Text {
   const glyphs = [...answer].map((character) => {
     const path = turned(letterBody(glyph(character, font)));
     const across = pointsOf(path).map(([x]) => x);
@@ -74,20 +83,20 @@ function textPath(answer: string, font: Font, bend: Bend): string {
   });
   const free = CAPTCHA_WIDTH - 2 * MARGIN - glyphs.reduce((sum, { width }) => sum + width, 0);
   const gap = free / glyphs.length;
-  let edge = MARGIN + gap / 2;
-  return glyphs
-    .map(({ path, left, width }) => {
-      const dx = edge - left + between(-4, 4);
-      const dy = CAPTCHA_HEIGHT / 2 + between(-9, 9);
-      edge += width + gap;
-      return mapPath(path, ([x, y]) => bend([x + dx, y + dy]));
-    })
-    .join("");
+  const gaps = [MARGIN];
+  const paths = glyphs.map(({ path, left, width }) => {
+    const edge = gaps.at(-1) ?? MARGIN;
+    gaps.push(edge + width + gap);
+    const dx = edge + gap / 2 - left;
+    const dy = CAPTCHA_HEIGHT / 2 + between(-14, 14);
+    return mapPath(path, ([x, y]) => bend([x + dx, y + dy]));
+  });
+  return { path: paths.join(""), gaps };
 }
 
 function glyph(character: string, font: Font): string {
   const { ascender, descender } = font;
-  return charToPath(character, { font, fontSize: between(112, 126), ascender, descender, x: 0, y: 0 });
+  return charToPath(character, { font, fontSize: between(130, 142), ascender, descender, x: 0, y: 0 });
 }
 
 /** The font draws outlined letters with a shadow: the largest hole is the letter, the smaller islands are its counters. */
@@ -113,23 +122,32 @@ function signedArea(path: string): number {
 function turned(path: string): string {
   const angle = between(-0.28, 0.28);
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  const shear = between(-0.2, 0.2);
+  const shear = between(-0.15, 0.15);
   return mapPath(path, ([x, y]) => [(x + shear * y) * cos - y * sin, (x + shear * y) * sin + y * cos]);
 }
 
-/** A bent band across the picture from top to bottom, somewhere in the left or right half. */
-function band(half: 0 | 1, bend: Bend): string {
-  const height = CAPTCHA_HEIGHT;
-  const top = (CAPTCHA_WIDTH / 2) * (half + between(0.1, 0.5));
-  const bottom = top + between(-40, 40);
-  const width = between(44, 70);
-  const bulge = between(-25, 25);
-  return mapPath(
-    `M${top} -20C${top + bulge} ${height / 3} ${bottom - bulge} ${(2 * height) / 3} ${bottom} ${height + 20}` +
-      `L${bottom + width} ${height + 20}C${bottom + width + bulge} ${(2 * height) / 3} ` +
-      `${top + width - bulge} ${height / 3} ${top + width} -20Z`,
-    bend,
-  );
+/** Bent bands from top to bottom behind two letters that are not neighbours. */
+function bands(gaps: readonly number[], bend: Bend): string {
+  const last = gaps.length - 2;
+  const first = randomInt(last - 1);
+  const second = randomInt(first + 2, last + 1);
+  return [first, second].map((letter) => band(gaps[letter] ?? 0, gaps[letter + 1] ?? 0, bend)).join("");
+}
+
+function band(left: number, right: number, bend: Bend): string {
+  const edge = (at: number): readonly string[] => {
+    const tilt = between(-12, 12);
+    const bulge = between(-8, 8);
+    return [
+      `${at + tilt} -20`,
+      `${at + bulge} ${CAPTCHA_HEIGHT / 3}`,
+      `${at - bulge} ${(2 * CAPTCHA_HEIGHT) / 3}`,
+      `${at - tilt} ${CAPTCHA_HEIGHT + 20}`,
+    ];
+  };
+  const [a, b, c, d] = edge(left);
+  const [e, f, g, h] = edge(right);
+  return mapPath(`M${a}C${b} ${c} ${d}L${h}C${g} ${f} ${e}Z`, bend);
 }
 
 /** A thin curve across the whole width. */
@@ -139,12 +157,12 @@ function strike(): string {
 }
 
 function level(): number {
-  return between(12, CAPTCHA_HEIGHT - 12);
+  return between(18, CAPTCHA_HEIGHT - 18);
 }
 
 function randomBend(): Bend {
-  const across = wave(between(2, 4), between(30, 50));
-  const down = wave(between(2, 5), between(60, 110));
+  const across = wave(between(2, 4), between(45, 75));
+  const down = wave(between(3, 7), between(90, 165));
   return ([x, y]) => [x + across(y), y + down(x)];
 }
 

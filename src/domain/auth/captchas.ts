@@ -28,8 +28,9 @@ export interface ProofOfWork {
 }
 
 /**
- * On average half as many hashes: a browser makes about a million a second, on a phone a quarter of that. To a program it is next
- * to nothing, as reading the picture is: what holds an attacker up are the limits.
+ * On average half as many hashes. @noble/hashes makes 0.6 million a second in V8 and 0.9 million in JavaScriptCore on a server's core: 0.3 to
+ * 0.9 s there, and a few seconds on a slow phone. To a program it is next to nothing, as reading the picture is: what holds an
+ * attacker up are the limits.
  */
 export const PROOF_MAXIMUM = 500_000;
 

@@ -4,12 +4,12 @@ import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { type Bounds, createGate } from "../../shared/bounded.ts";
 import { UamError } from "../../shared/errors.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../shared/password-length.ts";
 import { lengthOf } from "../../shared/text.ts";
 import type { Hasher } from "../operation/context.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
-export const PASSWORD_MIN = 15;
-export const PASSWORD_MAX = 256;
+export { PASSWORD_MAX, PASSWORD_MIN };
 
 /** 32 characters, five bits each, none easily taken for another. */
 const READABLE = "abcdefghjkmnpqrstuvwxyz023456789";

@@ -2,8 +2,10 @@
 
 import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
+import { isEmail } from "../../shared/person.ts";
 import { requireText } from "../../shared/text.ts";
 
+export { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/person.ts";
 export { parseText } from "../../shared/text.ts";
 
 /** Longest name that anybody may type in order to log in; no name that exists is longer. */
@@ -39,15 +41,6 @@ export function parseTypedAdminName(typed: string): string {
   return requireText("username", typed, MAX_TYPED_NAME);
 }
 
-const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-const DOMAIN = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
-
-/** True for one address, `local@domain` of RFC 5321 without quoting or literals, at most 254 characters. */
-export function isEmail(text: string): boolean {
-  const at = text.lastIndexOf("@");
-  return at > 0 && at <= 64 && text.length <= 254 && LOCAL.test(text.slice(0, at)) && DOMAIN.test(text.slice(at + 1));
-}
-
 /** Returns the trimmed text if it is one e-mail address, else throws `invalid`. */
 export function parseEmail(typed: string): string {
   const text = typed.trim();
@@ -56,6 +49,3 @@ export function parseEmail(typed: string): string {
   }
   return text;
 }
-
-export const MAX_SUPERVISOR = 128;
-export const MAX_PURPOSE = 1000;

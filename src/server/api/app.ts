@@ -18,6 +18,7 @@ import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
+import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
 import { infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
@@ -142,6 +143,7 @@ function buildRoutes(web: Web): Router {
       .use(auditRoutes(web))
       .use(settingRoutes(web))
       .use(statsRoutes(web))
+      .use(problemRoutes(web))
       .use(adminRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),

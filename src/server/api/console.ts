@@ -12,7 +12,7 @@ export function consoleRoutes(web: Web) {
     "/config",
     async () => {
       const { version, captcha, contact = "", setupCommand: command } = web.options;
-      probe.hasAdmins ??= createAdminProbe(web.services.autocommit);
+      probe.hasAdmins ??= createAdminProbe(web.services);
       const setup = command === undefined || (await probe.hasAdmins()) ? null : { command };
       return { data: { version, captcha, contact, setup } };
     },

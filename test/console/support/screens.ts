@@ -42,5 +42,5 @@ export const SCREENS: readonly Screen[] = [
   screen("audit", "admin"),
   screen("settings", "admin"),
   screen("admins", "admin"),
-  screen("account", "admin"),
+  screen("account", "admin", { isFed: false }),
 ];

@@ -154,7 +154,7 @@ describe("limits on anonymous routes", () => {
     [10, "POST", "/approvals", (n) => ({ username: `nobody-${n}`, email: "a@example.org" })],
   ];
 
-  test.each(["on", "off"])("hold with UAM_CAPTCHA=%s", async (captcha) => {
+  test.each(["on", "proof", "off"])("hold with UAM_CAPTCHA=%s", async (captcha) => {
     const limited = await createTestApp({ UAM_CAPTCHA: captcha, UAM_RATE_LIMIT: "on" });
     for (const [most, method, path, body] of ROUTES) {
       const statuses: number[] = [];

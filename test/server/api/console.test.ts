@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createConsole, PAGE_POLICY } from "../../../src/server/console/console.ts";
+import { SECOND } from "../../../src/shared/clock.ts";
 import { PAGES } from "../../../src/shared/pages.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
@@ -88,7 +89,7 @@ describe("GET /console/config", () => {
       setup: { command: COMMAND },
     });
     await empty.admin();
-    await Bun.sleep(1100);
+    empty.clock.advance(SECOND);
     expect((await empty.anonymous().call("GET", "/console/config")).body.data.setup).toBeNull();
     await empty.close();
   });

@@ -65,6 +65,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PUT /settings": OWNERS,
   "DELETE /settings/:key": OWNERS,
   "GET /admin/stats": reading(REVIEWERS),
+  "GET /admin/problems": ADMINS,
   "GET /admin/stats/series": reading(REVIEWERS),
   "GET /admins": reading(OWNERS),
   "POST /admins": OWNERS,

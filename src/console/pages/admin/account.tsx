@@ -1,6 +1,45 @@
-/** STUB */
+/** One's own login as an administrator: who one is, and the password. */
 
+import { PAGES } from "../../../shared/pages.ts";
+import { mayChange } from "../../roles.ts";
+import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { accountTexts as texts } from "../../texts/admin-account.ts";
+import { adminsTexts } from "../../texts/admin-admins.ts";
+import { roleTexts } from "../../texts/admin-roles.ts";
+import { Page, Section } from "../../ui/page.tsx";
+import { ChangePassword } from "./account/change-password.tsx";
+import { useRole } from "./for-role.tsx";
 
-export const Account = signedIn("admin", () => <Page title="Account">…</Page>);
+export const Account = signedIn("admin", () => {
+  const { state } = useSession();
+  const role = useRole();
+  if (state.kind !== "open") return null;
+  const { username, email } = state.principal;
+  return (
+    <Page title={texts.title}>
+      <div class="columns">
+        <Section title={texts.who}>
+          <dl class="facts">
+            <dt>{texts.name}</dt>
+            <dd>
+              <strong>{username}</strong>
+            </dd>
+            <dt>{texts.email}</dt>
+            <dd>
+              <bdi class="typed">{email}</bdi>
+            </dd>
+            <dt>{texts.role}</dt>
+            <dd>
+              {roleTexts.names[role]} <p class="hint">{adminsTexts.explained[role]}</p>
+            </dd>
+          </dl>
+          <p class="hint">
+            {mayChange(role, "admins") ? <a href={PAGES.admins}>{texts.changeOwn}</a> : texts.changeRole}
+          </p>
+        </Section>
+        <ChangePassword username={username} />
+      </div>
+    </Page>
+  );
+});

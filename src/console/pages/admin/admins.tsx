@@ -1,6 +1,161 @@
-/** STUB */
+/** Administrators: who there is, and for owners: invite, change, remove. */
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/pages.ts";
+import { ADMIN_ROLES } from "../../../shared/statuses.ts";
+import { searchOf } from "../../api.ts";
+import { mayChange } from "../../roles.ts";
+import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { adminsTexts as texts } from "../../texts/admin-admins.ts";
+import { roleTexts } from "../../texts/admin-roles.ts";
+import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
+import { InviteAdmin } from "./admins/invite-admin.tsx";
+import { RemoveAdmin } from "./admins/remove-admin.tsx";
+import { pageOf } from "./audit/filter.ts";
+import { Done } from "./done.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 
-export const Admins = signedIn("admin", () => <Page title="Admins">…</Page>);
+const PAGE_SIZE = 50;
+
+type Open = { readonly what: "invite" } | { readonly what: "change" | "remove"; readonly admin: Admin };
+
+export const Admins = signedIn(
+  "admin",
+  forRole("admins", () => {
+    const isOwner = mayChange(useRole(), "admins");
+    const [open, setOpen] = useState<Open>();
+    const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+    const close = () => setOpen(undefined);
+    const start = (next: Open) => {
+      setDone(undefined);
+      setOpen(next);
+    };
+    const dialog = { onClose: close, onDone: (sentence: string) => setDone({ content: <p>{sentence}</p> }) };
+    return (
+      <Page
+        title={texts.title}
+        actions={
+          isOwner ? (
+            <Button kind="primary" onClick={() => start({ what: "invite" })}>
+              {texts.invite.open}
+            </Button>
+          ) : undefined
+        }
+      >
+        <p class="lead">{texts.lead}</p>
+        <ReadOnly area="admins" />
+        <Done what={done} />
+        <AdminList onOpen={isOwner ? start : undefined} />
+        <Section title={texts.rolesTitle}>
+          <dl class="facts">
+            {ADMIN_ROLES.map((name) => (
+              <RoleRow key={name} name={roleTexts.names[name]} text={texts.explained[name]} />
+            ))}
+          </dl>
+          <p>{texts.shell}</p>
+          <Copyable text="uam admin add NAME --email ADDRESS --role owner" label={texts.shellLabel} />
+        </Section>
+        {open?.what === "invite" ? <InviteAdmin {...dialog} /> : null}
+        {open?.what === "change" ? <ChangeAdmin {...dialog} admin={open.admin} /> : null}
+        {open?.what === "remove" ? <RemoveAdmin {...dialog} admin={open.admin} /> : null}
+      </Page>
+    );
+  }),
+);
+
+function RoleRow({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{text}</dd>
+    </>
+  );
+}
+
+/** The list; with `onOpen`, what can be done with each. */
+function AdminList({ onOpen }: { readonly onOpen: ((open: Open) => void) | undefined }) {
+  const { query } = useLocation();
+  const page = pageOf(query);
+  const { state } = useSession();
+  const own = state.kind === "open" ? state.principal.id : 0;
+  const answer = useApi("GET /admins", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
+  const columns = columnsFor(own, onOpen);
+  return (
+    <Loaded query={answer}>
+      {({ total, items }) => (
+        <>
+          {items.length === 0 ? (
+            <p class="empty">{texts.empty}</p>
+          ) : (
+            <div class="table">
+              <Table caption={texts.caption} columns={columns} items={items} />
+            </div>
+          )}
+          {total > PAGE_SIZE ? (
+            <Pager
+              page={page}
+              pageSize={PAGE_SIZE}
+              total={total}
+              href={(to) => `${PAGES.admins}${searchOf({ page: to === 1 ? undefined : to })}`}
+            />
+          ) : null}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): readonly Column<Admin>[] {
+  const { columns } = texts;
+  const shown: readonly Column<Admin>[] = [
+    {
+      name: columns.name,
+      isHeader: true,
+      cell: ({ id, username }) => (
+        <span>
+          {username} {id === own ? <span class="status">{texts.you}</span> : null}
+        </span>
+      ),
+    },
+    { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
+    {
+      name: columns.status,
+      cell: ({ status }) => (
+        <span>
+          <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>{" "}
+          {status === "invited" ? <span class="hint">{texts.invitedHint}</span> : null}
+        </span>
+      ),
+    },
+    { name: columns.email, cell: ({ email }) => <bdi class="typed">{email}</bdi> },
+    {
+      name: columns.login,
+      cell: ({ last_login_at: at }) => (at === null ? texts.never : <Time at={at} />),
+    },
+  ];
+  if (onOpen === undefined) return shown;
+  const act = (admin: Admin) => (
+    <span class="actions">
+      <Button aria-label={texts.change.openOf(admin.username)} onClick={() => onOpen({ what: "change", admin })}>
+        {texts.change.open}
+      </Button>
+      <Button
+        kind="danger"
+        aria-label={texts.remove.openOf(admin.username)}
+        onClick={() => onOpen({ what: "remove", admin })}
+      >
+        {texts.remove.open}
+      </Button>
+    </span>
+  );
+  return [...shown, { name: columns.act, cell: act }];
+}

@@ -1,6 +1,97 @@
-/** STUB */
+/** The audit log: what was recorded, by filters that are in the address; the log as a file; and how it is verified. */
 
+import { useEffect, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { Ask } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { auditTexts as texts } from "../../texts/admin-audit.ts";
+import { announce } from "../../ui/announce.tsx";
+import { Copyable } from "../../ui/copy.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { Pager } from "../../ui/table.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { Export } from "./audit/export.tsx";
+import { type AuditFilter, auditHref, filterOf, pageOf } from "./audit/filter.ts";
+import { FilterForm } from "./audit/filter-form.tsx";
+import { Records } from "./audit/records.tsx";
+import { forRole } from "./for-role.tsx";
 
-export const Audit = signedIn("admin", () => <Page title="Audit">…</Page>);
+const PAGE_SIZE = 25;
+
+export const Audit = signedIn(
+  "admin",
+  forRole("audit", () => {
+    const { query } = useLocation();
+    const filter = filterOf(query);
+    return (
+      <Page title={texts.title}>
+        <p class="lead">{texts.lead}</p>
+        <FilterForm key={auditHref(filter)} filter={filter} />
+        <Results filter={filter} page={pageOf(query)} />
+        <Export since={filter.since} until={filter.until} />
+        <Verification />
+      </Page>
+    );
+  }),
+);
+
+function Results({ filter, page }: { readonly filter: AuditFilter; readonly page: number }) {
+  // What the address says is checked by the service.
+  const asked = { ...filter, page: String(page), page_size: String(PAGE_SIZE) } as Ask<"GET /audit">["query"] & object;
+  const answer = useApi("GET /audit", { query: asked });
+  const heading = useRef<HTMLHeadingElement>(null);
+  const address = auditHref(filter, page);
+  const shown = useRef(address);
+  useEffect(() => {
+    // Another part of the list begins at its top, for the eye and for the keyboard.
+    if (shown.current !== address) heading.current?.focus();
+    shown.current = address;
+  }, [address]);
+  const { data, isPlaceholderData } = answer;
+  const said = useRef(address);
+  useEffect(() => {
+    if (data === undefined || isPlaceholderData || said.current === address) return;
+    said.current = address;
+    announce(texts.found(data.total));
+  }, [data, isPlaceholderData, address]);
+  return (
+    <section class="results">
+      <h2 ref={heading} tabIndex={-1}>
+        {data === undefined ? texts.caption : texts.found(data.total)}
+      </h2>
+      <Loaded query={answer}>
+        {({ total, items }) =>
+          items.length === 0 ? (
+            <Empty isPast={total > 0} filter={filter} />
+          ) : (
+            <>
+              <Records items={items} />
+              <Pager page={page} pageSize={PAGE_SIZE} total={total} href={(to) => auditHref(filter, to)} />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function Empty({ isPast, filter }: { readonly isPast: boolean; readonly filter: AuditFilter }) {
+  return (
+    <div class="empty card">
+      <p>{isPast ? texts.emptyPage : texts.empty}</p>
+      {isPast ? <a href={auditHref(filter)}>{texts.first}</a> : <a href={auditHref({})}>{texts.filter.clear}</a>}
+    </div>
+  );
+}
+
+function Verification() {
+  const { verify } = texts;
+  return (
+    <Section title={verify.title}>
+      <p>{verify.text}</p>
+      <Copyable text="uam audit verify" label={verify.label} />
+      <p>{verify.head}</p>
+      <Copyable text="uam audit verify --head NUMBER:SEAL" label={verify.headLabel} />
+    </Section>
+  );
+}

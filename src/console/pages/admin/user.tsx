@@ -1,6 +1,113 @@
-/** STUB */
+/** One user: what holds, what ends when, and everything that can be done about it. */
 
-import { signedIn } from "../../signed-in.tsx";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import { ApiFailure } from "../../api.ts";
+import { mayChange, maySee } from "../../roles.ts";
+import { forgetAnswers, signedIn } from "../../signed-in.tsx";
+import { userTexts } from "../../texts/admin-user.ts";
+import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { Done } from "./done.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
+import { DeleteDialog } from "./user/delete.tsx";
+import { EditDialog } from "./user/edit.tsx";
+import { Facts } from "./user/facts.tsx";
+import { Keys } from "./user/keys.tsx";
+import type { UserRecord } from "./user/record.ts";
+import { Sessions } from "./user/sessions.tsx";
+import { Trail } from "./user/trail.tsx";
 
-export const User = signedIn("admin", () => <Page title="User">…</Page>);
+export const User = signedIn("admin", forRole("users", UserPage));
+
+/** Each user has a page of their own: nothing of the one before stays. */
+function UserPage() {
+  const id = Number(useRoute().params.id ?? 0);
+  return <One key={id} id={id} />;
+}
+
+function One({ id }: { readonly id: number }) {
+  const user = useApi("GET /users/:id", { params: { id } });
+  const isGone = user.error instanceof ApiFailure && user.error.status === 404;
+  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const role = useRole();
+  /** Shows what was done, and everything anew: any of it may have changed. */
+  function tell(sentence: string) {
+    setDone({ content: <p>{sentence}</p> });
+    void forgetAnswers();
+  }
+  const name = user.data?.username;
+  const title = isGone ? userTexts.gone.title(id, name) : (name ?? userTexts.title);
+  return (
+    <Page title={title}>
+      <ReadOnly area="users" />
+      <Done what={done} />
+      {isGone ? (
+        <p>
+          {name !== undefined
+            ? userTexts.gone.deleted
+            : maySee(role, "audit")
+              ? userTexts.gone.textWithTrail
+              : userTexts.gone.text}
+        </p>
+      ) : (
+        <Loaded query={user}>
+          {(data) => (
+            <div class="stack">
+              <Overview user={data} onDone={tell} />
+              <Keys user={data} onDone={tell} />
+              <Sessions user={data} onDone={tell} />
+            </div>
+          )}
+        </Loaded>
+      )}
+      {maySee(role, "audit") ? <Trail id={id} /> : null}
+    </Page>
+  );
+}
+
+interface OverviewProps {
+  readonly user: UserRecord;
+  readonly onDone: (sentence: string) => void;
+}
+
+function Overview({ user, onDone }: OverviewProps) {
+  const { actions } = userTexts;
+  const isAllowed = mayChange(useRole(), "users");
+  const [open, setOpen] = useState<ChangeKind | "edit" | "delete">();
+  const close = () => setOpen(undefined);
+  const finish = (sentence: string) => {
+    close();
+    onDone(sentence);
+  };
+  return (
+    <section class="card" aria-label={userTexts.facts.label}>
+      <Facts user={user} />
+      {isAllowed ? (
+        <div class="actions">
+          <Button kind="primary" onClick={() => setOpen("extend")}>
+            {actions.extend}
+          </Button>
+          <Button onClick={() => setOpen("edit")}>{actions.edit}</Button>
+          {user.status === "disabled" ? <Button onClick={() => setOpen("enable")}>{actions.enable}</Button> : null}
+          {user.status === "active" ? (
+            <Button kind="danger" onClick={() => setOpen("disable")}>
+              {actions.disable}
+            </Button>
+          ) : null}
+          <Button kind="danger" onClick={() => setOpen("delete")}>
+            {actions.remove}
+          </Button>
+        </div>
+      ) : null}
+      {open === "extend" || open === "enable" || open === "disable" ? (
+        <ChangeDialog user={user} kind={open} onClose={close} onDone={finish} />
+      ) : null}
+      {open === "edit" ? <EditDialog user={user} onClose={close} onDone={finish} /> : null}
+      {open === "delete" ? <DeleteDialog user={user} onClose={close} onDone={finish} /> : null}
+    </section>
+  );
+}

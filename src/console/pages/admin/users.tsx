@@ -1,6 +1,179 @@
-/** STUB */
+/** All external users: found, filtered, sorted, and many changed at once. */
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { PAGES, userPage } from "../../../shared/pages.ts";
+import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
+import { userListTexts } from "../../texts/admin-users.ts";
+import { common } from "../../texts/common.ts";
+import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { Done } from "./done.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import type { UserRecord } from "./user/record.ts";
+import type { BulkKind } from "./users/bulk.ts";
+import { BulkBar } from "./users/bulk-bar.tsx";
+import { BulkDialog } from "./users/bulk-dialog.tsx";
+import { CreateDialog } from "./users/create.tsx";
+import { Filters } from "./users/filters.tsx";
+import { addressOfUsers, askOf, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
 
-export const Users = signedIn("admin", () => <Page title="Users">…</Page>);
+const PAGE_SIZE = 25;
+
+export const Users = signedIn("admin", forRole("users", UsersPage));
+
+function UsersPage() {
+  const view = readUsersView(useLocation().query);
+  const isAllowed = mayChange(useRole(), "users");
+  const users = useApi("GET /users", { query: askOf(view, PAGE_SIZE) });
+  const [isCreating, setCreating] = useState(false);
+  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  return (
+    <Page
+      title={userListTexts.title}
+      actions={
+        isAllowed ? (
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            {userListTexts.create.open}
+          </Button>
+        ) : null
+      }
+    >
+      <ReadOnly area="users" />
+      <Done what={done} />
+      <Filters view={view} />
+      <Loaded query={users}>
+        {({ items, total }) => (
+          <List {...{ view, items, total, isAllowed }} onDone={(sentence) => setDone({ content: <p>{sentence}</p> })} />
+        )}
+      </Loaded>
+      {isCreating ? (
+        <CreateDialog
+          onClose={() => setCreating(false)}
+          onDone={(content) => {
+            setCreating(false);
+            setDone({ content });
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+interface ListProps {
+  readonly view: UsersView;
+  readonly items: readonly UserRecord[];
+  readonly total: number;
+  readonly isAllowed: boolean;
+  /** Is told what was done to several, as a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+function List({ view, items, total, isAllowed, onDone }: ListProps) {
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserRecord[] }>();
+  // What is out of sight is not chosen: nobody changes what they do not see.
+  const selected = items.filter(({ id }) => chosen.has(id));
+  const choose = (ids: readonly number[], isOn: boolean) => {
+    const shown = new Set(selected.map(({ id }) => id));
+    for (const id of ids) isOn ? shown.add(id) : shown.delete(id);
+    setChosen(shown);
+  };
+  return (
+    <div class="stack">
+      <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
+      {isAllowed && items.length > 0 ? (
+        <BulkBar
+          selected={selected.length}
+          shown={items.length}
+          onAll={(isOn) =>
+            choose(
+              items.map(({ id }) => id),
+              isOn,
+            )
+          }
+          onBulk={(kind) => setBulk({ kind, users: selected })}
+        />
+      ) : null}
+      {items.length === 0 ? (
+        total === 0 ? (
+          <Empty view={view} />
+        ) : null
+      ) : (
+        <div class="table">
+          <Table
+            caption={userListTexts.title}
+            columns={columnsOf(isAllowed ? { isChosen: (id) => chosen.has(id), choose } : undefined)}
+            items={items}
+          />
+        </div>
+      )}
+      <Pager {...{ page: view.page, pageSize: PAGE_SIZE, total }} href={(page) => addressOfUsers({ ...view, page })} />
+      {bulk === undefined ? null : (
+        <BulkDialog
+          {...bulk}
+          onClose={(sentence) => {
+            setBulk(undefined);
+            if (sentence === undefined) return;
+            setChosen(new Set());
+            onDone(sentence);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface Choice {
+  readonly isChosen: (id: number) => boolean;
+  readonly choose: (ids: readonly number[], isOn: boolean) => void;
+}
+
+function columnsOf(choice: Choice | undefined): readonly Column<UserRecord>[] {
+  const { columns } = userListTexts;
+  const boxes: Column<UserRecord> = {
+    name: columns.select,
+    cell: ({ id, username }) => (
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={choice?.isChosen(id)}
+          aria-label={columns.selectOne(username)}
+          onInput={(event) => choice?.choose([id], event.currentTarget.checked)}
+        />
+      </label>
+    ),
+  };
+  return [
+    ...(choice === undefined ? [] : [boxes]),
+    { name: columns.user, isHeader: true, cell: ({ id, username }) => <a href={userPage(id)}>{username}</a> },
+    { name: columns.email, cell: ({ email }) => <bdi>{email}</bdi> },
+    {
+      name: columns.supervisor,
+      cell: ({ supervisor }) => (supervisor === "" ? common.dash : <Typed text={supervisor} />),
+    },
+    { name: columns.status, cell: ({ status }) => <Status value={status} /> },
+    { name: columns.ends, cell: ({ expire_at }) => <Time at={expire_at} both /> },
+  ];
+}
+
+function Empty({ view }: { readonly view: UsersView }) {
+  const { empty } = userListTexts;
+  return (
+    <div class="card empty">
+      <p>{isEverybody(view) ? empty.nobody : empty.filtered}</p>
+      {isEverybody(view) ? (
+        <a href={PAGES.applications}>{empty.applications}</a>
+      ) : (
+        <a href={PAGES.users}>{empty.everybody}</a>
+      )}
+    </div>
+  );
+}

@@ -1,7 +1,137 @@
-/** STUB */
+/** Applying for access: checked here by the service's own rules, decided by an administrator. */
 
+import { useState } from "preact/hooks";
+import { PAGES } from "../../../shared/pages.ts";
+import { ApiFailure, api } from "../../api.ts";
+import { publicTexts } from "../../texts/public.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Area, Input } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
+import { type Faults, faultsOf, leftOf, refusedField, sentOf, type Typed } from "./application.ts";
+import { Outcome } from "./outcome.tsx";
+import { Refusal, reasonOf } from "./refusal.tsx";
+
+const EMPTY: Typed = { username: "", email: "", supervisor: "", purpose: "" };
 
 export function Apply() {
-  return <Page title="Apply">…</Page>;
+  const [sent, setSent] = useState<Typed>();
+  const { apply } = publicTexts;
+  return (
+    <Page title={apply.title}>
+      {sent === undefined ? (
+        <>
+          <p class="lead">{apply.lead}</p>
+          <ApplicationForm onSent={setSent} />
+        </>
+      ) : (
+        <Outcome>
+          <Sent email={sent.email} />
+        </Outcome>
+      )}
+    </Page>
+  );
+}
+
+function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => void }) {
+  const [typed, setTyped] = useState(EMPTY);
+  const [faults, setFaults] = useState<Faults>({});
+  const { apply } = publicTexts;
+  const sending = useAction(async () => {
+    const found = faultsOf(typed);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return;
+    const application = sentOf(typed);
+    try {
+      await api("POST /approvals", { body: application });
+    } catch (error) {
+      const refused = error instanceof ApiFailure && error.status === 400 ? refusedField(error.message) : undefined;
+      if (refused === undefined) throw error;
+      setFaults(refused);
+      return;
+    }
+    onSent(application);
+  });
+  /** What a field needs; its fault goes once it is mended, and comes only when the form is sent. */
+  const field = (name: keyof Typed) => ({
+    name,
+    value: typed[name],
+    error: faults[name],
+    onValue: (value: string) => {
+      const changed = { ...typed, [name]: value };
+      setTyped(changed);
+      if (faults[name] !== undefined && faultsOf(changed)[name] === undefined) {
+        setFaults({ ...faults, [name]: undefined });
+      }
+    },
+  });
+  const left = leftOf(typed.purpose);
+  return (
+    <form
+      class="form card"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void sending.run();
+      }}
+    >
+      <Input
+        {...field("username")}
+        label={apply.name}
+        hint={apply.nameHint}
+        autocomplete="username"
+        autocapitalize="none"
+        required
+      />
+      <Input
+        {...field("email")}
+        label={apply.email}
+        hint={apply.emailHint}
+        type="email"
+        autocomplete="email"
+        autocapitalize="none"
+        required
+      />
+      <Input {...field("supervisor")} label={apply.supervisor} hint={apply.supervisorHint} autocomplete="off" />
+      <Area
+        {...field("purpose")}
+        label={apply.purpose}
+        hint={`${apply.purposeHint} ${left < 0 ? apply.over(-left) : apply.left(left)}`}
+        rows={5}
+      />
+      <Refusal
+        failure={sending.failure}
+        saying={reasonOf(sending.failure) === "application.limit" ? { text: apply.full } : undefined}
+      />
+      <p class="actions">
+        <Button type="submit" kind="primary" busy={sending.busy && apply.submitting}>
+          {apply.submit}
+        </Button>
+      </p>
+    </form>
+  );
+}
+
+/** What happens now. Whatever the form said is the same for every name. */
+function Sent({ email }: { readonly email: string }) {
+  const { apply } = publicTexts;
+  const [before, address, after] = apply.sent(email);
+  return (
+    <section class="card narrow">
+      <h2>{apply.sentTitle}</h2>
+      <p>
+        {before}
+        <bdi class="typed">{address}</bdi>
+        {after}
+      </p>
+      <ol>
+        {apply.next.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      <p>
+        <a href={PAGES.home}>{apply.back}</a>
+      </p>
+    </section>
+  );
 }

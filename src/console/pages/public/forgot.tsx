@@ -1,7 +1,63 @@
-/** STUB */
+/** An administrator who has forgotten the password: a link to set another one is mailed. */
 
+import { useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import { publicTexts } from "../../texts/public.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Input } from "../../ui/field.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { loginUrl } from "./login/ways.ts";
+import { Refusal } from "./refusal.tsx";
 
 export function Forgot() {
-  return <Page title="Forgot">…</Page>;
+  const [username, setUsername] = useState("");
+  const [error, setError] = useState<string>();
+  const [isSent, setSent] = useState(false);
+  const { forgot, login } = publicTexts;
+  const asking = useAction(async () => {
+    setSent(false);
+    const isMissing = username.trim() === "";
+    setError(isMissing ? login.nameMissing : undefined);
+    if (isMissing) return;
+    await api("POST /auth/admin/forgot", { body: { username: username.trim().toLowerCase() } });
+    setSent(true);
+  });
+  return (
+    <Page title={forgot.title}>
+      <p class="lead">{forgot.lead}</p>
+      <form
+        class="form card"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void asking.run();
+        }}
+      >
+        <Input
+          label={login.name}
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          required
+          value={username}
+          onValue={setUsername}
+          error={error}
+        />
+        <Refusal failure={asking.failure} />
+        {isSent ? (
+          <Notice kind="good" title={forgot.sentTitle}>
+            <p>{forgot.sent}</p>
+          </Notice>
+        ) : null}
+        <p class="actions">
+          <Button type="submit" kind="primary" busy={asking.busy && forgot.submitting}>
+            {forgot.submit}
+          </Button>
+          <a href={loginUrl({ as: "admin" }, {})}>{forgot.back}</a>
+        </p>
+      </form>
+    </Page>
+  );
 }

@@ -5,10 +5,14 @@ import { PAGES } from "../../../shared/pages.ts";
 import { homeOf } from "../../navigation.ts";
 import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
-import { Notice } from "../../ui/notice.tsx";
+import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type ConsoleConfig, readConsoleConfig } from "./config.ts";
+import { loginUrl } from "./login/ways.ts";
+import { Outcome } from "./outcome.tsx";
 
 export function Home() {
   const { state } = useSession();
@@ -42,17 +46,42 @@ export function Home() {
 /** Until there is an administrator: how to make one. Never here in the browser, where anybody could. */
 function Setup() {
   const [config, setConfig] = useState<ConsoleConfig>();
+  const [isMade, setMade] = useState(false);
+  const [isStillNone, setStillNone] = useState(false);
   useEffect(() => {
     // Without it the page is only shorter.
     readConsoleConfig().then(setConfig, () => {});
   }, []);
+  const looking = useAction(async () => {
+    setStillNone(false);
+    const fresh = await readConsoleConfig();
+    setMade(fresh.setup === null);
+    setStillNone(fresh.setup !== null);
+    setConfig(fresh);
+  });
   const { setup } = publicTexts;
-  if (config?.setup === null || config === undefined) return null;
+  if (isMade) {
+    return (
+      <Outcome>
+        <Notice kind="good" title={setup.ready}>
+          <a class="button primary" href={loginUrl({ as: "admin" }, {})}>
+            {setup.logIn}
+          </a>
+        </Notice>
+      </Outcome>
+    );
+  }
+  if (config === undefined || config.setup === null) return null;
   return (
     <Notice kind="info" title={setup.title}>
       <p>{setup.text}</p>
       <Copyable text={config.setup.command} label={setup.label} />
       <p>{setup.after}</p>
+      <Button busy={looking.busy && setup.checking} onClick={() => void looking.run()}>
+        {setup.done}
+      </Button>
+      {isStillNone ? <p>{setup.stillNone}</p> : null}
+      <Failure failure={looking.failure} />
     </Notice>
   );
 }

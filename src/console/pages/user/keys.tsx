@@ -1,6 +1,82 @@
-/** STUB */
+/** One's keys: which there are, and how to add, rename and revoke them. */
 
+import { useState } from "preact/hooks";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { userTexts } from "../../texts/user.ts";
+import { Page, Section } from "../../ui/page.tsx";
+import { Loaded } from "../../use-api.tsx";
+import { Done } from "./done.tsx";
+import { AddKey } from "./keys/add-key.tsx";
+import { KeyList } from "./keys/key-list.tsx";
+import { MakeKey } from "./keys/make-key.tsx";
+import { RenameKey } from "./keys/rename-key.tsx";
+import { RevokeKey } from "./keys/revoke-key.tsx";
+import { type OwnAccount, type OwnKey, useOwnAccount, useOwnKeys } from "./own-account.ts";
+import { Standing } from "./standing.tsx";
 
-export const Keys = signedIn("user", () => <Page title="Keys">…</Page>);
+export const Keys = signedIn("user", () => {
+  const own = useOwnAccount();
+  const keys = useOwnKeys();
+  return (
+    <Page title={userTexts.keys.title}>
+      <Loaded query={own}>
+        {(account) => (
+          <div class="stack">
+            <Standing own={account} page="keys" />
+            <Loaded query={keys}>{({ items }) => <Content own={account} keys={items} />}</Loaded>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+});
+
+interface ContentProps {
+  readonly own: OwnAccount;
+  readonly keys: readonly OwnKey[];
+}
+
+/** What is being asked about a key. */
+type Question = { readonly about: OwnKey; readonly kind: "rename" | "revoke" };
+
+function Content({ own, keys }: ContentProps) {
+  const [question, setQuestion] = useState<Question>();
+  const [done, setDone] = useState("");
+  const { keys: texts } = userTexts;
+
+  function ask(kind: Question["kind"]) {
+    return (about: OwnKey) => {
+      setDone("");
+      setQuestion({ about, kind });
+    };
+  }
+  function finish(text: string) {
+    setQuestion(undefined);
+    setDone(text);
+  }
+
+  const close = () => setQuestion(undefined);
+  return (
+    <div class="stack">
+      {done === "" ? null : <Done>{done}</Done>}
+      {keys.length === 0 ? (
+        <p class="lead">{texts.none}</p>
+      ) : (
+        <>
+          <p>{own.status === "active" ? texts.lead : texts.idle}</p>
+          <KeyList keys={keys} onRename={ask("rename")} onRevoke={ask("revoke")} />
+        </>
+      )}
+      {own.status === "active" ? (
+        <Section title={keys.length === 0 ? texts.add.firstTitle : texts.add.title}>
+          <AddKey own={own} keys={keys} />
+        </Section>
+      ) : null}
+      {own.status === "active" ? <MakeKey isOpen={keys.length === 0} /> : null}
+      {question?.kind === "rename" ? <RenameKey target={question.about} onClose={close} onDone={finish} /> : null}
+      {question?.kind === "revoke" ? (
+        <RevokeKey target={question.about} isLast={keys.length === 1} onClose={close} onDone={finish} />
+      ) : null}
+    </div>
+  );
+}

@@ -1,6 +1,161 @@
-/** STUB */
+/** "This was not me": shuts one's own account. The last page needs no session, because there is none any more. */
 
+import { useState } from "preact/hooks";
+import { PAGES } from "../../../shared/pages.ts";
+import { ApiFailure, api } from "../../api.ts";
+import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { common } from "../../texts/common.ts";
+import { userTexts } from "../../texts/user.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Failure, Notice } from "../../ui/notice.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { Loaded } from "../../use-api.tsx";
+import { Contact } from "./contact.tsx";
+import { type OwnAccount, useOwnAccount } from "./own-account.ts";
+import { Standing } from "./standing.tsx";
 
-export const NotMe = signedIn("user", () => <Page title="NotMe">…</Page>);
+/** What came of it, with whom to call; kept here, where the end of the session does not reach. */
+interface Outcome {
+  readonly contact: string;
+  /** What the service says it could not do; undefined if all is done. */
+  readonly problem: string | undefined;
+}
+
+export function NotMe() {
+  const [outcome, setOutcome] = useState<Outcome>();
+  return outcome === undefined ? <Ask onShut={setOutcome} /> : <Shut {...outcome} />;
+}
+
+interface AskProps {
+  readonly onShut: (outcome: Outcome) => void;
+}
+
+const Ask = signedIn("user", ({ onShut }: AskProps) => {
+  const own = useOwnAccount();
+  const { notMe } = userTexts;
+  return (
+    <Page title={notMe.title}>
+      <Loaded query={own}>
+        {(account) =>
+          account.status === "disabled" ? <Already own={account} /> : <Explain own={account} onShut={onShut} />
+        }
+      </Loaded>
+    </Page>
+  );
+});
+
+function Already({ own }: { readonly own: OwnAccount }) {
+  const { already } = userTexts.notMe;
+  return (
+    <Notice kind="info" title={already.title}>
+      <p>{already.text}</p>
+      <p>
+        {userTexts.standing.ask} <Contact contact={own.contact} />
+      </p>
+    </Notice>
+  );
+}
+
+function Explain({ own, onShut }: { readonly own: OwnAccount; readonly onShut: (outcome: Outcome) => void }) {
+  const { reasons, effects, lead, open } = userTexts.notMe;
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <div class="stack">
+      <Standing own={own} page="notMe" />
+      <p class="lead">{lead}</p>
+      <Section title={effects.title}>
+        <ul>
+          {effects.list(own.host_account).map((effect) => (
+            <li key={effect}>{effect}</li>
+          ))}
+        </ul>
+        <div class="actions">
+          <Button kind="danger" onClick={() => setAsking(true)} aria-haspopup="dialog">
+            {open}
+          </Button>
+        </div>
+      </Section>
+      <Section title={reasons.title}>
+        <ul>
+          {reasons.list.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+        <p>
+          <a href={PAGES.trail}>{reasons.activity}</a>
+        </p>
+        <p>
+          {reasons.oneKey} <a href={PAGES.keys}>{reasons.keys}</a>
+        </p>
+      </Section>
+      {isAsking ? <Confirm own={own} onShut={onShut} onClose={() => setAsking(false)} /> : null}
+    </div>
+  );
+}
+
+interface ConfirmProps {
+  readonly own: OwnAccount;
+  readonly onShut: (outcome: Outcome) => void;
+  readonly onClose: () => void;
+}
+
+function Confirm({ own, onShut, onClose }: ConfirmProps) {
+  const { notMe } = userTexts;
+  const session = useSession();
+  const shutting = useAction(async () => {
+    let problem: string | undefined;
+    try {
+      await api("POST /me/lock");
+    } catch (error) {
+      // It was begun: what is left the service does by itself, and the session has ended all the same.
+      if (!(error instanceof ApiFailure && error.status === 500)) throw error;
+      problem = error.message;
+    }
+    onShut({ contact: own.contact, problem });
+    if (problem === undefined) session.end();
+    else session.refresh();
+  });
+  return (
+    <Dialog title={notMe.confirmTitle} onClose={() => (shutting.busy ? undefined : onClose())}>
+      <p>{notMe.confirm(own.host_account)}</p>
+      <Failure failure={shutting.failure} />
+      <div class="actions">
+        <Button kind="danger" busy={shutting.busy && notMe.busy} onClick={() => void shutting.run()}>
+          {notMe.yes}
+        </Button>
+        <Button onClick={() => (shutting.busy ? undefined : onClose())}>{common.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Shut({ contact, problem }: Outcome) {
+  const { done, partly } = userTexts.notMe;
+  return (
+    <Page title={problem === undefined ? done.title : partly.title}>
+      {problem === undefined ? (
+        <Notice kind="good">
+          <p>{done.first}</p>
+        </Notice>
+      ) : (
+        <Notice kind="bad">
+          <p>{problem.replace(/\.?$/, ".")}</p>
+          <p>{partly.text}</p>
+        </Notice>
+      )}
+      <Section title={done.nextTitle}>
+        <ul>
+          {done.next.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ul>
+        <p>
+          <strong>{userTexts.standing.ask}</strong> <Contact contact={contact} />
+        </p>
+      </Section>
+    </Page>
+  );
+}

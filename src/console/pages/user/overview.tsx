@@ -1,6 +1,103 @@
-/** STUB */
+/** A user's first page: until when, how to connect, which keys, and how to get more time. */
 
+import { PAGES } from "../../../shared/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { Page } from "../../ui/page.tsx";
+import { userTexts } from "../../texts/user.ts";
+import { day } from "../../ui/clock.ts";
+import { Copyable } from "../../ui/copy.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { Loaded } from "../../use-api.tsx";
+import { End } from "./overview/end.tsx";
+import { MoreTime } from "./overview/more-time.tsx";
+import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
 
-export const Overview = signedIn("user", () => <Page title="Overview">…</Page>);
+export const Overview = signedIn("user", () => {
+  const own = useOwnAccount();
+  const keys = useOwnKeys();
+  return (
+    <Page title={userTexts.overview.title}>
+      <Loaded query={own}>
+        {(account) => (
+          <div class="stack">
+            {account.status === "active" && keys.data?.items.length === 0 ? <FirstKey /> : null}
+            <End own={account} />
+            <div class="columns">
+              <Connection own={account} hasKeys={keys.data?.items.length !== 0} />
+              <Loaded query={keys}>{({ items }) => <Keys own={account} count={items.length} />}</Loaded>
+            </div>
+            <MoreTime own={account} />
+            <Account own={account} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+});
+
+function FirstKey() {
+  const { first } = userTexts.overview;
+  return (
+    <Notice kind="info" title={first.title}>
+      <p>{first.text}</p>
+      <a class="button primary" href={PAGES.keys}>
+        {first.link}
+      </a>
+    </Notice>
+  );
+}
+
+function Connection({ own, hasKeys }: { readonly own: OwnAccount; readonly hasKeys: boolean }) {
+  const { connect } = userTexts.overview;
+  return (
+    <Section title={connect.title}>
+      {own.status === "active" ? hasKeys ? null : <p>{connect.none}</p> : <p>{connect.shut}</p>}
+      <Copyable text={own.ssh.command} label={connect.label} />
+      <p>
+        <a href={PAGES.connect}>{connect.more}</a>
+      </p>
+    </Section>
+  );
+}
+
+function Keys({ own, count }: { readonly own: OwnAccount; readonly count: number }) {
+  const { keys } = userTexts.overview;
+  return (
+    <Section title={keys.title}>
+      <p>{count === 0 ? keys.none : own.status === "active" ? keys.count(count) : keys.idle(count)}</p>
+      <p>
+        <a href={PAGES.keys}>{keys.link}</a>
+      </p>
+    </Section>
+  );
+}
+
+function Account({ own }: { readonly own: OwnAccount }) {
+  const { account } = userTexts.overview;
+  const facts: readonly (readonly [string, string])[] = [
+    [account.username, own.username],
+    [account.hostAccount, own.host_account],
+    [account.email, own.email],
+    [account.supervisor, own.supervisor],
+    [account.purpose, own.purpose],
+    [account.created, day(own.created_at)],
+  ];
+  return (
+    <Section title={account.title}>
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value !== "")
+          .map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>
+                <Typed text={value} />
+              </dd>
+            </>
+          ))}
+      </dl>
+      <p class="hint">{account.change}</p>
+    </Section>
+  );
+}

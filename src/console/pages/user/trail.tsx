@@ -1,6 +1,98 @@
-/** STUB */
+/** One's own audit trail, in words, with the recorded action beside. */
 
+import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/pages.ts";
+import { type AnswerOf, searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
+import { userTexts } from "../../texts/user.ts";
+import { moment } from "../../ui/clock.ts";
+import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
+import { Pager, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { type OwnAccount, useOwnAccount } from "./own-account.ts";
+import { Standing } from "./standing.tsx";
+import { sentenceOf } from "./trail/sentence.ts";
 
-export const Trail = signedIn("user", () => <Page title="Trail">…</Page>);
+type Trail = AnswerOf<"GET /me/audit">;
+type Item = Trail["items"][number];
+
+const PAGE_SIZE = 25;
+
+export const Trail = signedIn("user", () => {
+  const own = useOwnAccount();
+  const { query } = useLocation();
+  const page = pageOf(query.page);
+  const records = useApi("GET /me/audit", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
+  const { trail } = userTexts;
+  return (
+    <Page title={trail.title}>
+      <p>{trail.lead}</p>
+      <Loaded query={own}>
+        {(account) => (
+          <div class="stack">
+            <Standing own={account} page="trail" />
+            <p>
+              {trail.notYou} <a href={PAGES.notMe}>{trail.notYouLink}</a>
+            </p>
+            <Loaded query={records}>
+              {({ total, items }) => (
+                <>
+                  {total === 0 ? <p class="empty">{trail.none}</p> : <Records own={account} items={items} />}
+                  <Pager page={page} pageSize={PAGE_SIZE} total={total} href={addressOf} />
+                </>
+              )}
+            </Loaded>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+});
+
+function addressOf(page: number): string {
+  return `${PAGES.trail}${searchOf(page === 1 ? {} : { page })}`;
+}
+
+function pageOf(text: string | undefined): number {
+  return /^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 1;
+}
+
+function Records({ own, items }: { readonly own: OwnAccount; readonly items: readonly Item[] }) {
+  const { trail } = userTexts;
+  if (items.length === 0) return null;
+  return (
+    <div class="table">
+      <Table
+        caption={trail.caption}
+        items={items}
+        columns={[
+          { name: trail.when, cell: ({ created_at }) => <Time at={created_at} both /> },
+          { name: trail.what, cell: (item) => <What own={own} item={item} />, isHeader: true },
+        ]}
+      />
+    </div>
+  );
+}
+
+function What({ own, item }: { readonly own: OwnAccount; readonly item: Item }) {
+  const { trail } = userTexts;
+  const { sentence, why } = sentenceOf(item, own.username, { texts: trail, isolated, moment });
+  return (
+    <div class="event">
+      <span>
+        {sentence} {item.result === "failed" ? <span class="status rejected">{trail.failed}</span> : null}
+      </span>
+      {why === "" ? null : (
+        <span>
+          {trail.why} <Typed text={why} />
+        </span>
+      )}
+      <span class="quiet">
+        <code>{item.action}</code> {item.ip === "" ? null : trail.from(item.ip)}
+      </span>
+    </div>
+  );
+}

@@ -18,6 +18,7 @@ export const common = {
   logOut: "Log out",
   loggingOut: "Logging out …",
   loggedInAs: (name: string) => `Logged in as ${name}`,
+  showPassword: "Show password",
   none: "none",
   dash: "–",
   previous: "Previous page",
@@ -29,6 +30,7 @@ export const common = {
   showMore: "Show more",
   failure: {
     title: "That did not work",
+    unknown: "This page met an error of its own. Reload it; if it stays, tell the administrators.",
     requestId: (id: string) => `If you ask for help, say this: request ${id}`,
     wait: (seconds: number) =>
       seconds < 120 ? `Try again in ${seconds} seconds.` : `Try again in ${Math.ceil(seconds / 60)} minutes.`,
@@ -37,14 +39,17 @@ export const common = {
   reasons: {
     network:
       "The service does not answer. It may be restarting, or your connection is down. Nothing was lost here; try again.",
-    internal:
-      "The service met an error of its own. It has been recorded. Try again; if it stays, tell the administrators.",
     "rate.limited": "Too many requests came from your address.",
+    "service.busy": "The service is very busy.",
+    "service.not_ready":
+      "The service is starting or stopping, or its database does not answer. Nothing was lost here; try again.",
+    "request.origin": "The request seemed to come from another site, so the service refused it. Reload the page.",
     "login.wrong": "The name or the password is wrong.",
     "login.locked": "There were too many wrong attempts, so this login is locked for a while.",
-    "code.wrong":
-      "The code is wrong, was used already, or is too old. Ask for a new one if it is older than 10 minutes.",
-    "captcha.wrong": "The answer to the picture is wrong or too old.",
+    "code.wrong": "The code is wrong, was used already, or is too old. Ask for another one.",
+    "captcha.wrong": "The check that you are not a program failed or came too late. Try again.",
+    "reset.wrong": "The link was used, is older than 30 minutes, or there is a newer one.",
+    "application.limit": "So many applications wait for a decision that no more are taken at present.",
     "key.duplicate": "This key is already in use on this host. Use another one.",
   } as Readonly<Record<string, string>>,
   session: {

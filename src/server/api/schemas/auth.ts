@@ -62,7 +62,7 @@ export const OtpSend = v.pipe(
     username,
     captcha_id: described(CAPTCHA_ID, "From `/auth/captcha`"),
     captcha_code: described(
-      "K7RWX",
+      "HPXCM",
       "What the image shows, in any case; or `pow:` and the number that solves the proof",
     ),
   }),

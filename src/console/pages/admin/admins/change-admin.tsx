@@ -1,0 +1,94 @@
+/** Changes an administrator's role or e-mail address. */
+
+import { useState } from "preact/hooks";
+import { type AnswerOf, api } from "../../../api.ts";
+import { useSession } from "../../../session.tsx";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { common } from "../../../texts/common.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Input } from "../../../ui/field.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import { AdminFailure } from "./last-owner.tsx";
+import { RoleField } from "./role-field.tsx";
+
+export type Admin = AnswerOf<"GET /admins">["items"][number];
+
+const { change: texts, invite } = adminsTexts;
+
+interface ChangeProps {
+  readonly admin: Admin;
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
+  const [email, setEmail] = useState(admin.email);
+  const [role, setRole] = useState(admin.role);
+  const [error, setError] = useState<string>();
+  const [isSame, setSame] = useState(false);
+  const { state, refresh } = useSession();
+  const isOwn = state.kind === "open" && state.principal.id === admin.id;
+  const work = useAction(async () => {
+    const address = email.trim();
+    setError(address === "" ? invite.emailError : undefined);
+    const body = {
+      ...(address === admin.email ? {} : { email: address }),
+      ...(role === admin.role ? {} : { role }),
+    };
+    setSame(Object.keys(body).length === 0);
+    if (address === "" || Object.keys(body).length === 0) return;
+    await api("PATCH /admins/:id", { params: { id: admin.id }, body });
+    // What one sees depends on one's own role.
+    if (isOwn) refresh();
+    await forgetAnswers();
+    onDone(texts.done(admin.username));
+    onClose();
+  });
+  return (
+    <Dialog title={texts.title(admin.username)} onClose={() => (work.busy ? undefined : onClose())}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void work.run();
+        }}
+      >
+        {isOwn ? (
+          <Notice kind="warn">
+            <p>{texts.own}</p>
+          </Notice>
+        ) : null}
+        <Input
+          label={invite.email}
+          hint={texts.emailHint}
+          error={error}
+          name="email"
+          type="email"
+          autocomplete="off"
+          required
+          maxLength={254}
+          value={email}
+          onValue={setEmail}
+        />
+        <RoleField value={role} onValue={setRole} hint={texts.roleHint} />
+        {isSame && !work.busy ? (
+          <Notice kind="info">
+            <p>{texts.nothing}</p>
+          </Notice>
+        ) : null}
+        <AdminFailure failure={work.failure} />
+        <p class="actions">
+          <Button type="submit" kind="primary" busy={work.busy && texts.busy}>
+            {texts.submit}
+          </Button>
+          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+/** Removes an administrator, once their name was typed. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../../api.ts";
+import { useSession } from "../../../session.tsx";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { common } from "../../../texts/common.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Input } from "../../../ui/field.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import type { Admin } from "./change-admin.tsx";
+import { AdminFailure } from "./last-owner.tsx";
+
+const { remove: texts } = adminsTexts;
+
+interface RemoveProps {
+  readonly admin: Admin;
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+export function RemoveAdmin({ admin: { id, username }, onClose, onDone }: RemoveProps) {
+  const [typed, setTyped] = useState("");
+  const [error, setError] = useState<string>();
+  const { state, end } = useSession();
+  const isOwn = state.kind === "open" && state.principal.id === id;
+  const work = useAction(async () => {
+    const isConfirmed = typed.trim() === username;
+    setError(isConfirmed ? undefined : texts.confirmError(username));
+    if (!isConfirmed) return;
+    await api("DELETE /admins/:id", { params: { id } });
+    if (isOwn) return end();
+    await forgetAnswers();
+    onDone(texts.done(username));
+    onClose();
+  });
+  return (
+    <Dialog title={texts.title(username)} onClose={() => (work.busy ? undefined : onClose())}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void work.run();
+        }}
+      >
+        {isOwn ? (
+          <Notice kind="warn">
+            <p>{texts.own}</p>
+          </Notice>
+        ) : null}
+        <ul>
+          {texts.effects.map((effect) => (
+            <li key={effect}>{effect}</li>
+          ))}
+        </ul>
+        <Input
+          label={texts.confirm(username)}
+          error={error}
+          name="confirmation"
+          autocomplete="off"
+          autocapitalize="none"
+          required
+          value={typed}
+          onValue={setTyped}
+        />
+        <AdminFailure failure={work.failure} />
+        <p class="actions">
+          <Button type="submit" kind="danger" busy={work.busy && texts.busy}>
+            {texts.submit}
+          </Button>
+          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

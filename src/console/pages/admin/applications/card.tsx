@@ -1,0 +1,106 @@
+/** One application: who asks, for what, why, and what became of it. */
+
+import { hostAccountOf } from "../../../../shared/account-name.ts";
+import { userPage } from "../../../../shared/pages.ts";
+import { maySee } from "../../../roles.ts";
+import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { common } from "../../../texts/common.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { useRole } from "../for-role.tsx";
+import { type Application, cardId } from "./application.ts";
+
+interface CardProps {
+  readonly application: Application;
+  /** Whether the keys are about this one. */
+  readonly isCurrent: boolean;
+  readonly onCurrent: () => void;
+  /** How many of the list ask for this name. */
+  readonly sameName: number;
+  /** Undefined where there is nothing to decide, or not by this role. */
+  readonly onDecide: ((how: "approve" | "reject") => void) | undefined;
+}
+
+export function ApplicationCard({ application, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
+  const { id, kind, username, days, status } = application;
+  const { card } = applicationTexts;
+  return (
+    <li>
+      <article
+        id={cardId(id)}
+        class="card application"
+        tabIndex={isCurrent ? 0 : -1}
+        aria-labelledby={`${cardId(id)}-title`}
+        onFocusIn={onCurrent}
+      >
+        <header class="actions">
+          <h2 id={`${cardId(id)}-title`}>
+            {kind === "extension" && days !== null ? card.extension(username, days) : card.access(username)}
+          </h2>
+          <Status value={status} />
+        </header>
+        {sameName > 1 ? <p class="warned">{card.sameName(username, sameName)}</p> : null}
+        <Facts application={application} />
+        {onDecide === undefined ? null : (
+          <div class="actions">
+            <Button kind="primary" aria-label={card.approveOf(username)} onClick={() => onDecide("approve")}>
+              {card.approve}
+            </Button>
+            <Button kind="danger" aria-label={card.rejectOf(username)} onClick={() => onDecide("reject")}>
+              {card.reject}
+            </Button>
+          </div>
+        )}
+      </article>
+    </li>
+  );
+}
+
+function Facts({ application }: { readonly application: Application }) {
+  const { kind, user_id, username, email, supervisor, purpose, status, reason, reviewed_by, reviewed_at, created_at } =
+    application;
+  const { card } = applicationTexts;
+  const seesUsers = maySee(useRole(), "users");
+  return (
+    <dl class="facts">
+      <dt>{card.asked}</dt>
+      <dd>
+        <Time at={created_at} both />
+      </dd>
+      <dt>{kind === "extension" ? card.why : card.purpose}</dt>
+      <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
+      <dt>{card.supervisor}</dt>
+      <dd>{supervisor === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={supervisor} />}</dd>
+      <dt>{card.email}</dt>
+      <dd>
+        <bdi>{email}</bdi>
+      </dd>
+      <dt>{card.account}</dt>
+      <dd>
+        {user_id !== null && seesUsers ? (
+          <a href={userPage(user_id)}>{hostAccountOf(username)}</a>
+        ) : (
+          hostAccountOf(username)
+        )}
+      </dd>
+      {status === "pending" ? null : (
+        <>
+          <dt>{common.status[status]}</dt>
+          <dd>
+            {reviewed_at === null ? null : <Time at={reviewed_at} both />} {card.by} <bdi>{reviewed_by}</bdi>
+          </dd>
+          {reason === "" ? null : (
+            <>
+              <dt>{card.reason}</dt>
+              <dd>
+                <Typed text={reason} />
+              </dd>
+            </>
+          )}
+        </>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,229 @@
+/** Approving and rejecting: what will happen, and the one thing that has to be said. */
+
+import { useQuery } from "@tanstack/preact-query";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { hostAccountOf } from "../../../../shared/account-name.ts";
+import { DAY } from "../../../../shared/clock.ts";
+import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
+import { maySee } from "../../../roles.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { common } from "../../../texts/common.ts";
+import { type Action, useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { day, now } from "../../../ui/clock.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Area, Input } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { daysOf, later, wholeDays } from "../days.ts";
+import { useRole } from "../for-role.tsx";
+import { useSetting } from "../setting.ts";
+import type { Application } from "./application.ts";
+
+interface DecideProps {
+  readonly application: Application;
+  readonly onClose: () => void;
+  /** Is told what was done; the dialog is at work until it resolves. */
+  readonly onDone: (sentence: string) => Promise<void>;
+}
+
+/** Days that were asked for, or the default, are there already: Enter approves. */
+export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
+  const { id, kind, username } = application;
+  const { approve, done } = applicationTexts;
+  const standard = useSetting("policy.default_ttl");
+  // Undefined until something is typed: the default may arrive after the dialog has opened.
+  const [typed, setTyped] = useState<string>();
+  const [creates, setCreates] = useState(true);
+  const [error, setError] = useState<string>();
+  const isExtension = kind === "extension";
+  const prefilled = isExtension ? application.days : wholeDays(standard);
+  const text = typed ?? String(prefilled ?? "");
+  const days = daysOf(text);
+  const action = useDecision(async () => {
+    await api("POST /approvals/:id/review", {
+      params: { id },
+      body: {
+        approve: true,
+        ...(creates ? { ttl_days: days ?? 0 } : {}),
+        ...(isExtension ? {} : { create_user: creates }),
+      },
+    });
+    await onDone(isExtension ? done.extended(username) : creates ? done.created(username) : done.approved(username));
+  });
+  function submit() {
+    const isWrong = creates && days === undefined;
+    setError(isWrong ? approve.daysWrong : undefined);
+    if (!isWrong) void action.run();
+  }
+  return (
+    <Dialog title={isExtension ? approve.titleExtension(username) : approve.title(username)} onClose={onClose}>
+      <Form submit={submit} action={action} onClose={onClose} confirm={approve.confirm} busy={approve.busy}>
+        {creates ? (
+          <Input
+            label={isExtension ? approve.daysMore : approve.days}
+            hint={isExtension ? approve.daysMoreHint(application.days ?? 0) : approve.daysHint(standard)}
+            error={error}
+            value={text}
+            onValue={setTyped}
+            inputMode="numeric"
+            autocomplete="off"
+            onFocus={(event) => event.currentTarget.select()}
+          />
+        ) : null}
+        {isExtension ? null : (
+          <label class="check">
+            <input type="checkbox" checked={creates} onInput={(event) => setCreates(event.currentTarget.checked)} />
+            {approve.create}
+          </label>
+        )}
+        <Effects application={application} creates={creates} days={days} />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface EffectsProps {
+  readonly application: Application;
+  readonly creates: boolean;
+  readonly days: number | undefined;
+}
+
+function Effects({ application, creates, days = 0 }: EffectsProps) {
+  const { kind, username, email } = application;
+  const { effects } = applicationTexts;
+  const present = useExpiry(application.user_id);
+  const account = hostAccountOf(username);
+  const until = days === 0 ? undefined : day(later(now(), days * DAY));
+  const sentences =
+    kind === "extension"
+      ? [...extended(application, days, present), effects.mail(email)]
+      : creates
+        ? [effects.created(account), effects.until(until), effects.mailStart(email)]
+        : [effects.notCreated(account), effects.mail(email)];
+  return (
+    <section class="will" aria-label={effects.title}>
+      <h3>{effects.title}</h3>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Counted as the service does: from the present end, or from now if that is over. */
+function extended({ username, days: asked }: Application, typed: number, present: string | undefined): string[] {
+  const { effects } = applicationTexts;
+  const days = typed === 0 ? (asked ?? 0) : typed;
+  if (present === undefined) return [effects.extended(username, days)];
+  const from = Math.max(new Date(present).getTime(), now());
+  return [effects.moved(username, day(present), day(later(from, days * DAY)))];
+}
+
+/** When the user's access ends now; undefined until it is known, for nobody, and where the role may not see users. */
+function useExpiry(id: number | null): string | undefined {
+  const { data } = useQuery<AnswerOf<"GET /users/:id">, Error>({
+    queryKey: ["GET /users/:id", { id }, {}],
+    queryFn: ({ signal }) => api("GET /users/:id", { params: { id: id ?? 0 }, signal }),
+    enabled: maySee(useRole(), "users") && id !== null,
+  });
+  return data?.expire_at;
+}
+
+/** The reason is mailed to whoever applied; Ctrl and Enter reject. */
+export function RejectDialog({ application, onClose, onDone }: DecideProps) {
+  const { id, kind, username, email } = application;
+  const { reject, effects, done } = applicationTexts;
+  const [reason, setReason] = useState("");
+  const [error, setError] = useState<string>();
+  const action = useDecision(async () => {
+    await api("POST /approvals/:id/review", { params: { id }, body: { approve: false, reason } });
+    await onDone(done.rejected(username));
+  });
+  function submit() {
+    const isMissing = reason.trim() === "";
+    setError(isMissing ? reject.reasonMissing : undefined);
+    if (!isMissing) void action.run();
+  }
+  return (
+    <Dialog title={kind === "extension" ? reject.titleExtension(username) : reject.title(username)} onClose={onClose}>
+      <Form submit={submit} action={action} onClose={onClose} confirm={reject.confirm} busy={reject.busy} isDanger>
+        <Area
+          label={reject.reason}
+          hint={reject.reasonHint}
+          error={error}
+          value={reason}
+          // A line break has no place in a reason: the service refuses it.
+          onValue={(value) => setReason(value.replace(/\s*\n\s*/g, " "))}
+          required
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            submit();
+          }}
+        />
+        <section class="will" aria-label={effects.title}>
+          <h3>{effects.title}</h3>
+          <ul>
+            <li>{kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username))}</li>
+            <li>{effects.mailReason(email)}</li>
+          </ul>
+        </section>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly submit: () => void;
+  readonly action: Action<[]>;
+  readonly onClose: () => void;
+  readonly confirm: string;
+  readonly busy: string;
+  readonly isDanger?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Form({ submit, action, onClose, confirm, busy, isDanger = false, children }: FormProps) {
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {children}
+      <Failure failure={action.failure} />
+      <div class="actions">
+        {isOver(action.failure) ? null : (
+          <Button type="submit" kind={isDanger ? "danger" : "primary"} busy={action.busy && busy}>
+            {confirm}
+          </Button>
+        )}
+        <Button onClick={onClose}>{action.failure === undefined ? common.cancel : common.close}</Button>
+      </div>
+    </form>
+  );
+}
+
+/** A decision. Somebody else may have been faster: then the list behind is out of date, and asked for anew. */
+function useDecision(work: () => Promise<void>): Action<[]> {
+  return useAction(async () => {
+    try {
+      await work();
+    } catch (error) {
+      if (isOver(error)) void forgetAnswers();
+      throw error;
+    }
+  });
+}
+
+/** Whether there is nothing left to decide: somebody has, or the application is gone. */
+function isOver(failure: unknown): boolean {
+  return failure instanceof ApiFailure && /^application\.(?:missing|reviewed)$/.test(failure.reason);
+}

@@ -1,0 +1,145 @@
+/** A list of applications, worked through from the top: with keys while it has the focus, or with the buttons of each. */
+
+import { useLayoutEffect, useState } from "preact/hooks";
+import { mayChange } from "../../../roles.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { announce } from "../../../ui/announce.tsx";
+import { Pager } from "../../../ui/table.tsx";
+import { useRole } from "../for-role.tsx";
+import { type Application, cardId, isOpen } from "./application.ts";
+import { ApplicationCard } from "./card.tsx";
+import { ApproveDialog, RejectDialog } from "./decide.tsx";
+import { commandOf, moved, nextAfter, sharedNames } from "./keys.ts";
+import { type ApplicationsView, addressOf } from "./view.ts";
+
+interface QueueProps {
+  readonly items: readonly Application[];
+  readonly total: number;
+  readonly pageSize: number;
+  readonly view: ApplicationsView;
+  /** Is told what was decided, as a sentence. */
+  readonly onDecided: (sentence: string) => void;
+}
+
+interface Deciding {
+  readonly application: Application;
+  readonly how: "approve" | "reject";
+}
+
+export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
+  const isAllowed = mayChange(useRole(), "applications");
+  const [deciding, setDeciding] = useState<Deciding>();
+  const { current, setCurrent, moveTo } = useCurrent(items);
+  const names = sharedNames(
+    items.filter(isOpen).flatMap(({ kind, username }) => (kind === "access" ? [username] : [])),
+  );
+
+  function onKeyDown(event: KeyboardEvent) {
+    const command = commandOf(event);
+    if (command === undefined || current === undefined) return;
+    const application = items.find(({ id }) => id === current);
+    if (command === "approve" || command === "reject") {
+      if (application === undefined || !isAllowed || !isOpen(application)) return;
+      setDeciding({ application, how: command });
+    } else {
+      moveTo(
+        moved(
+          items.map(({ id }) => id),
+          current,
+          command,
+        ),
+      );
+    }
+    event.preventDefault();
+  }
+
+  async function onDone(application: Application, sentence: string) {
+    const next = nextAfter(
+      items.filter((item) => isOpen(item) || item.id === application.id).map(({ id }) => id),
+      application.id,
+    );
+    onDecided(sentence);
+    await forgetAnswers();
+    setDeciding(undefined);
+    moveTo(next);
+    announce(next === undefined ? `${sentence} ${applicationTexts.decided.last}` : sentence);
+  }
+
+  const close = () => setDeciding(undefined);
+  return (
+    <div class="stack">
+      {items.length === 0 ? (
+        <Empty view={view} total={total} />
+      ) : (
+        <p class="quiet">{applicationTexts.order(view.status, total)}</p>
+      )}
+      <ol class="queue" aria-label={applicationTexts.listLabel} onKeyDown={onKeyDown}>
+        {items.map((application) => (
+          <ApplicationCard
+            key={application.id}
+            application={application}
+            isCurrent={application.id === current}
+            onCurrent={() => setCurrent(application.id)}
+            sameName={isOpen(application) && application.kind === "access" ? (names.get(application.username) ?? 1) : 1}
+            onDecide={isAllowed && isOpen(application) ? (how) => setDeciding({ application, how }) : undefined}
+          />
+        ))}
+      </ol>
+      <Pager {...{ page: view.page, pageSize, total }} href={(page) => addressOf({ ...view, page })} />
+      {deciding?.how === "approve" ? (
+        <ApproveDialog
+          application={deciding.application}
+          onClose={close}
+          onDone={(sentence) => onDone(deciding.application, sentence)}
+        />
+      ) : null}
+      {deciding?.how === "reject" ? (
+        <RejectDialog
+          application={deciding.application}
+          onClose={close}
+          onDone={(sentence) => onDone(deciding.application, sentence)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+/** The application that the keys are about: always one of those that are shown; the first until another one is chosen. */
+function useCurrent(items: readonly Application[]) {
+  const [chosen, setCurrent] = useState<number>();
+  const [target, setTarget] = useState<{ readonly id: number | undefined }>();
+  // A new object each time: moving to the same one again moves the focus again.
+  useLayoutEffect(() => {
+    if (target === undefined) return;
+    const place = target.id === undefined ? null : document.getElementById(cardId(target.id));
+    (place ?? document.querySelector("h1"))?.focus();
+  }, [target]);
+  const current = items.some(({ id }) => id === chosen) ? chosen : items[0]?.id;
+  return {
+    current,
+    setCurrent,
+    /** Makes it the current one and gives it the focus; without one, the heading gets it. */
+    moveTo: (id: number | undefined) => {
+      setCurrent(id);
+      setTarget({ id });
+    },
+  };
+}
+
+function Empty({ view, total }: { readonly view: ApplicationsView; readonly total: number }) {
+  const { empty, filters } = applicationTexts;
+  // A page past the end is empty too; the pager says so.
+  if (total > 0) return null;
+  const isFiltered = view.kind !== "all" || view.status !== "pending";
+  return (
+    <div class="card empty">
+      <p>{view.status === "pending" && view.kind === "all" ? empty.queue : empty.filtered}</p>
+      {isFiltered ? (
+        <a href={addressOf({ status: "pending", kind: "all", page: 1 })}>{filters.drop}</a>
+      ) : (
+        <p>{empty.hint}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+/** Which records are looked for: in the address, as query parameters of the API; in the form, as fields. */
+
+import { PAGES } from "../../../../shared/pages.ts";
+import { searchOf } from "../../../api.ts";
+
+/** The filters by their names in the API and in the address. */
+export const FILTERS = ["actor", "action", "resource_type", "resource_id", "user_id", "since", "until"] as const;
+
+/** Texts as they were typed or sent; "" for none. `since` and `until` are RFC 3339. */
+export type AuditFilter = Readonly<Record<(typeof FILTERS)[number], string>>;
+
+export const NO_FILTER: AuditFilter = {
+  ...{ actor: "", action: "", resource_type: "", resource_id: "" },
+  ...{ user_id: "", since: "", until: "" },
+};
+
+/** The filter in an address. */
+export function filterOf(query: Readonly<Record<string, string>>): AuditFilter {
+  return Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ""])) as AuditFilter;
+}
+
+/** The page of the list that an address names; the first one for anything that is no page. */
+export function pageOf(query: Readonly<Record<string, string>>): number {
+  return /^[1-9]\d{0,11}$/.test(query.page ?? "") ? Number(query.page) : 1;
+}
+
+/** The address of a page of the records that match. */
+export function auditHref(filter: Partial<AuditFilter>, page = 1): string {
+  const given = Object.fromEntries(FILTERS.map((name) => [name, (filter[name] ?? "").trim()]));
+  return `${PAGES.audit}${searchOf({ ...given, page: page === 1 ? undefined : page })}`;
+}
+
+const MINUTE = 60_000;
+
+/**
+ * The moment that a field for local date and time says, as RFC 3339; "" for none. The field knows minutes: an end is the end of
+ * its minute, so that what is shown as of that minute is found.
+ */
+export function instantOf(local: string, edge: "since" | "until"): string {
+  const time = local === "" ? Number.NaN : new Date(local).getTime();
+  if (Number.isNaN(time)) return "";
+  return new Date(edge === "until" ? time + MINUTE - 1 : time).toISOString();
+}
+
+/** The reverse, for the field; "" for what is no moment. */
+export function localOf(instant: string): string {
+  const time = new Date(instant);
+  if (instant === "" || Number.isNaN(time.getTime())) return "";
+  const two = (value: number) => String(value).padStart(2, "0");
+  const date = `${String(time.getFullYear()).padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${date}T${two(time.getHours())}:${two(time.getMinutes())}`;
+}

@@ -1,0 +1,38 @@
+/** What is done to a user's access, and what the service says beforehand that it would do. */
+
+import { type AnswerOf, api } from "../../api.ts";
+
+export type Change =
+  | { readonly kind: "disable" }
+  | { readonly kind: "enable" }
+  | { readonly kind: "delete" }
+  /** 0 days means the default. */
+  | { readonly kind: "extend"; readonly days: number };
+
+export type UserPreview = Extract<AnswerOf<"POST /users/:id/disable">, { readonly preview: true }>;
+
+/** What the change would do; nothing changes. Throws what the change itself would be refused with. */
+export async function previewChange(id: number, change: Change): Promise<UserPreview> {
+  const answer = await ask(id, change, { preview: "true" });
+  if (!("preview" in answer)) throw new Error("The service answered a preview with something else");
+  return answer;
+}
+
+/** Makes the change. On return it holds. */
+export async function makeChange(id: number, change: Change): Promise<void> {
+  await ask(id, change, {});
+}
+
+function ask(id: number, change: Change, query: { readonly preview?: "true" }) {
+  const about = { params: { id }, query };
+  switch (change.kind) {
+    case "disable":
+      return api("POST /users/:id/disable", about);
+    case "enable":
+      return api("POST /users/:id/enable", about);
+    case "extend":
+      return api("POST /users/:id/extend", { ...about, body: { days: change.days } });
+    case "delete":
+      return api("DELETE /users/:id", about);
+  }
+}

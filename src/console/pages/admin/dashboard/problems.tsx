@@ -1,0 +1,94 @@
+/** What is wrong on the host: access that is not yet taken away, and what had to be repaired. */
+
+import { userPage } from "../../../../shared/pages.ts";
+import type { AnswerOf } from "../../../api.ts";
+import { maySee } from "../../../roles.ts";
+import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { DAY, now } from "../../../ui/clock.ts";
+import { Copyable } from "../../../ui/copy.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { Loaded, useApi } from "../../../use-api.tsx";
+import { auditHref } from "../audit/filter.ts";
+import { useRole } from "../for-role.tsx";
+
+const { problems: texts } = dashboardTexts;
+
+const SHOWN = 10;
+
+function useProblems() {
+  return useApi("GET /admin/problems", { query: { page_size: String(SHOWN) } });
+}
+
+/** Access that is not yet taken away; nothing is shown while there is none. */
+export function Problems() {
+  const { data } = useProblems();
+  if (data === undefined || data.total === 0) return null;
+  const { total, items } = data;
+  return (
+    <Notice kind="bad" title={texts.some(total)}>
+      <ul>
+        {items.map((problem) => (
+          <Problem key={problem.id} problem={problem} />
+        ))}
+      </ul>
+      {total > items.length ? <p>{texts.more(total - items.length)}</p> : null}
+      <p>{texts.text}</p>
+      <Copyable text="uam reconcile" label={texts.command} />
+    </Notice>
+  );
+}
+
+/** How it stands with the host as a whole, and where to look. */
+export function HostState() {
+  const answer = useProblems();
+  return (
+    <Section title={texts.title}>
+      <Loaded query={answer}>{({ total }) => <p>{total === 0 ? texts.none : texts.above}</p>}</Loaded>
+      {maySee(useRole(), "audit") ? <Repairs /> : null}
+      <p>{texts.doctor}</p>
+      <Copyable text="uam doctor" label={texts.doctorLabel} />
+    </Section>
+  );
+}
+
+type Owed = AnswerOf<"GET /admin/problems">["items"][number];
+
+function Problem({ problem }: { readonly problem: Owed }) {
+  const { user_id, username, kind, since, attempts, next_attempt_at, problem: sentence } = problem;
+  const seesUsers = maySee(useRole(), "users");
+  return (
+    <li>
+      <strong>
+        {username === "" ? texts.deleted(user_id) : seesUsers ? <a href={userPage(user_id)}>{username}</a> : username}
+      </strong>
+      {": "}
+      {texts.what(texts.kinds[kind])}. {sentence === "" ? texts.underWay : <Typed text={`${sentence}.`} />}{" "}
+      <span class="quiet">
+        {texts.since} <Time at={since} />
+        {attempts === 0 ? null : `, ${texts.tried(attempts)}`}. {texts.next} <Time at={next_attempt_at} />.
+      </span>
+    </li>
+  );
+}
+
+const HOUR = DAY / 24;
+
+/** How often an account was found different from what is stored, and put back. */
+function Repairs() {
+  // Whole hours, so that what was asked is still known a moment later.
+  const since = new Date(Math.floor(now() / HOUR) * HOUR - 7 * DAY).toISOString();
+  const answer = useApi("GET /audit", { query: { action: "reconcile.repair", since, page_size: "1" } });
+  return (
+    <Loaded query={answer}>
+      {({ total }) => (
+        <p>
+          {texts.repairs(total)}{" "}
+          {total === 0 ? null : <a href={auditHref({ action: "reconcile.repair", since })}>{texts.repairsLink}</a>}
+        </p>
+      )}
+    </Loaded>
+  );
+}

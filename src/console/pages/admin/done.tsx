@@ -1,0 +1,23 @@
+/** What was done, where the focus goes once it is: what was pressed may have gone with it. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Notice } from "../../ui/notice.tsx";
+
+interface DoneProps {
+  /** Nothing is shown while it is undefined; another value takes the focus again. */
+  readonly what: { readonly content: ComponentChildren; readonly kind?: "good" | "warn" } | undefined;
+}
+
+export function Done({ what }: DoneProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (what !== undefined) place.current?.focus();
+  }, [what]);
+  if (what === undefined) return null;
+  return (
+    <div ref={place} tabIndex={-1}>
+      <Notice kind={what.kind ?? "good"}>{what.content}</Notice>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** What would happen, before it does. */
+
+import { effectTexts } from "../../texts/admin-user.ts";
+import { moment } from "../../ui/clock.ts";
+import { Typed } from "../../ui/typed.tsx";
+import type { UserPreview } from "./change.ts";
+
+interface EffectsProps {
+  readonly preview: UserPreview;
+  /** Whether they speak of the time when access ends. */
+  readonly isDated?: boolean;
+}
+
+/** The effects in sentences, and behind them what would change on the host. */
+export function Effects({ preview, isDated = false }: EffectsProps) {
+  const { effects, host, expire_at } = preview;
+  return (
+    <section class="will" aria-label={effectTexts.title}>
+      <h3>{effectTexts.title}</h3>
+      <ul>
+        {effects.map((sentence) => (
+          <li key={sentence}>
+            <Typed text={sentence} />
+          </li>
+        ))}
+      </ul>
+      {isDated && expire_at !== null ? <p class="quiet">{effectTexts.until(moment(expire_at))}</p> : null}
+      {host.length === 0 ? null : (
+        <details>
+          <summary>{effectTexts.host(host.length)}</summary>
+          <ol class="plan">
+            {host.map((line, index) => (
+              <li key={index}>
+                <code>{line}</code>
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
+    </section>
+  );
+}

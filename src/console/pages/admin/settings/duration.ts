@@ -1,0 +1,21 @@
+/** Durations as the service writes them, such as "1d12h", in words. */
+
+import { parseDuration } from "../../../../shared/duration.ts";
+import type { settingsTexts } from "../../../texts/en/admin-settings.ts";
+
+/** "1 day 12 hours"; a text that is no duration as it is. */
+export function durationWords(value: string, { units }: Pick<typeof settingsTexts, "units">): string {
+  const parts = [...value.matchAll(/(\d+)([dhms])/g)];
+  if (parts.map(([part]) => part).join("") !== value || value === "") return value;
+  return parts.map(([, amount, unit]) => units[unit as keyof typeof units](Number(amount))).join(" ");
+}
+
+/** Whether the service would read the text as a duration; its bounds are the service's to know. */
+export function isDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,55 @@
+/** What is known of a user. */
+
+import { userTexts } from "../../../texts/admin-user.ts";
+import { Status } from "../../../ui/status.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { useSetting } from "../setting.ts";
+import { endsOf } from "./ends.ts";
+import type { UserRecord } from "./record.ts";
+
+export function Facts({ user }: { readonly user: UserRecord }) {
+  const { facts } = userTexts;
+  const { reason, at, removedAt } = endsOf(user, useSetting("policy.recycle_period"));
+  return (
+    <dl class="facts">
+      <dt>{facts.status}</dt>
+      <dd>
+        <Status value={user.status} />
+      </dd>
+      <dt>{facts.ends[reason]}</dt>
+      <dd>
+        <Time at={at} both />
+        <p class="quiet">{facts.why[reason]}</p>
+      </dd>
+      {reason === "disabled" ? (
+        <>
+          <dt>{facts.until}</dt>
+          <dd>
+            <Time at={user.expire_at} both />
+          </dd>
+        </>
+      ) : null}
+      <dt>{facts.removed}</dt>
+      <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} both />}</dd>
+      <dt>{facts.account}</dt>
+      <dd>{user.host_account}</dd>
+      <dt>{facts.email}</dt>
+      <dd>
+        <bdi>{user.email}</bdi>
+      </dd>
+      <dt>{facts.supervisor}</dt>
+      <dd>{user.supervisor === "" ? <span class="quiet">{facts.nothing}</span> : <Typed text={user.supervisor} />}</dd>
+      <dt>{facts.purpose}</dt>
+      <dd>{user.purpose === "" ? <span class="quiet">{facts.nothing}</span> : <Typed text={user.purpose} />}</dd>
+      <dt>{facts.created}</dt>
+      <dd>
+        <Time at={user.created_at} both />
+      </dd>
+      <dt>{facts.updated}</dt>
+      <dd>
+        <Time at={user.updated_at} both />
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,139 @@
+/** A user's SSH keys, and taking one away. */
+
+import { useState } from "preact/hooks";
+import { type AnswerOf, api } from "../../../api.ts";
+import { mayChange } from "../../../roles.ts";
+import { userTexts } from "../../../texts/admin-user.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { isolated } from "../../../ui/isolated.ts";
+import { Section } from "../../../ui/page.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { Loaded, useApi } from "../../../use-api.tsx";
+import { useRole } from "../for-role.tsx";
+import { Confirm } from "./change-dialog.tsx";
+import type { UserRecord } from "./record.ts";
+import { useChangeAction } from "./use-change.ts";
+
+type Key = AnswerOf<"GET /users/:id/keys">["items"][number];
+
+interface KeysProps {
+  readonly user: UserRecord;
+  readonly onDone: (sentence: string) => void;
+}
+
+export function Keys({ user, onDone }: KeysProps) {
+  const { keys } = userTexts;
+  const answer = useApi("GET /users/:id/keys", { params: { id: user.id } });
+  const isAllowed = mayChange(useRole(), "users");
+  const [removing, setRemoving] = useState<{ readonly sshKey: Key; readonly isLast: boolean }>();
+  return (
+    <Section title={keys.title}>
+      <Loaded query={answer}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="quiet">{keys.none(user.username)}</p>
+          ) : (
+            <Table
+              caption={keys.title}
+              columns={columnsOf(
+                isAllowed ? (key) => setRemoving({ sshKey: key, isLast: items.length === 1 }) : undefined,
+              )}
+              items={items}
+            />
+          )
+        }
+      </Loaded>
+      {removing === undefined ? null : (
+        <RemoveDialog
+          {...removing}
+          user={user}
+          onClose={() => setRemoving(undefined)}
+          onDone={(sentence) => {
+            setRemoving(undefined);
+            onDone(sentence);
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+function columnsOf(onRemove: ((key: Key) => void) | undefined): readonly Column<Key>[] {
+  const { keys } = userTexts;
+  return [
+    { name: keys.name, isHeader: true, cell: ({ name }) => <Typed text={name} /> },
+    {
+      name: keys.fingerprint,
+      cell: ({ type, bits, fingerprint }) => (
+        <span>
+          <code>{fingerprint}</code> <span class="quiet">{keys.kind(type, bits)}</span>
+        </span>
+      ),
+    },
+    { name: keys.added, cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      name: keys.used,
+      cell: ({ last_used_at, last_used_from }) =>
+        last_used_at === null ? (
+          keys.neverUsed
+        ) : (
+          <span>
+            <Time at={last_used_at} /> {last_used_from === "" ? null : keys.from(last_used_from)}
+          </span>
+        ),
+    },
+    ...(onRemove === undefined
+      ? []
+      : [
+          {
+            name: keys.action,
+            cell: (key: Key) => (
+              <Button kind="danger" aria-label={keys.removeOf(isolated(key.name))} onClick={() => onRemove(key)}>
+                {keys.remove}
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+interface RemoveDialogProps extends KeysProps {
+  readonly sshKey: Key;
+  readonly isLast: boolean;
+  readonly onClose: () => void;
+}
+
+/** What the key's end ends, then the confirmation. */
+function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogProps) {
+  const { keys, effects } = userTexts;
+  const name = isolated(sshKey.name);
+  const action = useChangeAction(async () => {
+    await api("DELETE /users/:id/keys/:keyId", { params: { id: user.id, keyId: sshKey.id } });
+    onDone(keys.removed(name));
+  });
+  return (
+    <Dialog title={keys.removeTitle(name)} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        <section class="will" aria-label={effects.title}>
+          <h3>{effects.title}</h3>
+          <ul>
+            <li>{keys.stops}</li>
+            <li>{keys.sessions}</li>
+            <li>{isLast ? keys.last(user.username) : keys.others}</li>
+            <li>{keys.mail(user.email)}</li>
+          </ul>
+        </section>
+        <Confirm {...{ action, onClose }} isPossible isReady confirm={keys.confirm} busy={keys.busy} isDanger />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,118 @@
+/** A user's open SSH logins, and ending one. */
+
+import { useState } from "preact/hooks";
+import { type AnswerOf, api } from "../../../api.ts";
+import { mayChange } from "../../../roles.ts";
+import { userTexts } from "../../../texts/admin-user.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { Loaded, useApi } from "../../../use-api.tsx";
+import { useRole } from "../for-role.tsx";
+import { Confirm } from "./change-dialog.tsx";
+import type { UserRecord } from "./record.ts";
+import { useChangeAction } from "./use-change.ts";
+
+type Session = AnswerOf<"GET /users/:id/sessions">["items"][number];
+
+interface SessionsProps {
+  readonly user: UserRecord;
+  readonly onDone: (sentence: string) => void;
+}
+
+export function Sessions({ user, onDone }: SessionsProps) {
+  const { sessions } = userTexts;
+  const answer = useApi("GET /users/:id/sessions", { params: { id: user.id } });
+  const isAllowed = mayChange(useRole(), "users");
+  const [ending, setEnding] = useState<Session>();
+  return (
+    <Section title={sessions.title}>
+      <Loaded query={answer}>
+        {({ items }) => (
+          <div class="stack">
+            {items.length === 0 ? (
+              <p class="quiet">{sessions.none}</p>
+            ) : (
+              <Table caption={sessions.title} columns={columnsOf(isAllowed ? setEnding : undefined)} items={items} />
+            )}
+            <div class="actions">
+              <Button onClick={() => void answer.refetch()} busy={answer.isFetching && sessions.refreshing}>
+                {sessions.refresh}
+              </Button>
+              <span class="quiet">{sessions.hint}</span>
+            </div>
+          </div>
+        )}
+      </Loaded>
+      {ending === undefined ? null : (
+        <EndDialog
+          user={user}
+          session={ending}
+          onClose={() => setEnding(undefined)}
+          onDone={(sentence) => {
+            setEnding(undefined);
+            onDone(sentence);
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+function columnsOf(onEnd: ((session: Session) => void) | undefined): readonly Column<Session>[] {
+  const { sessions } = userTexts;
+  return [
+    { name: sessions.since, isHeader: true, cell: ({ since }) => <Time at={since} both /> },
+    { name: sessions.from, cell: ({ from }) => (from === "" ? sessions.unknown : <bdi>{from}</bdi>) },
+    { name: sessions.key, cell: ({ key }) => (key === null ? sessions.unknown : <Typed text={key.name} />) },
+    ...(onEnd === undefined
+      ? []
+      : [
+          {
+            name: sessions.action,
+            cell: (session: Session) => (
+              <Button kind="danger" aria-label={sessions.endOf(session.from)} onClick={() => onEnd(session)}>
+                {sessions.end}
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+interface EndDialogProps extends SessionsProps {
+  readonly session: Session;
+  readonly onClose: () => void;
+}
+
+function EndDialog({ user, session, onClose, onDone }: EndDialogProps) {
+  const { sessions, effects } = userTexts;
+  const action = useChangeAction(async () => {
+    const params = { id: user.id, sessionId: session.id };
+    await api("DELETE /users/:id/sessions/:sessionId", { params });
+    onDone(sessions.ended(session.from));
+  });
+  return (
+    <Dialog title={sessions.endTitle(session.from)} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        <section class="will" aria-label={effects.title}>
+          <h3>{effects.title}</h3>
+          <ul>
+            <li>{sessions.ends}</li>
+            <li>{sessions.again(user.username)}</li>
+          </ul>
+        </section>
+        <Confirm {...{ action, onClose }} isPossible isReady confirm={sessions.confirm} busy={sessions.busy} isDanger />
+      </form>
+    </Dialog>
+  );
+}

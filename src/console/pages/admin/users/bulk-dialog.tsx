@@ -1,0 +1,197 @@
+/** Extending or disabling several users: first what it comes to, then one confirmation, then one after the other. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { userListTexts } from "../../../texts/admin-users.ts";
+import { common } from "../../../texts/common.ts";
+import { announce } from "../../../ui/announce.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Input } from "../../../ui/field.tsx";
+import { type Change, makeChange, previewChange, type UserPreview } from "../change.ts";
+import { daysOf } from "../days.ts";
+import type { UserRecord } from "../user/record.ts";
+import type { BulkKind } from "./bulk.ts";
+import { Expected, Failed } from "./bulk-parts.tsx";
+import { doneOf, failedOf, type Outcome, oneByOne } from "./one-by-one.ts";
+
+type Phase =
+  | { readonly name: "days" }
+  | { readonly name: "checking"; readonly reached: number }
+  | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, UserPreview>[] }
+  | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, void>[] }
+  | { readonly name: "over"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, void>[] };
+
+interface BulkDialogProps {
+  readonly kind: BulkKind;
+  readonly users: readonly UserRecord[];
+  /** Is told what was done, as a sentence, if anything was begun. */
+  readonly onClose: (done?: string) => void;
+}
+
+export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
+  const { bulk } = userListTexts;
+  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "days" } : { name: "checking", reached: 0 });
+  const [days, setDays] = useState("");
+  const [error, setError] = useState<string>();
+  const stopped = useRef(false);
+  const change: Change = kind === "extend" ? { kind, days: daysOf(days) ?? 0 } : { kind };
+
+  async function check() {
+    setPhase({ name: "checking", reached: 0 });
+    const previews = await oneByOne(users, ({ id }) => previewChange(id, change), {
+      onProgress: ({ length }) => setPhase({ name: "checking", reached: length }),
+      isStopped: () => stopped.current,
+    });
+    if (!stopped.current) setPhase({ name: "ready", previews });
+  }
+
+  async function run(chosen: readonly UserRecord[]) {
+    const total = chosen.length;
+    setPhase({ name: "running", total, outcomes: [] });
+    const outcomes = await oneByOne(chosen, ({ id }) => makeChange(id, change), {
+      onProgress: (outcomes) => setPhase({ name: "running", total, outcomes }),
+      isStopped: () => stopped.current,
+    });
+    await forgetAnswers();
+    setPhase({ name: "over", total, outcomes });
+    announce(texts.done(doneOf(outcomes).length));
+  }
+
+  useEffect(() => {
+    if (kind === "disable") void check();
+    // Who leaves the page, or whose session ends, does not go on.
+    return () => {
+      stopped.current = true;
+    };
+  }, []);
+
+  function close() {
+    stopped.current = true;
+    if (phase.name === "over") onClose(summaryOf(kind, phase.outcomes));
+    else if (phase.name !== "running") onClose();
+  }
+
+  return (
+    <Dialog title={texts.title(users.length)} onClose={close}>
+      {phase.name === "days" ? (
+        <form
+          class="form"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (daysOf(days) === undefined) setError(bulk.daysWrong);
+            else void check();
+          }}
+        >
+          <Input
+            label={bulk.days}
+            hint={bulk.daysHint}
+            error={error}
+            value={days}
+            onValue={setDays}
+            inputMode="numeric"
+            autocomplete="off"
+          />
+          <div class="actions">
+            <Button type="submit" kind="primary">
+              {bulk.check}
+            </Button>
+            <Button onClick={close}>{common.cancel}</Button>
+          </div>
+        </form>
+      ) : null}
+      {phase.name === "checking" ? (
+        <Progress text={bulk.checking(phase.reached, users.length)} reached={phase.reached} total={users.length}>
+          <Button onClick={close}>{common.cancel}</Button>
+        </Progress>
+      ) : null}
+      {phase.name === "ready" ? (
+        <Expected
+          kind={kind}
+          days={change.kind === "extend" ? change.days : 0}
+          previews={phase.previews}
+          onBack={
+            kind === "extend"
+              ? () => {
+                  setError(undefined);
+                  setPhase({ name: "days" });
+                }
+              : undefined
+          }
+          onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
+          onClose={close}
+        />
+      ) : null}
+      {phase.name === "running" ? (
+        <Progress
+          text={texts.running(phase.outcomes.length, phase.total)}
+          reached={phase.outcomes.length}
+          total={phase.total}
+        >
+          <Button onClick={close}>{bulk.stop}</Button>
+        </Progress>
+      ) : null}
+      {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
+    </Dialog>
+  );
+}
+
+function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, void>[]): string {
+  const { bulk } = userListTexts;
+  const failed = failedOf(outcomes).length;
+  const done = bulk[kind === "extend" ? "extending" : "disabling"].done(doneOf(outcomes).length);
+  return failed === 0 ? done : `${done} ${bulk.failed(failed)}.`;
+}
+
+interface ProgressProps {
+  readonly text: string;
+  readonly reached: number;
+  readonly total: number;
+  readonly children: ComponentChildren;
+}
+
+function Progress({ text, reached, total, children }: ProgressProps) {
+  const place = useRef<HTMLParagraphElement>(null);
+  // What was pressed is gone.
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div class="stack">
+      <p ref={place} tabIndex={-1}>
+        {text}
+      </p>
+      <progress value={reached} max={total} aria-label={text} />
+      <div class="actions">{children}</div>
+    </div>
+  );
+}
+
+interface OverProps {
+  readonly kind: BulkKind;
+  readonly phase: Extract<Phase, { readonly name: "over" }>;
+  readonly onClose: () => void;
+}
+
+function Over({ kind, phase: { outcomes, total }, onClose }: OverProps) {
+  const { bulk } = userListTexts;
+  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  const failed = failedOf(outcomes);
+  return (
+    <div class="stack" ref={place} tabIndex={-1}>
+      <div class={`notice ${failed.length === 0 && outcomes.length === total ? "good" : "warn"}`}>
+        <p class="notice-title">{texts.done(doneOf(outcomes).length)}</p>
+        {outcomes.length < total ? <p>{bulk.notReached(total - outcomes.length)}</p> : null}
+      </div>
+      <Failed title={bulk.failed(failed.length)} failed={failed} />
+      <div class="actions">
+        <Button kind="primary" onClick={onClose}>
+          {common.close}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+/** What a change to several users would come to, and for whom it cannot be made. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { userPage } from "../../../../shared/pages.ts";
+import { userListTexts } from "../../../texts/admin-users.ts";
+import { common } from "../../../texts/common.ts";
+import { Button } from "../../../ui/button.tsx";
+import { sentenceOf } from "../../../ui/notice.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import type { UserPreview } from "../change.ts";
+import type { UserRecord } from "../user/record.ts";
+import type { BulkKind } from "./bulk.ts";
+import { doneOf, failedOf, type Outcome } from "./one-by-one.ts";
+
+interface ExpectedProps {
+  readonly kind: BulkKind;
+  /** By how much they would be extended; 0 means the default. */
+  readonly days: number;
+  readonly previews: readonly Outcome<UserRecord, UserPreview>[];
+  /** Back to what can be chosen; undefined where there is nothing. */
+  readonly onBack: (() => void) | undefined;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** The sum, each user's effects behind it, and the one confirmation. */
+export function Expected({ kind, days, previews, onBack, onConfirm, onClose }: ExpectedProps) {
+  const { bulk } = userListTexts;
+  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  const possible = doneOf(previews);
+  const refused = failedOf(previews);
+  const already = possible.filter(({ item }) => item.status === "disabled").length;
+  return (
+    <div class="stack">
+      <div ref={place} tabIndex={-1} class="will">
+        <h3>{bulk.expected}</h3>
+        <p>{texts.expected(possible.length, days)}</p>
+        {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
+        {possible.length === 0 ? null : (
+          <details>
+            <summary>{bulk.each(possible.length)}</summary>
+            <ul>
+              {possible.map(({ item, value }) => (
+                <li key={item.id}>
+                  <strong>{item.username}</strong>{" "}
+                  <span>
+                    <Typed text={value.effects.join(" ")} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+      </div>
+      <Failed title={bulk.refused(refused.length)} failed={refused} />
+      <div class="actions">
+        {possible.length === 0 ? null : (
+          <Button kind={kind === "disable" ? "danger" : "primary"} onClick={onConfirm}>
+            {texts.confirm(possible.length)}
+          </Button>
+        )}
+        {onBack === undefined ? null : <Button onClick={onBack}>{bulk.back}</Button>}
+        <Button onClick={onClose}>{common.cancel}</Button>
+      </div>
+    </div>
+  );
+}
+
+interface FailedProps {
+  readonly title: string;
+  readonly failed: readonly { readonly item: UserRecord; readonly failure: unknown }[];
+}
+
+/** For whom it failed, or would, with the sentence that says why. */
+export function Failed({ title, failed }: FailedProps) {
+  if (failed.length === 0) return null;
+  return (
+    <section class="notice warn" aria-label={title}>
+      <p class="notice-title">{title}</p>
+      <ul>
+        {failed.map(({ item, failure }) => (
+          <li key={item.id}>
+            <a href={userPage(item.id)}>{item.username}</a>: {sentenceOf(failure)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+/** Creating a user: what the name may be, and what will happen. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../../../shared/account-name.ts";
+import { DAY } from "../../../../shared/clock.ts";
+import { userPage } from "../../../../shared/pages.ts";
+import { api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { userListTexts } from "../../../texts/admin-users.ts";
+import { common } from "../../../texts/common.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { day, now } from "../../../ui/clock.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Area, Input } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { daysOf, later, wholeDays } from "../days.ts";
+import { useSetting } from "../setting.ts";
+
+interface CreateDialogProps {
+  readonly onClose: () => void;
+  readonly onDone: (content: ComponentChildren) => void;
+}
+
+type Wrong = Partial<Record<"username" | "email" | "days", string>>;
+
+export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
+  const { create } = userListTexts;
+  const standard = useSetting("policy.default_ttl");
+  const [username, setUsername] = useState("");
+  const [email, setEmail] = useState("");
+  const [supervisor, setSupervisor] = useState("");
+  const [purpose, setPurpose] = useState("");
+  const [typedDays, setDays] = useState<string>();
+  const [wrong, setWrong] = useState<Wrong>({});
+  const text = typedDays ?? String(wholeDays(standard) ?? "");
+  const days = daysOf(text);
+  const action = useAction(async () => {
+    const body = { username: username.trim(), email: email.trim(), supervisor, purpose, ttl_days: days ?? 0 };
+    const user = await api("POST /users", { body });
+    await forgetAnswers();
+    onDone(
+      <p>
+        {create.done(user.username)} <Time at={user.expire_at} both />. <a href={userPage(user.id)}>{create.goTo}</a>
+      </p>,
+    );
+  });
+  function submit() {
+    const found: Wrong = {
+      ...wrongName(username.trim()),
+      ...(email.trim().includes("@") ? {} : { email: create.emailWrong }),
+      ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
+    };
+    // The first of them takes the focus, one at a time.
+    const [first] = Object.entries(found);
+    setWrong(first === undefined ? {} : Object.fromEntries([first]));
+    if (first === undefined) void action.run();
+  }
+  return (
+    <Dialog title={create.title} onClose={onClose}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Input
+          label={create.username}
+          hint={create.usernameHint}
+          error={wrong.username}
+          value={username}
+          onValue={setUsername}
+          autocomplete="off"
+          autoCapitalize="none"
+          required
+        />
+        <Input
+          label={create.email}
+          error={wrong.email}
+          type="email"
+          value={email}
+          onValue={setEmail}
+          autocomplete="off"
+          required
+        />
+        <Input label={create.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
+        <Area
+          label={create.purpose}
+          value={purpose}
+          onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))}
+          rows={2}
+        />
+        <Input
+          label={create.days}
+          hint={create.daysHint(standard)}
+          error={wrong.days}
+          value={text}
+          onValue={setDays}
+          inputMode="numeric"
+          autocomplete="off"
+        />
+        <Effects username={username.trim()} email={email.trim()} days={days ?? 0} />
+        <Failure failure={action.failure} />
+        <div class="actions">
+          <Button type="submit" kind="primary" busy={action.busy && create.busy}>
+            {create.confirm}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function wrongName(name: string): Wrong {
+  const { create } = userListTexts;
+  if (name.startsWith(ACCOUNT_PREFIX)) return { username: create.withoutPrefix(ACCOUNT_PREFIX) };
+  return USERNAME.test(name) ? {} : { username: create.usernameWrong };
+}
+
+interface EffectsProps {
+  readonly username: string;
+  readonly email: string;
+  readonly days: number;
+}
+
+function Effects({ username, email, days }: EffectsProps) {
+  const { create } = userListTexts;
+  const until = days === 0 ? undefined : day(later(now(), days * DAY));
+  return (
+    <section class="will" aria-label={create.effects}>
+      <h3>{create.effects}</h3>
+      <ul>
+        <li>
+          {create.effectAccount(wrongName(username).username === undefined ? hostAccountOf(username) : undefined)}
+        </li>
+        <li>{create.effectEnds(until)}</li>
+        <li>{create.effectMail(email)}</li>
+      </ul>
+    </section>
+  );
+}

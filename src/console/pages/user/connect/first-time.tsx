@@ -1,0 +1,43 @@
+/** What ssh asks at the first connection, and what to answer. */
+
+import { userTexts } from "../../../texts/user.ts";
+import { Copyable } from "../../../ui/copy.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Contact } from "../contact.tsx";
+import type { OwnAccount } from "../own-account.ts";
+import { askedKey, hostKeyOf, nameInQuestion } from "./command.ts";
+
+export function FirstTime({ own }: { readonly own: OwnAccount }) {
+  const { first } = userTexts.connect;
+  const keys = own.ssh.host_keys.map(hostKeyOf);
+  const asked = askedKey(keys);
+  return (
+    <Section title={first.title}>
+      <p>{first.text}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls */}
+      <section class="scroll" aria-label={first.sampleLabel} tabIndex={0}>
+        <pre>{first.sample(nameInQuestion(own.ssh), asked?.fingerprint ?? "SHA256:…", asked?.type || "ED25519")}</pre>
+      </section>
+      {keys.length === 0 ? (
+        <p>
+          {first.unknown} <Contact contact={own.contact} />
+        </p>
+      ) : (
+        <>
+          <p>{first.compare}</p>
+          {keys.map(({ fingerprint, type }) => (
+            <div key={fingerprint} class="field">
+              <strong>{type}</strong>
+              <Copyable text={fingerprint} label={first.fingerprint(type)} />
+            </div>
+          ))}
+          <p>{first.answer}</p>
+          <p>
+            {first.wrong} <Contact contact={own.contact} />
+          </p>
+        </>
+      )}
+      <p>{first.changed}</p>
+    </Section>
+  );
+}

@@ -1,0 +1,69 @@
+/** The keys as a table. */
+
+import { userTexts } from "../../../texts/user.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import type { OwnKey } from "../own-account.ts";
+
+interface KeyListProps {
+  readonly keys: readonly OwnKey[];
+  readonly onRename: (key: OwnKey) => void;
+  readonly onRevoke: (key: OwnKey) => void;
+}
+
+export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
+  const { keys: texts } = userTexts;
+  return (
+    <div class="table">
+      <Table
+        caption={texts.caption}
+        items={keys}
+        columns={[
+          { name: texts.name, cell: ({ name }) => <Typed text={name} />, isHeader: true },
+          {
+            name: texts.key,
+            cell: ({ type, bits, fingerprint }) => (
+              <div class="event">
+                <span>{texts.typeOf(type, bits)}</span>
+                <code>{fingerprint}</code>
+              </div>
+            ),
+          },
+          { name: texts.created, cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: texts.used, cell: (key) => <LastUse {...key} /> },
+          {
+            name: texts.change,
+            cell: (key) => (
+              <div class="actions">
+                <Button aria-label={texts.rename.label(key.name)} aria-haspopup="dialog" onClick={() => onRename(key)}>
+                  {texts.rename.button}
+                </Button>
+                <Button
+                  kind="danger"
+                  aria-label={texts.revoke.label(key.name)}
+                  aria-haspopup="dialog"
+                  onClick={() => onRevoke(key)}
+                >
+                  {texts.revoke.button}
+                </Button>
+              </div>
+            ),
+          },
+        ]}
+      />
+    </div>
+  );
+}
+
+function LastUse({ last_used_at, last_used_from }: OwnKey) {
+  const { never, from } = userTexts.keys;
+  if (last_used_at === null) return <span class="quiet">{never}</span>;
+  return (
+    <div class="event">
+      <Time at={last_used_at} />
+      {last_used_from === "" ? null : <span class="quiet">{from(last_used_from)}</span>}
+    </div>
+  );
+}

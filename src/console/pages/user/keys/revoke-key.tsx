@@ -1,0 +1,65 @@
+/** Taking a key away: what that ends is said before. */
+
+import { api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { common } from "../../../texts/common.ts";
+import { userTexts } from "../../../texts/user.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { isolated } from "../../../ui/isolated.ts";
+import { Failure, Notice } from "../../../ui/notice.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import type { OwnKey } from "../own-account.ts";
+
+interface RevokeKeyProps {
+  readonly target: OwnKey;
+  /** Whether no other key opens the account. */
+  readonly isLast: boolean;
+  readonly onClose: () => void;
+  /** Given what was done. */
+  readonly onDone: (text: string) => void;
+}
+
+export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
+  const { revoke } = userTexts.keys;
+  const revoking = useAction(async () => {
+    try {
+      await api("DELETE /me/keys/:id", { params: { id: target.id } });
+    } catch (error) {
+      // What holds may be other than before: the account may be disabled, or another tab was first.
+      void forgetAnswers();
+      throw error;
+    }
+    await forgetAnswers();
+    onDone(revoke.done(isolated(target.name)));
+  });
+  const close = () => (revoking.busy ? undefined : onClose());
+  return (
+    <Dialog title={revoke.title} onClose={close}>
+      <p>
+        <strong>
+          <Typed text={target.name} />
+        </strong>{" "}
+        <code class="quiet">{target.fingerprint}</code>
+      </p>
+      <ul>
+        {revoke.effects.map((effect) => (
+          <li key={effect}>{effect}</li>
+        ))}
+      </ul>
+      {isLast ? (
+        <Notice kind="warn">
+          <p>{revoke.last}</p>
+        </Notice>
+      ) : null}
+      <Failure failure={revoking.failure} />
+      <div class="actions">
+        <Button kind="danger" busy={revoking.busy && revoke.busy} onClick={() => void revoking.run()}>
+          {revoke.yes(isolated(target.name))}
+        </Button>
+        <Button onClick={close}>{common.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}

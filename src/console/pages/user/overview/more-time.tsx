@@ -1,0 +1,134 @@
+/** Asking for more time, and what became of it. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { userTexts } from "../../../texts/user.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { moment, useNow } from "../../../ui/clock.ts";
+import { Area, Input } from "../../../ui/field.tsx";
+import { Failure, Notice } from "../../../ui/notice.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { Done } from "../done.tsx";
+import type { OwnAccount } from "../own-account.ts";
+import { urgencyOf } from "./urgency.ts";
+
+export function MoreTime({ own }: { readonly own: OwnAccount }) {
+  const { time } = userTexts;
+  const present = useNow();
+  const [isSent, setSent] = useState(false);
+  const isPending = own.extension?.status === "pending";
+  return (
+    <Section title={time.title}>
+      {isSent ? <Done>{time.sent}</Done> : null}
+      <LastRequest own={own} />
+      {isPending ? null : own.status === "disabled" ? (
+        <p>{time.disabled}</p>
+      ) : Date.parse(own.ends.removed_at) <= present ? (
+        <p>{time.tooLate}</p>
+      ) : (
+        <details open={urgencyOf(own, present) !== "far"}>
+          <summary>{time.summary}</summary>
+          <RequestForm onSent={() => setSent(true)} />
+        </details>
+      )}
+    </Section>
+  );
+}
+
+function LastRequest({ own }: { readonly own: OwnAccount }) {
+  const { time } = userTexts;
+  const { extension } = own;
+  if (extension === null) return null;
+  const { status, days, created_at, reviewed_at, reason } = extension;
+  if (status === "pending") {
+    return (
+      <Notice kind="info" title={time.pendingTitle}>
+        <p>{time.pending(days, moment(created_at))}</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice
+      kind={status === "approved" ? "good" : "warn"}
+      title={status === "approved" ? time.approvedTitle : time.rejectedTitle}
+    >
+      <p>{time.reviewed(days, moment(reviewed_at ?? created_at))}</p>
+      {reason === "" ? null : (
+        <p>
+          {time.answer} <Typed text={reason} />
+        </p>
+      )}
+    </Notice>
+  );
+}
+
+const MAX_DAYS = 365;
+const MAX_REASON = 1000;
+
+function RequestForm({ onSent }: { readonly onSent: () => void }) {
+  const { time } = userTexts;
+  const [days, setDays] = useState("30");
+  const [reason, setReason] = useState("");
+  const [fault, setFault] = useState<"days" | "reason">();
+  const sending = useAction(async () => {
+    try {
+      await api("POST /me/extension", { body: { days: Number(days), reason: reason.trim() } });
+      onSent();
+    } finally {
+      // Refused too: another tab may have asked, or the account may have changed.
+      await forgetAnswers();
+    }
+  });
+
+  function send() {
+    const isWhole = /^\d{1,3}$/.test(days.trim()) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
+    const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "days";
+    setFault(wrong);
+    if (wrong === undefined) void sending.run();
+  }
+
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <p>{time.intro}</p>
+      <Input
+        label={time.days}
+        hint={time.daysHint}
+        error={fault === "days" ? time.daysFault : undefined}
+        value={days}
+        onValue={setDays}
+        type="number"
+        name="days"
+        min={1}
+        max={MAX_DAYS}
+        required
+      />
+      <Area
+        label={time.reason}
+        hint={time.reasonHint}
+        error={fault === "reason" ? time.reasonFault : undefined}
+        value={reason}
+        onValue={setReason}
+        name="reason"
+        maxLength={MAX_REASON}
+        rows={3}
+        required
+      />
+      <Failure failure={sending.failure} />
+      <div class="actions">
+        <Button type="submit" kind="primary" busy={sending.busy && time.sending}>
+          {time.send}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,22 @@
+/** On each page of a user whose account is not active: that it is not, and what can still be done here. */
+
+import { userTexts } from "../../texts/user.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { Contact } from "./contact.tsx";
+import type { OwnAccount } from "./own-account.ts";
+
+type PageWithStanding = Exclude<keyof typeof userTexts.standing, "disabled" | "expired" | "ask">;
+
+/** Nothing for an active account. */
+export function Standing({ own, page }: { readonly own: OwnAccount; readonly page: PageWithStanding }) {
+  const { standing } = userTexts;
+  if (own.status === "active") return null;
+  return (
+    <Notice kind="warn" title={standing[own.status]}>
+      <p>{standing[page][own.status]}</p>
+      <p>
+        {standing.ask} <Contact contact={own.contact} />
+      </p>
+    </Notice>
+  );
+}

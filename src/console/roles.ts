@@ -1,0 +1,30 @@
+/** What an administrator's role allows. The service decides; this only keeps from offering what it would refuse. */
+
+import type { AdminRole } from "../shared/statuses.ts";
+
+/** What the pages are about. */
+export type Area = "users" | "applications" | "audit" | "settings" | "admins";
+
+/** Who may change something there, the highest first. Nobody changes the audit log; who may read it is like an owner. */
+const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
+  users: ["owner", "operator"],
+  applications: ["owner", "operator", "reviewer"],
+  audit: ["owner"],
+  settings: ["owner"],
+  admins: ["owner"],
+};
+
+/** Whether the role may change something there. */
+export function mayChange(role: AdminRole, area: Area): boolean {
+  return CHANGES[area].includes(role);
+}
+
+/** Whether the role may see it: auditors read everything. */
+export function maySee(role: AdminRole, area: Area): boolean {
+  return role === "auditor" || mayChange(role, area);
+}
+
+/** The roles that may see it, the highest first. */
+export function rolesThatSee(area: Area): readonly AdminRole[] {
+  return [...CHANGES[area], "auditor"];
+}

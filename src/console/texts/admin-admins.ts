@@ -1,0 +1,6 @@
+/** What the page about administrators says. */
+
+import { adminsTexts as en } from "./en/admin-admins.ts";
+import { inLanguage } from "./language.ts";
+
+export const adminsTexts = inLanguage({ en });

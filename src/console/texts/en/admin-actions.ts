@@ -1,0 +1,179 @@
+/** English: what the audit log records, in words for administrators. */
+
+import type { AnswerOf } from "../../../server/api/contract.ts";
+import { count } from "../language.ts";
+
+export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
+
+/** What a record says about what was done; texts are isolated, times are read in the reader's zone, and "" or 0 is what it does not say. */
+export interface ActionFacts {
+  /** Whom it is about, by name. */
+  readonly name: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly until: string;
+  readonly days: number;
+  readonly email: string;
+  readonly role: string;
+  /** Which fields were changed. */
+  readonly changed: readonly string[];
+  readonly value: string;
+  readonly old: string;
+  readonly effective: string;
+  readonly setting: string;
+  readonly approved: boolean | undefined;
+  readonly channel: string;
+  readonly found: string;
+  readonly removed: number;
+}
+
+/** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
+interface ActionWords {
+  readonly label: string;
+  readonly say: (facts: ActionFacts) => readonly [did: string, tried: string];
+}
+
+function action(label: string, say: ActionWords["say"]): ActionWords {
+  return { label, say };
+}
+
+function of(word: string, name: string): string {
+  return name === "" ? `a ${word}` : `the ${word} ${name}`;
+}
+
+function theKey({ key, fingerprint }: ActionFacts): string {
+  return of("key", key === "" ? fingerprint : key);
+}
+
+function whose({ name }: ActionFacts): string {
+  return name === "" ? "" : ` of ${name}`;
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  email: "e-mail address",
+  supervisor: "supervisor",
+  purpose: "purpose",
+  role: "role",
+  password: "password",
+};
+
+function fields({ changed }: ActionFacts, otherwise: string): string {
+  return changed.length === 0 ? otherwise : changed.map((field) => FIELDS[field] ?? field).join(" and ");
+}
+
+const user = (facts: ActionFacts) => of("user", facts.name);
+const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
+
+const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
+  "auth.admin_login": action("Administrator logs in", () => ["logged in", "log in as an administrator"]),
+  "auth.otp_send": action("Login code asked for", (facts) =>
+    facts.channel === "command line"
+      ? [`printed a login code for ${user(facts)}`, `print a login code for ${user(facts)}`]
+      : [`asked for a login code for ${user(facts)}`, `get a login code for ${user(facts)}`],
+  ),
+  "auth.otp_login": action("User logs in", () => ["logged in with a mailed code", "log in with a mailed code"]),
+  "auth.logout": action("Logout", () => ["logged out", "log out"]),
+  "auth.admin_forgot": action("Administrator's password forgotten", (facts) => [
+    `asked for a new password${whose(facts)}`,
+    `ask for a new password${whose(facts)}`,
+  ]),
+  "auth.admin_reset": action("Administrator's password set by a mailed link", (facts) => [
+    `set a new password${whose(facts)} with a mailed link`,
+    `set a new password${whose(facts)} with a mailed link`,
+  ]),
+  "auth.admin_password": action("Own password changed", () => ["changed their own password", "change their password"]),
+  "user.create": action("User created", (facts) => [
+    `created ${user(facts)}${facts.until === "" ? "" : `,${until(facts)}`}`,
+    `create ${user(facts)}`,
+  ]),
+  "user.update": action("User's data changed", (facts) => [
+    `changed the ${fields(facts, "data")} of ${user(facts)}`,
+    `change ${user(facts)}`,
+  ]),
+  "user.disable": action("User disabled", (facts) => [`disabled ${user(facts)}`, `disable ${user(facts)}`]),
+  "user.enable": action("User enabled", (facts) => [`enabled ${user(facts)} again`, `enable ${user(facts)}`]),
+  "user.extend": action("User extended", (facts) => [
+    `extended ${user(facts)}${until(facts)}`,
+    `extend ${user(facts)}`,
+  ]),
+  "user.delete": action("User deleted", (facts) => [`deleted ${user(facts)}`, `delete ${user(facts)}`]),
+  "user.lock": action("User shuts their own account", () => [
+    "shut their own account (“this was not me”)",
+    "shut their own account",
+  ]),
+  "extension.request": action("User asks for more time", ({ days }) => {
+    const more = days === 0 ? "more time" : count(days, "more day", "more days");
+    return [`asked for ${more}`, `ask for ${more}`];
+  }),
+  "key.create": action("Key added", (facts) => [`added ${theKey(facts)}`, `add ${theKey(facts)}`]),
+  "key.rename": action("Key renamed", (facts) => [
+    facts.key === "" ? "renamed a key" : `renamed a key to ${facts.key}`,
+    "rename a key",
+  ]),
+  "key.revoke": action("Key revoked", (facts) => [
+    `revoked ${theKey(facts)}${whose(facts)}`,
+    `revoke ${theKey(facts)}${whose(facts)}`,
+  ]),
+  "session.end": action("SSH session ended", (facts) => [
+    `ended an SSH session of ${user(facts)}`,
+    `end an SSH session of ${user(facts)}`,
+  ]),
+  "approval.submit": action("Application arrives", ({ name }) => {
+    const as = name === "" ? "" : ` as ${name}`;
+    return [`applied for access${as}`, `apply for access${as}`];
+  }),
+  "approval.review": action("Application decided", (facts) => {
+    const what = `the application${whose(facts)}`;
+    if (facts.approved === undefined) return [`decided ${what}`, `decide ${what}`];
+    return facts.approved ? [`approved ${what}`, `approve ${what}`] : [`rejected ${what}`, `reject ${what}`];
+  }),
+  "settings.update": action("Setting changed", ({ setting, value, old, effective }) => {
+    const from = old === "" ? "" : ` from ${old}`;
+    const at = effective === "" ? "" : `, in force from ${effective}`;
+    return [`set ${setting}${from}${value === "" ? "" : ` to ${value}`}${at}`, `change ${setting}`];
+  }),
+  "lifecycle.expire": action("User expires", (facts) => [
+    `ended the access of ${user(facts)}, whose time was up`,
+    `end the access of ${user(facts)}, whose time was up`,
+  ]),
+  "lifecycle.recycle": action("Expired user deleted", (facts) => [
+    `deleted ${user(facts)}, who had expired long enough ago`,
+    `delete ${user(facts)}, who had expired long enough ago`,
+  ]),
+  "admin.create": action("Administrator added", ({ name, role }) => {
+    const as = role === "" ? "" : ` (${role})`;
+    return [`added ${of("administrator", name)}${as}`, `add ${of("administrator", name)}${as}`];
+  }),
+  "admin.update": action("Administrator changed", (facts) => [
+    `changed the ${fields(facts, "data")} of ${of("administrator", facts.name)}`,
+    `change ${of("administrator", facts.name)}`,
+  ]),
+  "admin.remove": action("Administrator removed", ({ name }) => [
+    `removed ${of("administrator", name)}`,
+    `remove ${of("administrator", name)}`,
+  ]),
+  "reconcile.repair": action("Account repaired on the host", (facts) => [
+    `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
+    `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
+  ]),
+  "audit.purge": action("Old audit records deleted", ({ removed }) => {
+    const what = removed === 0 ? "audit records" : count(removed, "audit record", "audit records");
+    return [`deleted ${what} that were old enough`, "delete old audit records"];
+  }),
+  "service.backup": action("Backup made", () => ["made a backup", "make a backup"]),
+  "service.restore": action("Backup restored", () => ["restored a backup", "restore a backup"]),
+};
+
+export const actionTexts = {
+  actions,
+  who: {
+    admin: (name: string) => `Administrator ${name}`,
+    user: (name: string) => `User ${name}`,
+    cli: (name: string) => (name === "" ? "The command line" : `${name}, at the command line,`),
+    system: "The service",
+    anonymous: "Somebody without a session",
+  },
+  did: (who: string, did: string) => `${who} ${did}.`,
+  tried: (who: string, tried: string) => `${who} tried to ${tried}.`,
+  unknown: (name: string) => [`did “${name}”`, `do “${name}”`] as const,
+};

@@ -1,0 +1,73 @@
+/** English: the page about administrators. */
+
+import type { AdminRole } from "../../../shared/statuses.ts";
+
+const explained: Readonly<Record<AdminRole, string>> = {
+  owner: "Everything, also the settings and the administrators themselves.",
+  operator: "The daily work: users, their keys and sessions, applications. No settings, no audit log.",
+  reviewer: "Decides applications, and so who gets access and for how long. Sees no users.",
+  auditor: "Reads everything, changes nothing.",
+};
+
+export const adminsTexts = {
+  title: "Administrators",
+  lead: "Who looks after the users of this service, and what each may do.",
+  caption: "Administrators, newest first",
+  columns: { name: "Name", role: "Role", status: "Status", email: "E-mail", login: "Last login", act: "Change" },
+  you: "you",
+  status: { active: "active", invited: "invited" },
+  invitedHint: "no password set yet",
+  never: "never",
+  empty: "This page is past the end of the list.",
+  shell: "The first administrators are made at the shell of the host, and there a lost owner is replaced:",
+  shellLabel: "Command that adds an administrator at the shell",
+  explained,
+  rolesTitle: "What the roles may do",
+  invite: {
+    open: "Invite an administrator",
+    title: "Invite an administrator",
+    name: "Name",
+    nameHint: "For logging in: 1 to 64 of a-z, 0-9, dot, _ and -",
+    nameError: "Use 1 to 64 of a-z, 0-9, dot, _ and -, beginning and ending with a letter or digit.",
+    email: "E-mail address",
+    emailHint: "The link that sets the password goes here.",
+    emailError: "Type the e-mail address.",
+    role: "Role",
+    submit: "Send the invitation",
+    busy: "Sending the invitation …",
+    done: (name: string, email: string) =>
+      `${name} is invited: a link that sets the password is on its way to ${email}. It works once, within 72 hours; after that, “Forgotten password” sends another one.`,
+  },
+  change: {
+    open: "Change",
+    openOf: (name: string) => `Change ${name}`,
+    title: (name: string) => `Change ${name}`,
+    own: "This is you. A role that you take away from yourself, only another owner can give back.",
+    emailHint: "A new address voids a link that was mailed to the old one; both addresses are told.",
+    roleHint: "It holds from the next request on, in sessions that are open, too.",
+    submit: "Save the changes",
+    busy: "Saving …",
+    nothing: "Nothing is different yet.",
+    done: (name: string) => `${name} is changed.`,
+  },
+  remove: {
+    open: "Remove",
+    openOf: (name: string) => `Remove ${name}`,
+    title: (name: string) => `Remove ${name}`,
+    effects: [
+      "They are logged out everywhere and cannot log in again.",
+      "What they did stays in the audit log.",
+      "The users and keys stay as they are.",
+    ],
+    own: "This is you: your session ends at once.",
+    confirm: (name: string) => `Type ${name} to confirm`,
+    confirmError: (name: string) => `Type the name exactly: ${name}`,
+    submit: "Remove for good",
+    busy: "Removing …",
+    done: (name: string) => `${name} is removed and logged out everywhere.`,
+  },
+  lastOwner: {
+    title: "Nobody else is an owner who can log in",
+    text: "Without an owner, nobody could look after the administrators here. Make somebody else an owner first; one who is only invited does not count until they have set a password.",
+  },
+};

@@ -1,0 +1,76 @@
+/** English: what the page about connecting says. */
+
+export const connectTexts = {
+  title: "Connect to the host",
+  noKeys: {
+    title: "No key opens your account yet",
+    text: "Add a key first; then everything here works.",
+    link: "Add your first key",
+  },
+  command: {
+    title: "The command",
+    text: "In a terminal on Linux or macOS, or in PowerShell on Windows:",
+    label: "Command that connects to the host",
+    key: "If your key is not in the usual place, say where its private file is:",
+    keyLabel: "Command that connects with a certain key",
+    keyFile: "~/.ssh/id_ed25519",
+  },
+  first: {
+    title: "The first time: is it the right host?",
+    text: "The first time, ssh cannot know the host and asks you:",
+    sample: (host: string, fingerprint: string, type: string) =>
+      `The authenticity of host '${host}' can't be established.\n${type} key fingerprint is ${fingerprint}.\nAre you sure you want to continue connecting (yes/no/[fingerprint])?`,
+    sampleLabel: "What ssh asks",
+    compare: "The fingerprint that it shows must be one of these:",
+    fingerprint: (type: string) => `Fingerprint of the host's ${type} key`,
+    answer:
+      "Answer by pasting that fingerprint instead of yes: then ssh itself compares it. An older ssh takes only yes or no; compare it letter by letter then.",
+    wrong: "It is none of these? Answer no, and do not connect: something is between you and the host. Tell",
+    changed: "The same holds if ssh says later that the host identification has changed.",
+    unknown: "This service does not know the host's fingerprints. Before you answer yes, ask for them:",
+  },
+  known: {
+    title: "Or tell ssh beforehand",
+    text: "With these lines in the file of known hosts, ssh does not ask at all:",
+    label: "Lines for the file of known hosts",
+    where: "The file is ~/.ssh/known_hosts on Linux and macOS, and %USERPROFILE%\\.ssh\\known_hosts on Windows.",
+  },
+  config: {
+    title: "A shorter command",
+    text: (host: string) =>
+      `With this block in ~/.ssh/config (Windows: %USERPROFILE%\\.ssh\\config), “ssh ${host}” is enough, and scp, sftp and editors know account and port too:`,
+    label: "Block for the configuration of ssh",
+  },
+  putty: {
+    title: "PuTTY on Windows",
+    text: "In PuTTY's configuration, from top to bottom:",
+    place: "Where",
+    value: "What",
+    caption: "What to enter in PuTTY",
+    host: "Session: Host Name",
+    port: "Session: Port",
+    kind: "Session: Connection type",
+    user: "Connection › Data: Auto-login username",
+    file: "Connection › SSH › Auth › Credentials: Private key file",
+    fileValue: "your .ppk file",
+    key: "The first time, PuTTY shows the host key's fingerprint too. Press Accept only if it is one of those above.",
+  },
+  trouble: {
+    title: "If it does not work",
+    list: [
+      [
+        "Permission denied (publickey)",
+        "The key that ssh offers is not one of yours here. Compare the fingerprint of your file (ssh-keygen -l -f FILE) with those of your keys, or name the file with -i.",
+      ],
+      [
+        "Too many authentication failures",
+        "Your ssh agent offers too many keys. Add -o IdentitiesOnly=yes and -i with the right file.",
+      ],
+      [
+        "Connection timed out, or refused",
+        "Host or port is not reachable from where you are. Check both letter by letter; a VPN may be needed.",
+      ],
+      ["Connection closed at once", "Your access may have ended. The overview says until when it lasts."],
+    ] as readonly (readonly [string, string])[],
+  },
+};

@@ -1,0 +1,21 @@
+/** Text that somebody typed, shown as text whatever it holds. */
+
+import { useState } from "preact/hooks";
+import { common } from "../texts/common.ts";
+import { Button } from "./button.tsx";
+import { cut } from "./isolated.ts";
+
+/** Longer than this, the rest is shown on demand. */
+const LONG = 300;
+
+/** The text; it cannot reorder what stands around it. A long one is cut, with a button that shows the rest. */
+export function Typed({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? text : cut(text, LONG);
+  return (
+    <>
+      <bdi class="typed">{shown}</bdi>
+      {shown === text ? null : <Button onClick={() => setWhole(true)}>{common.showMore}</Button>}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+/** What is left to do on the host, in answers. */
+
+import * as v from "valibot";
+import { CLOSING_KINDS } from "../../../shared/statuses.ts";
+import { described, id, timestamp } from "../schemas.ts";
+
+export const ProblemRecord = v.pipe(
+  v.object({
+    id,
+    user_id: id,
+    username: described("alice", "Empty if the user is deleted"),
+    kind: v.pipe(
+      v.picklist(CLOSING_KINDS),
+      v.description("What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key"),
+    ),
+    since: timestamp,
+    attempts: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.metadata({ description: "0 while the first one is under way, or if it was cut short", examples: [3] }),
+    ),
+    next_attempt_at: timestamp,
+    problem: described(
+      "The account ext_alice still has 1 running process",
+      "What is left to do, in sentences; empty before the first attempt ended",
+    ),
+  }),
+  v.title("Problem"),
+);

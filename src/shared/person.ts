@@ -1,0 +1,13 @@
+/** What may be said about a person: the service checks it, and the console does before it asks the service. */
+
+export const MAX_SUPERVISOR = 128;
+export const MAX_PURPOSE = 1000;
+
+const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const DOMAIN = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+
+/** True for one address, `local@domain` of RFC 5321 without quoting or literals, at most 254 characters. */
+export function isEmail(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  return at > 0 && at <= 64 && text.length <= 254 && LOCAL.test(text.slice(0, at)) && DOMAIN.test(text.slice(at + 1));
+}

@@ -1,0 +1,103 @@
+/** What the public forms find wrong before anything is sent: never what the service would take, and each thing that it would not. */
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { faultsOf, leftOf, refusedField, sentOf } from "../../src/console/pages/public/application.ts";
+import { passwordFault } from "../../src/console/pages/public/new-password.ts";
+import { checkPassword } from "../../src/domain/auth/passwords.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../../src/domain/users/username.ts";
+
+const GOOD = { username: "alice", email: "alice@example.org", supervisor: "", purpose: "" };
+
+function isTaken(parse: () => void): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sentenceOf(parse: () => void): string {
+  try {
+    parse();
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+}
+
+describe("an application", () => {
+  test("is sent as the service wants it", () => {
+    const typed = {
+      username: " Alice ",
+      email: " a@b.org\n",
+      supervisor: " Bo  Li ",
+      purpose: "One\r\ntwo\tthree\u2028four ",
+    };
+    expect(faultsOf(typed)).toEqual({});
+    expect(sentOf(typed)).toEqual({
+      username: "alice",
+      email: "a@b.org",
+      supervisor: "Bo Li",
+      purpose: "One two three four",
+    });
+  });
+
+  test("names each field that is wrong", () => {
+    const wrong = { username: "", email: "", supervisor: "x".repeat(129), purpose: "\u202Eabc" };
+    expect(Object.keys(faultsOf(wrong))).toEqual(["username", "email", "supervisor", "purpose"]);
+    expect(faultsOf({ ...GOOD, username: "ext_alice" }).username).toContain("ext_");
+    expect(faultsOf({ ...GOOD, purpose: "\u2800\u200B" }).purpose).toBeDefined();
+    expect(faultsOf({ ...GOOD, purpose: "\uD800" }).purpose).toBeDefined();
+  });
+
+  test("counts characters as the service does", () => {
+    expect(leftOf("")).toBe(MAX_PURPOSE);
+    expect(leftOf("👍".repeat(10))).toBe(MAX_PURPOSE - 10);
+    expect(faultsOf({ ...GOOD, purpose: "👍".repeat(MAX_PURPOSE) })).toEqual({});
+    expect(faultsOf({ ...GOOD, purpose: "👍".repeat(MAX_PURPOSE + 1) }).purpose).toBeDefined();
+  });
+
+  test("shows at its field what the service finds wrong all the same", () => {
+    const refused = { username: "A", email: "x", supervisor: "\u202E", purpose: "\u202E" };
+    const parsers = {
+      username: () => parseUsername(refused.username),
+      email: () => parseEmail(refused.email),
+      supervisor: () => parseText("supervisor", refused.supervisor, MAX_SUPERVISOR),
+      purpose: () => parseText("purpose", refused.purpose, MAX_PURPOSE),
+    };
+    for (const [name, parse] of Object.entries(parsers)) {
+      const sentence = sentenceOf(parse);
+      expect(refusedField(sentence)).toEqual({ [name]: `${sentence}.` });
+    }
+    expect(refusedField("Too many applications are waiting")).toBeUndefined();
+  });
+
+  test("is right here exactly if the service takes what is sent", () => {
+    const unit = fc.oneof(
+      fc.constantFrom("a", "-", "_", "@", ".", "é", "e\u0301", "\u202E", "\u200B", "\n", " "),
+      fc.string(),
+    );
+    const text = fc.array(unit, { maxLength: 40 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(fc.record({ username: text, email: text, supervisor: text, purpose: text }), (typed) => {
+        const faults = faultsOf(typed);
+        const sent = sentOf(typed);
+        expect(faults.username === undefined).toBe(isTaken(() => parseUsername(sent.username)));
+        expect(faults.email === undefined).toBe(isTaken(() => parseEmail(sent.email)));
+        expect(faults.supervisor === undefined).toBe(isTaken(() => parseText("", sent.supervisor, MAX_SUPERVISOR)));
+        expect(faults.purpose === undefined).toBe(isTaken(() => parseText("", sent.purpose, MAX_PURPOSE)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test("a password's length is measured as the service does", () => {
+  for (const length of [0, 1, 14, 15, 255, 256, 257]) {
+    const letters = Array.from({ length }, (_, index) => String.fromCodePoint(0x3a0 + index));
+    const password = `e\u0301${letters.join("")}`.slice(0, length === 0 ? 0 : length + 1);
+    expect(passwordFault(password) === undefined).toBe(isTaken(() => checkPassword(password, "")));
+  }
+});
