@@ -46,6 +46,7 @@ describe("createUser()", () => {
       email: "p@example.org",
       supervisor: "Ann",
       purpose: "audit",
+      source_networks: [],
       status: "active",
       expire_at: expireAt,
       disabled_at: null,
