@@ -64,12 +64,18 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
   });
 }
 
-/** Changes the display name of an active key; the authorized-keys file is not touched. */
-export function renameKey(context: Context, userId: number, keyId: number, newName: string): Promise<KeyRow> {
+/** Changes the display name of an active key; the authorized-keys file is not touched. Throws `invalid` without a name. */
+export function renameKey(
+  context: Context,
+  userId: number,
+  keyId: number,
+  newName: string | undefined,
+): Promise<KeyRow> {
   const entry = keyEntry("key.rename", userId, keyId);
   return audited(context, entry, async (op) => {
     const { keys } = await lockUserAndKeys(op, userId);
     const key = await requireKey(op, keys, keyId);
+    if (newName === undefined) throw new UamError("invalid", "Nothing to change: give name or source_networks");
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
     op.record({ detail: { name } });

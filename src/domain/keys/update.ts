@@ -1,7 +1,6 @@
 /** Changing one of a user's keys: its name, and from where it may be used. */
 
 import { eq } from "drizzle-orm";
-import { UamError } from "../../shared/errors.ts";
 import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { activeKeys, networksOf } from "../accounts/account.ts";
@@ -41,10 +40,7 @@ interface KeyChange {
  */
 export async function updateKey(context: Context, userId: number, keyId: number, changes: KeyChanges): Promise<KeyRow> {
   const { name, sourceNetworks } = changes;
-  if (sourceNetworks === undefined) {
-    if (name === undefined) throw new UamError("invalid", "Nothing to change: give name or source_networks");
-    return await renameKey(context, userId, keyId, name);
-  }
+  if (sourceNetworks === undefined) return await renameKey(context, userId, keyId, name);
   const change = { userId, keyId, changes };
   return await changeNetworks({
     takesAway: async () => {
