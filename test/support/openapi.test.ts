@@ -23,6 +23,7 @@ describe("checkAnswer()", () => {
       { status: 200, body: { data: { ...data, expire_at: "2026-11-20" } } },
     ],
     ["a field beside the error", "GET", "/users/7", { status: 404, body: { error: "x", stack: "y" } }],
+    ["a reason", "GET", "/nothing", { status: 404, body: { error: "x" }, reason: "no.such" }],
     ["a content type", "GET", "/users/7", { status: 200, body: { data }, type: "text/html" }],
     ["a 429 without Retry-After", "POST", "/auth/admin/login", { status: 429, body: { error: "x" } }],
     ["a success without a session", "GET", "/users/7", { status: 200, body: { data }, cookie: "" }],
@@ -36,6 +37,7 @@ describe("checkAnswer()", () => {
 });
 
 interface GivenAnswer {
+  readonly reason?: string;
   readonly status: number;
   readonly body: unknown;
   readonly type?: string;
@@ -43,11 +45,16 @@ interface GivenAnswer {
   readonly sent?: unknown;
 }
 
-function check(method: string, path: string, { status, body, type, cookie = "x", sent }: GivenAnswer): void {
+function check(
+  method: string,
+  path: string,
+  { status, body, type, cookie = "x", sent, reason = "request.invalid" }: GivenAnswer,
+): void {
   const request = new Request(`http://127.0.0.1:8080${API_ROOT}${path}`, {
     method,
     headers: cookie === "" ? {} : { cookie },
   });
   const headers = new Headers({ "x-request-id": "x", "content-type": type ?? "application/json" });
+  if (status >= 400) headers.set("uam-error", reason);
   checkAnswer({ request, sent, response: { status, headers }, text: JSON.stringify(body) });
 }

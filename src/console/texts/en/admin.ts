@@ -1,3 +1,0 @@
-/** English: what the pages of an administrator say. */
-
-export const adminTexts = {};
