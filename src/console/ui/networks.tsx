@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { ApiFailure } from "../api.ts";
 import { forgetAnswers } from "../signed-in.tsx";
 import { common } from "../texts/common.ts";
 import { networkTexts as texts } from "../texts/networks.ts";
@@ -9,7 +10,7 @@ import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Area } from "./field.tsx";
-import { Failure } from "./notice.tsx";
+import { Failure, sentenceOf } from "./notice.tsx";
 
 interface NetworkListProps {
   readonly networks: readonly string[];
@@ -72,6 +73,10 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
     await save([...wanted]).finally(() => void forgetAnswers());
     onDone();
   });
+  const { failure } = saving;
+  // What is wrong with what was typed belongs to the field.
+  const fault =
+    failure instanceof ApiFailure && failure.reason.startsWith("network.") ? sentenceOf(failure) : undefined;
   const close = () => (saving.busy ? undefined : onClose());
   return (
     <Dialog title={title} onClose={close}>
@@ -87,6 +92,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
         <Area
           label={texts.field}
           hint={hint}
+          error={fault}
           value={text}
           onValue={(value) => {
             setText(value);
@@ -103,7 +109,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
             {isSame || wanted.length === 0 ? null : <li>{note}</li>}
           </ul>
         </section>
-        <Failure failure={saving.failure} />
+        <Failure failure={fault === undefined ? saving.failure : undefined} />
         <div class="actions">
           <Button type="submit" kind="primary" busy={saving.busy && texts.busy}>
             {texts.confirm}

@@ -97,7 +97,7 @@ function narrows(user: User, key: KeyRow, networks: readonly string[]): boolean 
 async function lockAndParse(op: Operation, { userId, keyId, changes }: KeyChange) {
   const { user, keys } = await lockUserAndKeys(op, userId);
   const key = await requireKey(op, keys, keyId);
-  op.about({ detail: { fingerprint: key.fingerprint } });
+  op.about({ detail: { name: key.name, fingerprint: key.fingerprint } });
   const name = changes.name === undefined ? key.name : parseKeyName(changes.name);
   const networks = parseNetworks(changes.sourceNetworks ?? []);
   // Those that it has may be wider since its user's were narrowed.

@@ -287,7 +287,12 @@ const EVENTS: readonly Event[] = [
       const { client, key } = await personWithKey();
       return expectStatus(400, client.call("PATCH", `/me/keys/${key}`, { source_networks: ["x"] }), String(key));
     },
-    failure: { username: expect.stringMatching(/^event-/), fingerprint: expect.stringMatching(/^SHA256:/), err },
+    failure: {
+      username: expect.stringMatching(/^event-/),
+      name: expect.any(String),
+      fingerprint: expect.stringMatching(/^SHA256:/),
+      err,
+    },
   },
   {
     action: "key.rename",

@@ -45,11 +45,11 @@ export function KeyList({ keys, onRename, onNetworks, onRevoke }: KeyListProps) 
                   {texts.rename.button}
                 </Button>
                 <Button
-                  aria-label={networkTexts.labelOf(key.name)}
+                  aria-label={networkTexts.key.label(key.name)}
                   aria-haspopup="dialog"
                   onClick={() => onNetworks(key)}
                 >
-                  {networkTexts.button}
+                  {networkTexts.key.button}
                 </Button>
                 <Button
                   kind="danger"
