@@ -9,8 +9,8 @@ const ROUNDS = 10;
 const PAUSE = 50;
 
 /**
- * Ends every connection from outside, those that are still logging in among them: sshd may have read a line of the key file
- * before it was rewritten, and wait for the client's signature. False if logins from outside keep appearing; strangers who
+ * Ends every connection from outside, those that are still logging in among them: sshd may have found the key in the file just
+ * before that was rewritten. False if logins from outside keep appearing; strangers who
  * keep knocking are not waited for, because they meet the new file. Throws if one could not be ended.
  */
 export async function endOutsideSessions(account: Account, sessions: HostSessions): Promise<boolean> {
