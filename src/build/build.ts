@@ -17,6 +17,8 @@ export interface BuildOptions extends ReleaseArguments {
   readonly cache: string;
   /** The zstd level; 19 takes 15 s once and 8 MB, 1 takes one second and 11 MB. */
   readonly level: number;
+  /** The pages that it serves; the console unless given. */
+  readonly console?: ConsoleBundle;
 }
 
 const LEVEL = 19;
@@ -40,7 +42,11 @@ export async function build(options: BuildOptions): Promise<number> {
       UAM_BUILD_COMMIT: JSON.stringify(commit()),
       UAM_BUILD_VERSION: JSON.stringify(options.version),
     },
-    plugins: [carryPostgres(archive), carryConsole(await bundleConsole()), bindAddons(addons(architecture, modules))],
+    plugins: [
+      carryPostgres(archive),
+      carryConsole(options.console ?? (await bundleConsole())),
+      bindAddons(addons(architecture, modules)),
+    ],
     compile: {
       target: `bun-linux-${architecture}`,
       outfile: partial,

@@ -24,7 +24,9 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-const PATTERNS = Object.values(PAGES).map((path) => new RegExp(`^${path.replace(/:\w+/g, "\\d{1,15}")}/?$`));
+const PATTERNS = Object.values(PAGES).map(
+  (path) => new RegExp(`^${path.replace(/:\w+/g, "\\d{1,15}").replace(/\/$/, "")}/?$`),
+);
 
 /** Whether there is a page at this path; a trailing slash does not count. */
 export function isPage(path: string): boolean {

@@ -9,10 +9,10 @@ import { type AuditFilter, listAudit, listOwnAudit } from "../../src/domain/audi
 import type { Context } from "../../src/domain/operation/context.ts";
 import { listUsers } from "../../src/domain/users/list.ts";
 import type { Paged } from "../../src/shared/page.ts";
-import { type Database, openDatabase } from "../../src/store/client.ts";
+import type { Database } from "../../src/store/client.ts";
 import type { TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";
-import { describeRun, openFilled, percentile, timed } from "./bench.ts";
+import { describeRun, fillUsers, openFilled, percentile, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 
 const PAGE_SIZE = 20;
@@ -129,13 +129,7 @@ const OWN: NamedMaker = [
 ];
 
 async function benchUsers(app: TestApp, { calls }: BenchOptions, floor: readonly number[] | undefined): Promise<void> {
-  await app.db.execute(sql`
-    insert into users (username, email, supervisor, status, expire_at, created_at, updated_at)
-    select 'u' || n, 'u' || n || '@example.org', 'boss' || n % 50, case n % 10 when 0 then 'disabled' when 1 then 'expired' else 'active' end,
-      now(), now(), now() from generate_series(1, ${USERS}) n`);
-  const superuser = openDatabase(app.superuser, 1);
-  await superuser.db.execute("vacuum analyze users");
-  await superuser.close();
+  await fillUsers(app, USERS);
   console.log(`\n## GET /users with ${USERS} users, ms\n`);
   console.log(row("filter", "page", "", "p50", "p95", "p99", "", "x floor"));
   for (const [name, filter] of [

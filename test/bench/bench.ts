@@ -2,14 +2,15 @@
 
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { memoryUsage } from "node:process";
+import { sql } from "drizzle-orm";
 import { VERSION } from "../../src/shared/version.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
 
 /** An application on a database with `rows` audit records of a year that ends now. */
-export async function openFilled(rows: number): Promise<TestApp> {
-  const app = await createTestApp();
+export async function openFilled(rows: number, open: () => Promise<TestApp> = createTestApp): Promise<TestApp> {
+  const app = await open();
   const superuser = openDatabase(app.superuser, 1);
   const year = 365 * 86_400_000;
   const start = new Date(app.clock.now().getTime() - year);
@@ -18,6 +19,17 @@ export async function openFilled(rows: number): Promise<TestApp> {
   await superuser.close();
   console.log(`filled ${rows} records in ${seconds(performance.now() - began)} s`);
   return app;
+}
+
+/** Users in every state, into the database of the application. */
+export async function fillUsers(app: TestApp, users: number): Promise<void> {
+  const superuser = openDatabase(app.superuser, 1);
+  await superuser.db.execute(sql`
+    insert into users (username, email, supervisor, status, expire_at, created_at, updated_at)
+    select 'u' || n, 'u' || n || '@example.org', 'boss' || n % 50, case n % 10 when 0 then 'disabled' when 1 then 'expired' else 'active' end,
+      now(), now(), now() from generate_series(1, ${users}) n`);
+  await superuser.db.execute("vacuum analyze users");
+  await superuser.close();
 }
 
 /** The value that a share `q` of the numbers does not exceed. */

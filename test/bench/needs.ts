@@ -8,6 +8,8 @@ const REMEDIES = {
   wrk: "wrk makes the load: apt-get install wrk",
   psql: "psql is what the export is compared with: apt-get install postgresql-client",
   node: "Node.js runs the rival that it is compared with: https://nodejs.org, or apt-get install nodejs",
+  chromium: "chromium is the browser that opens the pages: apt-get install chromium",
+  npm: "npm installs Lighthouse: https://nodejs.org, or apt-get install npm",
   unshare: "unshare makes a mount namespace: apt-get install util-linux",
   "dist/uam": "dist/uam is the program that is measured: bun run build",
 } as const;

@@ -15,7 +15,8 @@ const SECONDS = 5;
 const ROUNDS = 3;
 const CONNECTIONS = 32;
 
-interface Figures {
+/** How a service answers under load. */
+export interface Figures {
   readonly rate: number;
   /** Milliseconds. */
   readonly p99: number;
@@ -23,9 +24,11 @@ interface Figures {
   readonly cpu: number;
 }
 
-interface Subject {
+/** A process that answers, and a session there. */
+export interface Subject {
   readonly origin: string;
   readonly pid: number;
+  readonly cookie: string;
 }
 
 /** Prints requests per second and p99 of each, medians of three rounds in turns, and the ratios. */
@@ -49,12 +52,12 @@ export async function benchRequests(): Promise<void> {
   try {
     const cookie = await prepare(service);
     const subjects = {
-      uam: service,
-      "bare Bun.serve": await start(process.execPath, "bare-bun.ts"),
-      "Fastify, Node.js": await start("node", "fastify-pg.mjs"),
+      uam: { ...service, cookie },
+      "bare Bun.serve": { ...(await start(process.execPath, "bare-bun.ts")), cookie },
+      "Fastify, Node.js": { ...(await start("node", "fastify-pg.mjs")), cookie },
     };
     console.log(`\n## GET /me/keys with a session, ${CONNECTIONS} connections\n\n${describeMachine()}`);
-    const figures = measure(subjects, cookie);
+    const figures = measure(subjects);
     for (const [name, { rate, p99, cpu }] of Object.entries(figures)) {
       console.log(
         `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each`,
@@ -72,7 +75,8 @@ export async function benchRequests(): Promise<void> {
   }
 }
 
-async function prepare(service: Service): Promise<string> {
+/** Makes a user with three keys; returns the cookie of a session. */
+export async function prepare(service: Service): Promise<string> {
   const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
   const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
   await service.call("POST", "/users", admin, { username: "bench", email: "b@example.org" });
@@ -84,16 +88,16 @@ async function prepare(service: Service): Promise<string> {
   return cookie;
 }
 
-/** In turns, so that a slowdown of the machine affects all. */
-function measure<Name extends string>(
+/** In turns, so that a slowdown of the machine affects all; medians of the rounds. */
+export function measure<Name extends string>(
   subjects: Readonly<Record<Name, Subject>>,
-  cookie: string,
+  rounds = ROUNDS,
 ): Record<Name, Figures> {
   const names = Object.keys(subjects) as Name[];
   const runs = new Map<Name, Figures[]>(names.map((name) => [name, []]));
-  for (const name of names) load(subjects[name], cookie, 1);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const name of names) runs.get(name)?.push(load(subjects[name], cookie, SECONDS));
+  for (const name of names) load(subjects[name], 1);
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) runs.get(name)?.push(load(subjects[name], SECONDS));
   }
   const median = (name: Name, pick: (figures: Figures) => number) => percentile((runs.get(name) ?? []).map(pick), 0.5);
   return Object.fromEntries(
@@ -109,7 +113,7 @@ function measure<Name extends string>(
 }
 
 /** wrk (Debian package) from another process; throws if an answer was no success. */
-function load({ origin, pid }: Subject, cookie: string, duration: number): Figures {
+function load({ origin, pid, cookie }: Subject, duration: number): Figures {
   const args = [
     "-t1",
     `-c${CONNECTIONS}`,

@@ -21,6 +21,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   flood: { run: async () => (await import("./flood.ts")).benchFlood(), needs: ["dist/uam", "wrk"] },
   enumeration: { run: async (options) => (await import("./enumeration.ts")).benchEnumeration(options), needs: [] },
   reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare"] },
+  console: {
+    run: async (options) => (await import("./console.ts")).benchConsole(options),
+    needs: ["dist/uam", "wrk", "chromium", "npm"],
+  },
   append: { run: async (options) => (await import("./append.ts")).benchAppend(options), needs: [] },
   "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openBrowser, openPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 
 describeInBrowser("the first page", () => {

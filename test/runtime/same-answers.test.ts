@@ -5,16 +5,16 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { programs } from "../support/programs.ts";
+import { BINARY } from "../support/service.ts";
 
-const root = join(import.meta.dir, "../..");
-const binary = join(root, "dist/uam");
 const PASSWORD = "seven lanterns over cold water";
 
-/** How each is run; the binary exists after a build, and is required if the tests may change the host. */
+/** The binary exists after a build, and is required if the tests may change the host. */
+const { binary, ...fromSource } = programs();
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  bun: [process.execPath, join(root, "src/main.ts")],
-  deno: [denoPath(), "run", "--allow-all", "--no-prompt", join(root, "src/main.ts")],
-  ...(existsSync(binary) || process.env.UAM_TEST_HOST === "1" ? { binary: [binary] } : {}),
+  ...fromSource,
+  ...(existsSync(BINARY) || process.env.UAM_TEST_HOST === "1" ? { binary } : {}),
 };
 
 type Caller = "nobody" | "admin" | "user";
@@ -231,10 +231,4 @@ async function addressIn(stderr: ReadableStream<Uint8Array>): Promise<string> {
     found.reject(new Error(`The service ended: ${text}`));
   })();
   return await found.promise;
-}
-
-/** The program itself: the package's launcher needs Node. */
-function denoPath(): string {
-  const arch = process.arch === "arm64" ? "arm64" : "x64";
-  return join(root, `node_modules/@deno/linux-${arch}-glibc/deno`);
 }

@@ -40,6 +40,15 @@ export async function startService(
   as: readonly string[] = [],
 ): Promise<Service> {
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
+  return await startProgram([...as, BINARY], directory, variables);
+}
+
+/** The same for the program run in another way: from source, on another runtime. */
+export async function startProgram(
+  [program = "", ...before]: readonly string[],
+  directory: string,
+  variables: Record<string, string> = {},
+): Promise<Service> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const environment = {
@@ -50,7 +59,6 @@ export async function startService(
     UAM_LOG_FORMAT: "json",
     ...variables,
   };
-  const [program = BINARY, ...before] = [...as, BINARY];
   const child = spawn(program, [...before, "serve"], {
     cwd: directory,
     env: environment,

@@ -8,6 +8,7 @@ import { freePort } from "./service.ts";
 
 export interface TestSshd {
   readonly config: string;
+  readonly port: number;
   /** Makes a key pair; `path` is the private key's. */
   readonly makeKey: (id: number) => { readonly path: string; readonly key: HostKey };
   /** Runs a command on a new connection, from that address of this machine's; true if it was let in. */
@@ -43,6 +44,7 @@ export async function startSshd(directory: string, extra: readonly string[] = []
   await answering(port);
   return {
     config,
+    port,
     makeKey: (id) => makeKey(directory, id),
     login: (user, keyPath, from = "127.0.0.1") =>
       spawnSync("/usr/bin/ssh", ["-b", from, ...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,

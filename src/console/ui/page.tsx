@@ -1,7 +1,7 @@
 /** A page: its title, where the focus goes when it opens, and its content. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { common } from "../texts/common.ts";
 
 interface PageProps {
@@ -17,10 +17,11 @@ let opened = false;
 /** Shows a page. When it opens after another one, its heading gets the focus, so that it is read out and tabbing starts there. */
 export function Page({ title, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before anybody can press a key: later, the focus would be taken from where they went meanwhile.
+  useLayoutEffect(() => {
     document.title = `${title} · ${common.product}`;
   }, [title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (opened) {
       scrollTo(0, 0);
       heading.current?.focus({ preventScroll: true });

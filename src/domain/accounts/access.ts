@@ -11,7 +11,7 @@ import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";
-import { forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 
 /** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
@@ -85,7 +85,9 @@ export async function expireAccess(op: ClosingOperation, user: User): Promise<Cl
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const expired = await storeUser(op, user, { status: "expired" });
   const closing = await shutOnHost(op, expired);
-  if (closing.owed.length === 0) return { user: expired, ...closing };
+  // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
+  const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
+  if (closing.owed.length === 0 || isNoted) return { user: expired, ...closing };
   const id = await noteClosing(op.context, { userId: user.id, kind: "shut", action: "" });
   return await settle(op, expired, id, closing);
 }

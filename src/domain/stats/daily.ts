@@ -4,6 +4,7 @@ import { desc, lt } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import type { Database } from "../../store/client.ts";
 import { changeCounts, userCounts } from "../../store/schema.ts";
+import { readHeartbeat } from "../lifecycle/heartbeat.ts";
 import type { Services } from "../operation/context.ts";
 import { countChanges, countStates, dayOf, firstWholeDay, startOf } from "./counts.ts";
 import { SERIES_DAYS } from "./series.ts";
@@ -22,6 +23,8 @@ export async function storeCounts({ db, clock }: Pick<Services, "db" | "clock">)
     .insert(userCounts)
     .values({ date: dayOf(now), ...states })
     .onConflictDoUpdate({ target: userCounts.date, set: states });
+  // After a jump of the clock, which may be wrong, what is past is neither concluded nor forgotten.
+  if ((await readHeartbeat({ db, clock })).holdUntil !== undefined) return;
   await storeChanges(db, now);
   const oldest = dayOf(shift(now, -SERIES_DAYS.most * DAY));
   await db.delete(userCounts).where(lt(userCounts.date, oldest));

@@ -22,10 +22,14 @@ export interface Extended {
   readonly status: UserRow["status"];
 }
 
-/** Throws `conflict` where a user cannot be enabled: as for disabling, and while they are being deleted. */
+/**
+ * Throws `conflict` where a user cannot be enabled: as for disabling, while they are being deleted, and while their own lock is
+ * under way, of which the administrators have not been told yet.
+ */
 export async function requireEnableable(context: Context, user: User, owed: readonly Closing[]): Promise<void> {
   await requireChangeable(context, user);
   requireStaying(user, owed, "conflict");
+  if (owed.some(({ kind, action }) => kind === "shut" && action === "user.lock")) throw beingDisabled(user, "conflict");
 }
 
 /**
@@ -88,11 +92,15 @@ function requireStaying(user: User, owed: readonly Closing[], code: "conflict" |
   throw new UamError(code, sentence, { reason: "user.deleting" });
 }
 
-/** An extension gives no access: a disabling that was interrupted is finished first, and only enabling reverses it. */
+/** An extension gives no access: a disabling that was interrupted, of an expired user too, is finished first, and only enabling reverses it. */
 function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
-  if (user.status !== "active" || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
-  const sentence = `${user.username} is being disabled; try again in a minute`;
-  throw new UamError("internal", sentence, { reason: "user.disabling" });
+  const isStored = user.status === "disabled" || user.disabledAt !== null;
+  if (isStored || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
+  throw beingDisabled(user, "internal");
+}
+
+function beingDisabled({ username }: User, code: "conflict" | "internal"): UamError {
+  return new UamError(code, `${username} is being disabled; try again in a minute`, { reason: "user.disabling" });
 }
 
 async function requireWithinRecyclePeriod(context: Context, db: Stored, user: User): Promise<void> {

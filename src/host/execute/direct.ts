@@ -1,6 +1,6 @@
 /** The executor of direct mode: carries changes out in this process, as root. */
 
-import { closeSync, lstatSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
@@ -8,6 +8,7 @@ import { detachFuse } from "../fuse-mounts.ts";
 import { writeKeyFile } from "../key-file/key-file.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
+import { killGroup } from "../processes/cgroup.ts";
 import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
@@ -33,9 +34,6 @@ import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
-
-/** Where version 2 of control groups is mounted, alone or beside version 1 (systemd's hybrid hierarchy). */
-const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;
 
 /** What direct mode needs besides the log. */
 export interface DirectMeans {
@@ -132,7 +130,8 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
   const breakFuse = createFuseBreaker(isOurs);
   return {
     async sweep({ uid }, seen) {
-      killSlice(uid);
+      // What logind put into the account's slice; where that cannot be killed, the sweep must suffice.
+      killGroup(`/user.slice/user-${uid}.slice`);
       const swept = kernel.killAllOf(uid);
       killProcesses(processesOf(seen, uid), kernel);
       return swept;
@@ -142,17 +141,6 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
     },
     free: ({ uid }, stuck) => breakFuse(uid, stuck),
   };
-}
-
-/** Ends what logind put into the account's slice (cgroup.kill, Linux 5.14); if it is absent or read-only, the sweep must suffice. */
-function killSlice(uid: number): void {
-  for (const root of CGROUPS) {
-    try {
-      writeFileSync(`${root}/user.slice/user-${uid}.slice/cgroup.kill`, "1", { flag: "r+" });
-    } catch (error) {
-      if (errorCode(error) === "") throw error;
-    }
-  }
 }
 
 /** A command that could not be run counts as one that failed. */

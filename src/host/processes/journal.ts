@@ -109,7 +109,8 @@ export function parseJournal(text: string): readonly JournalEntry[] {
   });
 }
 
-function parseObject(line: string): Readonly<Record<string, unknown>> {
+/** A line of `journalctl --output=json`; empty for what is no JSON object. Pure. */
+export function parseObject(line: string): Readonly<Record<string, unknown>> {
   if (line === "") return {};
   try {
     const value: unknown = JSON.parse(line);

@@ -5,6 +5,7 @@ import type { Login, LoginLog } from "../../protocol/host.ts";
 import { findCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseAccepted } from "./accepted.ts";
+import { parseObject } from "./journal.ts";
 
 const JOURNALCTL = "/usr/bin/journalctl";
 /** Lines that one reading takes, whoever floods the log: sshd writes some for each stranger who knocks. */
@@ -94,14 +95,4 @@ function readLines(journalctl: string, cursor: string, most: number): Promise<Re
     child.on("error", () => finish(true));
     child.on("close", (code) => finish(code !== 0));
   });
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }

@@ -1,11 +1,10 @@
 /** Ending one SSH session and all that runs in it, and nothing of another one. */
 
-import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
-import { errorCode } from "../walk.ts";
+import { killGroup } from "./cgroup.ts";
 import {
   killProcesses,
   type ListedProcess,
@@ -25,9 +24,6 @@ const PAUSE = 10;
 const LOOKS = 20;
 /** What processes have that no login was recorded for: (uint32_t) -1. */
 const UNSET = "4294967295";
-/** Where version 2 of control groups is mounted, alone or beside version 1. */
-const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;
-
 /**
  * Ends the connection and all that runs as the account and belongs to it: what is below sshd's process, and, where the kernel
  * says so, what left the tree: the same scope of logind's, or the same audited login (pam_loginuid(8)), neither of which a
@@ -51,7 +47,8 @@ export async function endSession(
     quiet = isOpen || members.length > 0 ? 0 : quiet + 1;
     if (performance.now() - begin > patience && quiet === 0) throw new UamError("internal", failure(account, members));
     if (isOpen || members.length > 0) {
-      if (ties.scope !== undefined) killScope(ties.scope);
+      // The listings must suffice where it cannot be killed at once.
+      if (ties.scope !== undefined) killGroup(ties.scope);
       killProcesses([...members, ...(isOpen ? [connection] : [])], kernel);
     }
     if (quiet < LOOKS) await sleep(PAUSE);
@@ -106,17 +103,6 @@ function loginOf(pid: number): string | undefined {
 function groupsOf(pid: number): readonly string[] {
   const lines = (readProc(`/proc/${pid}/cgroup`) ?? "").split("\n");
   return lines.flatMap((line) => /^\d+:[^:]*:(.+)$/.exec(line)?.[1] ?? []);
-}
-
-/** At one moment, forks under way included (cgroup.kill, Linux 5.14); if it is absent or read-only, the listings must suffice. */
-function killScope(scope: string): void {
-  for (const root of CGROUPS) {
-    try {
-      writeFileSync(`${root}${scope}/cgroup.kill`, "1", { flag: "r+" });
-    } catch (error) {
-      if (errorCode(error) === "") throw error;
-    }
-  }
 }
 
 function failure({ name }: AccountRef, left: readonly Process[]): string {

@@ -4,7 +4,7 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND, systemClock } from "../../shared/clock.ts";
 import type { Connection } from "../execute/executor.ts";
 import type { Journal } from "./journal.ts";
-import { peerOf } from "./peer.ts";
+import { peersOf } from "./peer.ts";
 import { connectionsOf, type Process, readProc, readProcess, readProcesses } from "./processes.ts";
 import { openedWith } from "./sessions.ts";
 
@@ -37,15 +37,15 @@ export async function listConnections(account: AccountRef, journal: Journal): Pr
   const inside = new Set(processes.filter(({ uids }) => uids.includes(account.uid)).map(({ parent }) => parent));
   const connections = connectionsOf(processes, account.name);
   const boot = bootTime();
-  const known = connections.map((connection) => ({ connection, from: peerOf(connection.pid) }));
+  const peers = peersOf(connections.map(({ pid }) => pid));
   const entries = await journal.entriesOf(connections);
-  return known
-    .filter(({ connection }) => readProcess(connection.pid)?.started === connection.started)
-    .sort((one, other) => one.connection.started - other.connection.started)
-    .map(({ connection, from }) => ({
+  return connections
+    .filter((connection) => readProcess(connection.pid)?.started === connection.started)
+    .sort((one, other) => one.started - other.started)
+    .map((connection) => ({
       id: sessionIdOf(connection),
       since: new Date(boot + connection.started * MILLISECONDS_PER_TICK),
-      from,
+      from: peers.get(connection.pid) ?? "",
       fingerprint: openedWith(account.name, connection, entries),
       isLoggedIn: inside.has(connection.pid),
     }));

@@ -162,7 +162,7 @@ function sessionRoutes(web: Web) {
         return { data: { status: "logged_out" as const } };
       },
       {
-        response: responses(statusOf("logged_out"), 401),
+        response: responses(statusOf("logged_out"), 400, 401),
         detail: {
           operationId: "logout",
           summary: "End the session",

@@ -10,7 +10,7 @@ import { readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { acceptContent } from "./refusals.ts";
 import { authorize, contextOf, infoOf, type Need, SESSION_COOKIE } from "./request.ts";
-import { unknownRoute } from "./routing.ts";
+import { isSafe, unknownRoute } from "./routing.ts";
 import type { RegisteredRoute, Web } from "./web.ts";
 
 /**
@@ -56,7 +56,7 @@ export function requireSession(web: Web, permission: Need["permission"], least?:
 function guardedBy(web: Web, need: Need) {
   async function guard({ request }: { readonly request: Request }) {
     const session = await authorize(web.findSession, request, need);
-    refuseMisspelledQuery(web, request);
+    checkQuery(web, request);
     return { session, context: contextOf(web.services, request, session.principal) };
   }
   needs.set(guard, need);
@@ -68,7 +68,7 @@ function guardedBy(web: Web, need: Need) {
 export function anonymous(web: Web, kind: LimitKind) {
   return new Elysia({ name: `anonymous:${kind}` }).derive({ as: "scoped" }, ({ request }) => {
     countRequest(web, request, kind);
-    refuseMisspelledQuery(web, request);
+    checkQuery(web, request);
     return { context: contextOf(web.services, request) };
   });
 }
@@ -132,9 +132,14 @@ async function readBody(web: Web, request: Request, { optional = false }: BodyOp
   return body;
 }
 
-function refuseMisspelledQuery(web: Web, request: Request): void {
+/** Throws `invalid` for a name that looks like a known one, and where somebody takes for a preview what would be the thing itself. */
+function checkQuery(web: Web, request: Request): void {
   const query = routeOf(web, request)?.hooks.query;
-  if (query !== undefined) refuseMisspelled(query, Object.fromEntries(new URL(request.url).searchParams), "parameter");
+  const { searchParams } = new URL(request.url);
+  if (query !== undefined) refuseMisspelled(query, Object.fromEntries(searchParams), "parameter");
+  const hasPreview = query !== undefined && "preview" in query.entries;
+  if (searchParams.has("preview") && !hasPreview && !isSafe(request.method))
+    throw new UamError("invalid", "There is no preview of this request");
 }
 
 function routeOf(web: Web, request: Request): RegisteredRoute | undefined {

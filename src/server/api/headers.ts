@@ -31,7 +31,7 @@ export function completeHeaders(options: WebOptions, request: Request, { headers
     headers.set("strict-transport-security", "max-age=31536000; includeSubDomains");
   const origin = request.headers.get("origin");
   if (options.corsOrigins.length > 0) {
-    headers.set("vary", "Origin");
+    headers.append("vary", "Origin");
     if (origin !== null && options.corsOrigins.includes(origin)) {
       headers.set("access-control-allow-origin", origin);
       headers.set("access-control-allow-credentials", "true");

@@ -54,7 +54,7 @@ export function meRoutes(web: Web) {
         return { data: { status: isExpired ? ("expired" as const) : ("disabled" as const) } };
       },
       {
-        response: responses(data(Locked), 401, 403, 404, 409),
+        response: responses(data(Locked), 400, 401, 403, 404, 409),
         detail: {
           operationId: "lockOwnAccount",
           summary: "Shut your own account: this was not me",

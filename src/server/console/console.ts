@@ -42,13 +42,18 @@ interface EncodedFile {
   readonly type: string;
   readonly br: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer>;
+  /** Without either; unpacked at the first request for it, and kept: anybody may ask for it all the time. */
+  readonly plain: () => Uint8Array<ArrayBuffer>;
 }
 
 function decode({ type, br, gzip }: ConsoleFile): EncodedFile {
-  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: new Uint8Array(Buffer.from(gzip, "base64")) };
+  const zipped = new Uint8Array(Buffer.from(gzip, "base64"));
+  let unpacked: Uint8Array<ArrayBuffer> | undefined;
+  const plain = () => (unpacked ??= new Uint8Array(gunzipSync(zipped)));
+  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: zipped, plain };
 }
 
-function answerFile(request: Request, { type, br, gzip }: EncodedFile): Response {
+function answerFile(request: Request, { type, br, gzip, plain }: EncodedFile): Response {
   const accepted = request.headers.get("accept-encoding") ?? "";
   const headers = new Headers({
     "content-type": type,
@@ -58,7 +63,7 @@ function answerFile(request: Request, { type, br, gzip }: EncodedFile): Response
   });
   const encoding = accepts(accepted, "br") ? "br" : accepts(accepted, "gzip") ? "gzip" : undefined;
   if (encoding !== undefined) headers.set("content-encoding", encoding);
-  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : new Uint8Array(gunzipSync(gzip));
+  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : plain();
   return respond(request, body, headers);
 }
 
@@ -71,13 +76,19 @@ function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: st
     "cache-control": "no-cache",
     etag: tag,
   });
-  if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers });
+  if (isKnown(request.headers.get("if-none-match") ?? "", tag)) return new Response(null, { status: 304, headers });
   return respond(request, document, headers);
 }
 
 function respond(request: Request, body: Uint8Array<ArrayBuffer>, headers: Headers): Response {
   headers.set("content-length", String(body.byteLength));
   return new Response(request.method === "HEAD" ? null : body, { headers });
+}
+
+/** Whether an If-None-Match names the tag; a proxy that compresses makes it a weak one (RFC 9110, section 13.1.2). */
+function isKnown(header: string, tag: string): boolean {
+  const known = header.split(",").map((text) => text.trim().replace(/^W\//, ""));
+  return known.includes(tag) || header.trim() === "*";
 }
 
 /** Whether an Accept-Encoding accepts the coding; one with q=0 is refused (RFC 9110, section 12.5.3). */

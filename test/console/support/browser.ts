@@ -1,26 +1,11 @@
-/** A real browser, Debian's Chromium, driven by playwright-core; and what no page may do: fail, break its policy, or ask elsewhere. */
+/** Pages of a real browser; and what no page may do: fail, break its policy, or ask elsewhere. */
 
 import { describe, expect } from "bun:test";
-import { existsSync } from "node:fs";
 import process from "node:process";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-
-const CHROMIUM = "/usr/bin/chromium";
-
-/** What the machine has no network for, and what would only cost time. */
-const ARGUMENTS = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-  ...["--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage"],
-];
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 /** Tests with a browser run when asked for with UAM_TEST_BROWSER=1, as CI does; then a missing browser is a failure. */
 export const describeInBrowser = process.env.UAM_TEST_BROWSER === "1" ? describe : describe.skip;
-
-/** Starts the browser. */
-export function openBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM)) throw new Error(`${CHROMIUM} is missing: install the package chromium`);
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
-}
 
 /** A page, and what went wrong on it. */
 export interface WatchedPage {

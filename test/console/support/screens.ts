@@ -19,28 +19,111 @@ function screen(name: PageName, who: Screen["who"], rest: Partial<Omit<Screen, "
   return { name, who, path: () => PAGES[name], isFed: who !== "nobody", dialogs: {}, ...rest };
 }
 
+type Step = (page: Page) => Promise<void>;
+
 /** Presses the first button whose name begins like this. */
-export function press(name: RegExp): (page: Page) => Promise<void> {
+function press(name: RegExp): Step {
   return (page) => page.getByRole("button", { name }).first().click();
 }
 
+/** Opens a dialog, and waits until it shows what it was opened for. */
+function dialog(name: RegExp, shows?: RegExp): Step {
+  return async (page) => {
+    await press(name)(page);
+    await page.getByRole("dialog").waitFor();
+    if (shows !== undefined) await page.getByRole("dialog").getByText(shows).first().waitFor();
+  };
+}
+
+/** Sends a form as it is, so that it says what is missing. */
+function unfilled(submit: RegExp): Step {
+  return async (page) => {
+    await press(submit)(page);
+    await page.locator("[aria-invalid=true]").first().waitFor();
+  };
+}
+
+/** One step after the other. */
+function first(...steps: readonly Step[]): Step {
+  return async (page) => {
+    for (const step of steps) await step(page);
+  };
+}
+
+function fill(label: RegExp, text: string): Step {
+  return (page) => page.getByLabel(label).first().fill(text);
+}
+
+function unfold(summary: RegExp): Step {
+  return (page) => page.locator("summary").filter({ hasText: summary }).first().click();
+}
+
+const selectAll: Step = (page) => page.getByRole("checkbox", { name: /^Select all/ }).click();
+
+/** A key that somebody pastes. */
+const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS alice@laptop";
+const PRIVATE_KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----";
+
 export const SCREENS: readonly Screen[] = [
   screen("home", "nobody"),
-  screen("apply", "nobody"),
-  screen("login", "nobody"),
-  screen("forgot", "nobody"),
-  screen("reset", "nobody"),
-  screen("me", "user"),
-  screen("keys", "user"),
+  screen("apply", "nobody", { dialogs: { "nothing filled in": unfilled(/^Send the application/) } }),
+  screen("login", "nobody", {
+    dialogs: {
+      "nothing filled in": unfilled(/^Send me a code/),
+      "a picture instead": first(fill(/^Username/, "nobody-here"), press(/^Show a picture/)),
+      "the code": press(/^I already have a code/),
+      administrator: (page) => page.getByRole("link", { name: /^Administrator/ }).click(),
+    },
+  }),
+  screen("forgot", "nobody", { dialogs: { "nothing filled in": unfilled(/^Send me a link/) } }),
+  screen("reset", "nobody", {
+    path: () => `${PAGES.reset}#${"a".repeat(43)}`,
+    dialogs: { "nothing filled in": unfilled(/^Set the password/) },
+  }),
+  screen("me", "user", { dialogs: { "more time": unfold(/^Ask for more time/) } }),
+  screen("keys", "user", {
+    dialogs: {
+      rename: dialog(/^Rename/),
+      revoke: dialog(/^Revoke/),
+      "a key that was read": fill(/^Public key/, KEY),
+      "a key that is none": fill(/^Public key/, "ssh-dss AAAA"),
+      "a private key": fill(/^Public key/, PRIVATE_KEY),
+    },
+  }),
   screen("connect", "user"),
   screen("trail", "user"),
-  screen("notMe", "user"),
-  screen("dashboard", "admin"),
-  screen("applications", "admin"),
-  screen("users", "admin"),
-  screen("user", "admin", { path: ({ userId }) => PAGES.user.replace(":id", String(userId)) }),
-  screen("audit", "admin"),
-  screen("settings", "admin"),
-  screen("admins", "admin"),
+  screen("notMe", "user", { dialogs: { "shut the account": dialog(/^Shut my account/) } }),
+  screen("dashboard", "admin", {
+    dialogs: { "the charts' figures": (page) => page.locator("figure summary").first().click() },
+  }),
+  screen("applications", "admin", { dialogs: { approve: dialog(/^Approve …/), reject: dialog(/^Reject …/) } }),
+  screen("users", "admin", {
+    dialogs: {
+      create: dialog(/^Create a user/),
+      "extend many": first(selectAll, dialog(/^Extend \d+ users/), press(/^Show what will happen/)),
+      "disable many": first(selectAll, dialog(/^Disable \d+ users/, /can no longer log in|Nothing/)),
+    },
+  }),
+  screen("user", "admin", {
+    path: ({ userId }) => PAGES.user.replace(":id", String(userId)),
+    dialogs: {
+      extend: dialog(/^Extend …/, /What will happen/),
+      edit: dialog(/^Edit …/),
+      disable: dialog(/^Disable …/, /What will happen/),
+      delete: dialog(/^Delete …/, /What will happen/),
+      "remove a key": dialog(/^Remove …/),
+    },
+  }),
+  screen("audit", "admin", { dialogs: { filter: unfold(/^Filter/) } }),
+  screen("settings", "admin", {
+    dialogs: {
+      change: first(dialog(/^Change: How long an expired/), fill(/^New value/, "20d"), press(/^See what would happen/)),
+      reset: dialog(/^Back to the default/),
+    },
+  }),
+  screen("admins", "admin", {
+    dialogs: { invite: dialog(/^Invite an administrator/), change: dialog(/^Change/), remove: dialog(/^Remove/) },
+  }),
+  // What it shows is known from the login.
   screen("account", "admin", { isFed: false }),
 ];

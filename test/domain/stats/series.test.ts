@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
+import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { storeCounts } from "../../../src/domain/stats/daily.ts";
 import { readSeries } from "../../../src/domain/stats/series.ts";
 import { DAY, HOUR, shift } from "../../../src/shared/clock.ts";
@@ -116,6 +117,30 @@ describe("readSeries()", () => {
       );
       expect(row).toEqual({ old: 0 });
     }
+  });
+
+  test("comes through a jump of the clock and back as it was", async () => {
+    await beat(app.services);
+    const { states, changes } = await readSeries(app.system, 30);
+    app.clock.advance(400 * DAY);
+    await storeCounts(app.services);
+    await beat(app.services);
+    await storeCounts(app.services);
+    app.clock.advance(-400 * DAY);
+    await beat(app.services);
+    await storeCounts(app.services);
+    const after = await readSeries(app.system, 30);
+    expect([after.states, after.changes]).toEqual([states, changes]);
+    app.clock.advance(DAY);
+    admin = await app.admin();
+    await beat(app.services);
+    await create("after-jump", 100);
+    app.clock.advance(DAY);
+    await beat(app.services);
+    await storeCounts(app.services);
+    const [, count] = (await readSeries(app.system, 30)).changes.toReversed();
+    expect(count).toEqual({ date: dayOf(-1), changes: 1, failed: 0 });
+    admin = await app.admin();
   });
 
   test("leaves out the day of which retention has removed a part", async () => {

@@ -6,6 +6,7 @@ import { accountOf } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { findUser, type User } from "../../../src/domain/users/find.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
@@ -219,6 +220,44 @@ describe("a lock that the database cannot store", () => {
     await withoutCommit(lock);
     expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);
     await finish();
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+  });
+
+  test("is not ended by more time for an expired user either", async () => {
+    await app.db.update(users).set({ status: "expired", expireAt: app.clock.now() }).where(eq(users.id, id));
+    await withoutCommit(lock);
+    expect((await admin.call("POST", `/users/${id}/extend`, { days: 1 })).status).toBe(500);
+    expect((await admin.call("POST", `/users/${id}/extend?preview=true`, { days: 1 })).status).toBe(500);
+    await finish();
+    await admin.call("POST", `/users/${id}/extend`, { days: 1 });
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+  });
+
+  test("is not ended by an administrator who has not heard of it, and opens the account once more", async () => {
+    await withoutCommit(lock);
+    for (const query of ["", "?preview=true"]) {
+      const answer = await admin.call("POST", `/users/${id}/enable${query}`);
+      expect([answer.status, answer.headers.get("uam-error")]).toEqual([409, "user.disabling"]);
+    }
+    await finish();
+    expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
+    expect(await toldOfThis()).toHaveLength(1);
+    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+    expect([(await row()).status, account()?.open]).toEqual(["active", true]);
+  });
+
+  test("is still finished where the account expires meanwhile and the host refuses", async () => {
+    await withoutCommit(lock);
+    app.host.failing.add("endProcesses");
+    await app.db.update(users).set({ expireAt: app.clock.now() }).where(eq(users.id, id));
+    await expireDue(app.system, { now: app.clock.now(), holdUntil: undefined });
+    app.host.failing.clear();
+    app.clock.advance(HOUR);
+    await finish();
+    expect(await row()).toMatchObject({ status: "expired", disabledAt: expect.any(Date) });
+    expect(await records()).toContain("success");
+    expect(await toldOfThis()).toHaveLength(1);
+    await (await app.admin()).call("POST", `/users/${id}/extend`, { days: 1 });
     expect([(await row()).status, account()?.open]).toEqual(["disabled", false]);
   });
 

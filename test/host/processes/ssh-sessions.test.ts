@@ -1,23 +1,42 @@
 import { describe, expect, test } from "bun:test";
-import { parsePeers } from "../../../src/host/processes/peer.ts";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { addressOf, parseConnections, peersOf } from "../../../src/host/processes/peer.ts";
 import { findConnection, sessionIdOf } from "../../../src/host/processes/ssh-sessions.ts";
 
 const HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
 const row = (remote: string, inode: number) =>
   `   1: 0100007F:1F90 ${remote} 01 00000000:00000000 00:00000000 00000000     0        0 ${inode} 2 0000000000000000 20 4 30 10 -1`;
 
-describe("parsePeers", () => {
+describe("parseConnections", () => {
   test.each([
-    ["070200C0:9C40", "192.0.2.7"],
-    ["B80D0120000000000000000007000000:9C40", "2001:db8::7"],
-    ["B80D0120000000000000000001000000:9C40", "2001:db8::1"],
-    ["0000000000000000FFFF0000070200C0:9C40", "192.0.2.7"],
-  ])("parsePeers() reads %s as the kernel writes it", (remote, address) => {
-    expect(parsePeers([HEADER, row(remote, 77), ""].join("\n"))).toEqual([["77", address]]);
+    ["070200C0", "192.0.2.7"],
+    ["B80D0120000000000000000007000000", "2001:db8::7"],
+    ["B80D0120000000000000000001000000", "2001:db8::1"],
+    ["0000000000000000FFFF0000070200C0", "192.0.2.7"],
+  ])("parseConnections() and addressOf() read %s as the kernel writes it", (remote, address) => {
+    expect(parseConnections([HEADER, row(`${remote}:9C40`, 77), ""].join("\n"))).toEqual([["77", remote]]);
+    expect(addressOf(remote)).toBe(address);
   });
 
-  test("parsePeers() leaves out sockets that listen, and those that are nobody's any more", () => {
-    expect(parsePeers([HEADER, row("00000000:0000", 5), row("070200C0:9C40", 0), "junk"].join("\n"))).toEqual([]);
+  test("parseConnections() leaves out sockets that listen, and those that are nobody's any more", () => {
+    const table = [HEADER, row("00000000:0000", 5), row("070200C0:9C40", 0), "junk"].join("\n");
+    expect(parseConnections(table)).toEqual([]);
+  });
+});
+
+describe("peersOf", () => {
+  test("peersOf() finds the other end, and nothing of a process that is gone", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    await once(socket, "connect");
+    expect([...peersOf([4_194_305, process.pid])]).toEqual([
+      [4_194_305, ""],
+      [process.pid, "127.0.0.1"],
+    ]);
+    socket.destroy();
+    server.close();
   });
 });
 

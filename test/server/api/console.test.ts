@@ -34,6 +34,12 @@ describe("pages", () => {
   });
 
   test.each([
+    "//",
+    "/login//",
+    "/Login",
+    "/%6cogin",
+    "/login.",
+    "/admin/users/7%0a",
     "/admin/users/x",
     "/admin/users/7/keys",
     "/wp-login.php",
@@ -51,6 +57,16 @@ describe("pages", () => {
     const response = await get("/login", {}, "POST");
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, HEAD");
+  });
+
+  test("cost no body behind a proxy either, which makes the tag a weak one, or where several are known", async () => {
+    const tag = (await get("/")).headers.get("etag") ?? "";
+    for (const known of [`W/${tag}`, `"other", ${tag}`, `"other",W/${tag}`, "*"]) {
+      expect((await get("/", { "if-none-match": known })).status).toBe(304);
+    }
+    for (const unknown of ['"other"', tag.slice(0, -2), `W/"x${tag.slice(1)}`]) {
+      expect((await get("/", { "if-none-match": unknown })).status).toBe(200);
+    }
   });
 
   test("cost no body while they have not changed, and none for HEAD", async () => {
@@ -77,6 +93,15 @@ describe("scripts and styles", () => {
     expect(response.headers.get("vary")).toBe("Accept-Encoding");
     expect(response.headers.get("content-type")).toBe(FILE.type);
     if (encoding === null) expect(await response.text()).toBe("code");
+  });
+
+  test("vary by their encoding where other origins are listed, too", async () => {
+    const pages = createConsole({ page: "", files: { "main-1.js": FILE } });
+    const listing = await createTestApp({ UAM_CORS_ORIGINS: "https://portal.example.org" }, { pages });
+    const request = new Request("http://127.0.0.1:8080/assets/main-1.js", { headers: { "accept-encoding": "br" } });
+    const { headers } = await listing.app.fetch(request, "192.0.2.1");
+    expect(headers.get("vary")).toBe("Accept-Encoding, Origin");
+    await listing.close();
   });
 });
 

@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** Every row of every table, but for what each request of a session itself leaves, and the host. */
-async function everything(): Promise<string> {
+async function everything(besides = "sessions"): Promise<string> {
   const tables = await app.db.execute<{ name: string }>(
-    sql`select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'sessions' order by 1`,
+    sql`select tablename as name from pg_tables where schemaname = 'public' and tablename !~ ${`^(${besides})`} order by 1`,
   );
   const rows = [];
   for (const { name } of tables) {
@@ -275,5 +275,29 @@ describe("settings with ?preview=true", () => {
     expect(body.data).toMatchObject({ at: app.clock.now().toISOString(), value: "60d", host: [] });
     expect(body.data.effects).toHaveLength(1);
     expect((await put("policy.default_ttl", "90d")).body.data.effects).toEqual(["policy.default_ttl is 90d already."]);
+  });
+});
+
+describe("a request that has no preview", () => {
+  test.each([
+    ["POST", "/users", { username: "nobody", email: "nobody@example.org" }],
+    ["PATCH", "/users/:id", { purpose: "other" }],
+    ["DELETE", "/users/:id/keys/1", undefined],
+    ["DELETE", "/users/:id/sessions/1618033980012345", undefined],
+    ["POST", "/admins", { username: "new-admin", email: "new@example.org" }],
+    ["POST", "/auth/logout", undefined],
+  ])("is not done for who asks for one: %s %s", async (method, path, body) => {
+    for (const value of ["=true", "=false", "=", ""]) {
+      const before = await everything("sessions|audit");
+      const answer = await admin.call(method, `${path.replace(":id", String(alice.id))}?preview${value}`, body);
+      expect([answer.status, answer.body]).toEqual([400, { error: "There is no preview of this request" }]);
+      expect(await everything("sessions|audit")).toBe(before);
+    }
+    // The refusal is on record, like every other for what a request says.
+    expect((await admin.call("GET", "/auth/me")).status).toBe(200);
+  });
+
+  test("is answered as ever where nothing is changed", async () => {
+    expect((await admin.call("GET", "/users?preview=true")).status).toBe(200);
   });
 });

@@ -1,0 +1,231 @@
+/** What happens to a page besides its own work: the session ends, the service restarts, another tab logs out, texts and screens are odd. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { PAGES } from "../../src/shared/pages.ts";
+import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type Filled, fill, HOSTILE } from "./support/data.ts";
+import { mouse } from "./support/hands.ts";
+import { arrive, logOut } from "./support/journeys.ts";
+import { SCREENS, type Screen } from "./support/screens.ts";
+
+/** A screen of each area that needs a session, with its heading. */
+const AREAS = [
+  ["user", PAGES.me, "Your access"],
+  ["user", PAGES.keys, "Your keys"],
+  ["admin", PAGES.users, "Users"],
+  ["admin", PAGES.audit, "Audit log"],
+] as const;
+
+describeInBrowser("a page", () => {
+  let system: ConsoleApp;
+  let browser: Browser;
+  let data: Filled;
+  const open = new Map<Screen["who"], WatchedPage>();
+  beforeAll(async () => {
+    [system, browser] = await Promise.all([openConsoleApp(), openBrowser()]);
+    data = await fill(system);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await system?.close();
+  });
+
+  function signedIn(who: "admin" | "user"): Promise<WatchedPage> {
+    return openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
+  }
+
+  /** One session for each kind of reader. */
+  async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
+    const known = open.get(who);
+    if (known !== undefined) return known;
+    const opened = who === "nobody" ? await openPage(browser, system.origin) : await signedIn(who);
+    open.set(who, opened);
+    return opened;
+  }
+
+  async function leave(watched: WatchedPage): Promise<void> {
+    expectNoFaults(watched);
+    await watched.close();
+  }
+
+  describe.each(AREAS)("whose session ends, as %s at %s", (who, path, title) => {
+    test("says so, and comes back after the login", async () => {
+      const watched = await signedIn(who);
+      const { page } = watched;
+      await page.goto(path);
+      await arrive(page, title);
+      await endSession(page);
+      await page.reload();
+      await arrive(page, "Your session has ended");
+      const back = page.getByRole("main").getByRole("link", { name: "Log in" });
+      expect(await back.getAttribute("href")).toBe(`/login?next=${encodeURIComponent(path)}`);
+      await leave(watched);
+    });
+
+    test("says so also when something is done", async () => {
+      const watched = await signedIn(who);
+      const { page } = watched;
+      await page.goto(path);
+      await arrive(page, title);
+      await endSession(page);
+      const link = page
+        .getByRole("navigation")
+        .first()
+        .getByRole("link")
+        .nth(who === "user" ? 3 : 4);
+      await link.click();
+      await arrive(page, "Your session has ended");
+      await leave(watched);
+    });
+  });
+
+  test("says that the service restarts, and goes on when it is back", async () => {
+    const watched = await signedIn("admin");
+    const { page } = watched;
+    await page.goto(PAGES.dashboard);
+    await arrive(page, "Dashboard");
+    await page.route(/\/api\/v1\//, (route) => route.abort("connectionrefused"));
+    await page.getByRole("link", { name: "Users", exact: true }).first().click();
+    await page.getByText("The service does not answer.").first().waitFor({ timeout: 10_000 });
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).first().click();
+    await page.getByRole("link", { name: "contractor-24" }).waitFor();
+    await leave(watched);
+  });
+
+  test("shows nothing of a session that another tab has left, nor does the back button", async () => {
+    const watched = await signedIn("admin");
+    const { page } = watched;
+    const other = await page.context().newPage();
+    for (const tab of [page, other]) {
+      await tab.goto(PAGES.users);
+      await tab.getByRole("link", { name: "contractor-24" }).waitFor();
+    }
+    await logOut(mouse(other));
+    await arrive(page, "Please log in");
+    expect(await page.getByText("contractor-24").count()).toBe(0);
+    await page.goto("/");
+    await page.goBack();
+    await arrive(page, "Please log in");
+    expect(await page.getByText("contractor-24").count()).toBe(0);
+    expect(await page.evaluate(() => localStorage.getItem("session"))).toBeNull();
+    await leave(watched);
+  });
+
+  test("of another kind of session is not shown", async () => {
+    const watched = await pageFor("user");
+    await watched.page.goto(PAGES.users);
+    await arrive(watched.page, "This page is not for you");
+    expectNoFaults(watched);
+  });
+
+  test("cannot be made of text: Trusted Types hold, and no other address can be asked", async () => {
+    const { page, close } = await openPage(browser, system.origin);
+    await page.goto("/");
+    const refused = await page.evaluate(async () => {
+      const names: string[] = [];
+      const attempt = async (name: string, work: () => unknown) => {
+        try {
+          await work();
+        } catch {
+          names.push(name);
+        }
+      };
+      await attempt("markup", () => document.body.insertAdjacentHTML("beforeend", "<b>x</b>"));
+      await attempt("policy", () =>
+        (
+          globalThis as unknown as { trustedTypes: { createPolicy(name: string, rules: object): unknown } }
+        ).trustedTypes.createPolicy("mine", {}),
+      );
+      await attempt("foreign", () => fetch("https://foreign.example/"));
+      return names;
+    });
+    expect(refused).toEqual(["markup", "policy", "foreign"]);
+    await close();
+  });
+
+  test("shows hostile texts as text", async () => {
+    const watched = await pageFor("admin");
+    const { page } = watched;
+    for (const path of [PAGES.applications, `${PAGES.users}?q=contractor`, PAGES.audit]) {
+      await page.goto(path);
+      await page.waitForLoadState("networkidle");
+      expect(await page.locator("main img, main script").count()).toBe(0);
+    }
+    await page.goto(PAGES.applications);
+    await page.getByText(HOSTILE[0]).first().waitFor();
+    expectNoFaults(watched);
+  });
+
+  /** How somebody may have set up their browser or screen. */
+  const SETTINGS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+    "forced colours": (page) => page.emulateMedia({ forcedColors: "active" }),
+    "text of 200 %": (page) => addStyle(page, "html { font-size: 200% }"),
+    "text from the right": (page) => page.locator("html").evaluate((html) => html.setAttribute("dir", "rtl")),
+    "wide spacing of text": (page) =>
+      addStyle(
+        page,
+        "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }",
+      ),
+    "a window of 320 px": (page) => page.setViewportSize({ width: 320, height: 640 }),
+    paper: (page) => page.emulateMedia({ media: "print" }),
+  };
+
+  describe.each(SCREENS.map((screen) => [screen.name, screen] as const))("%s", (_, screen) => {
+    test("fits whatever the reader has set, and moves nothing", async () => {
+      const watched = await pageFor(screen.who);
+      const { page } = watched;
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ media: "screen", forcedColors: "none", reducedMotion: "reduce" });
+      await page.goto(screen.path(data));
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      const moving = await page.evaluate(
+        () => document.getAnimations().filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 10).length,
+      );
+      expect(moving).toBe(0);
+      const text = await visibleText(page);
+      const wrong: string[] = [];
+      for (const [name, set] of Object.entries(SETTINGS)) {
+        await set(page);
+        const wider = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        if (wider > 0) wrong.push(`${name}: ${wider} px too wide`);
+        if (name === "paper" && shared(text, await visibleText(page)) < 0.9) wrong.push(`${name}: loses text`);
+      }
+      expect(wrong).toEqual([]);
+      await page.emulateMedia({ media: "screen", forcedColors: "none" });
+      expectNoFaults(watched);
+    });
+  });
+});
+
+function visibleText(page: Page): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: what is not shown does not count
+  return page.locator("main").innerText();
+}
+
+/** As a reader's own style sheet would; the page's policy lets no other in. */
+async function addStyle(page: Page, style: string): Promise<void> {
+  await page.evaluate((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    document.adoptedStyleSheets.push(sheet);
+  }, style);
+}
+
+/** Ends the session as the service does when it has run out; the page does not hear of it. */
+async function endSession(page: Page): Promise<void> {
+  await page.context().clearCookies();
+}
+
+/** The share of words of the first text that are in the second; on paper what can only be pressed may go. */
+function shared(first: string, second: string): number {
+  const words = first.split(/\s+/);
+  const there = new Set(second.split(/\s+/));
+  return words.filter((word) => there.has(word)).length / words.length;
+}
