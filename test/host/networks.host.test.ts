@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { peerOf } from "../../src/host/processes/peer.ts";
+import { peersOf } from "../../src/host/processes/peer.ts";
 import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { Account, Host, HostKey } from "../../src/protocol/host.ts";
 import {
@@ -145,7 +145,7 @@ describeOnHost("networks in direct mode", () => {
     await until(() => connectionsOf(readProcesses(), NAME).length === 2);
     await Bun.sleep(500);
     expect(await host.narrowKeys(account(["127.0.0.1/32"]))).toEqual([]);
-    expect(connectionsOf(readProcesses(), NAME).map(({ pid }) => peerOf(pid))).toEqual([INSIDE]);
+    expect(connectionsOf(readProcesses(), NAME).map(({ pid }) => peersOf([pid]).get(pid))).toEqual([INSIDE]);
     writeFileSync(go, "");
     await until(() => sleeps("632"));
     await Bun.sleep(500);
