@@ -2,7 +2,7 @@
 
 import type { Message } from "@optique/core/message";
 import { message, text } from "@optique/core/message";
-import { optional, withDefault } from "@optique/core/modifiers";
+import { map, multiple, optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
 import { systemClock } from "../shared/clock.ts";
@@ -47,6 +47,15 @@ export function pageOptions() {
 /** An option with a text. */
 export function textOption(name: `--${string}`, metavar: Uppercase<string>, description: Message) {
   return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
+}
+
+/** `--network`, as often as needed; undefined if it is not given, none for the word "any". */
+export function networkOptions() {
+  const description = message`From where the account may be used for SSH: a network such as 192.0.2.0/24, or an address; may be repeated. "any" for anywhere.`;
+  return map(multiple(option("--network", string({ metavar: "CIDR" }), { description })), (given) => {
+    if (given.length === 0) return undefined;
+    return given.every((network) => network === "any") ? [] : given;
+  });
 }
 
 /** An option with a number of days. Without it `policy.default_ttl` applies, as for 0 in the API. */

@@ -11,7 +11,7 @@ import { USER_SORTS } from "../domain/users/sorts.ts";
 import { systemClock } from "../shared/clock.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
 import type { UserRow } from "../store/schema.ts";
-import { daysOption, jsonFlag, pageOptions, textOption, userArgument } from "./arguments.ts";
+import { daysOption, jsonFlag, networkOptions, pageOptions, textOption, userArgument } from "./arguments.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
@@ -63,6 +63,7 @@ const create = command(
       email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where login codes are mailed.` }),
       supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
       purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
+      sourceNetworks: networkOptions(),
       ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
       json: jsonFlag(),
     }),
@@ -87,21 +88,25 @@ const update = command(
       email: textOption("--email", "ADDRESS", message`The new e-mail address.`),
       supervisor: textOption("--supervisor", "NAME", message`The new supervisor; "" for none.`),
       purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
+      sourceNetworks: networkOptions(),
       json: jsonFlag(),
     }),
     ({ user, json, ...changes }): Command =>
       async (environment) => {
         if (Object.values(changes).every((change) => change === undefined)) {
-          environment.err("uam: Nothing to change: give --email, --supervisor or --purpose.\n");
+          environment.err("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
           return EXIT.usage;
         }
-        const { updateUser } = await import("../domain/users/users.ts");
+        const { updateUser } = await import("../domain/users/update.ts");
         return await withUser("change", user, json, (context, found) => updateUser(context, found.id, changes))(
           environment,
         );
       },
   ),
-  { brief: message`Change e-mail, supervisor or purpose.` },
+  {
+    brief: message`Change e-mail, supervisor, purpose or networks.`,
+    description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
+  },
 );
 
 const disable = command(

@@ -14,6 +14,7 @@ import {
 } from "./account.ts";
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
 import { applyInOrder, completeTable, type HostView } from "./execute/executor.ts";
+import { narrowKeys } from "./narrowing.ts";
 import { foreign, type HostParts, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
 import {
   type Change,
@@ -55,10 +56,14 @@ export function createManagedHost(parts: HostParts): Host {
     },
     shutAccount: (account) => shutAccount(parts, account),
     takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
+    narrowKeys: (account) => narrowKeys(parts, account),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
     // An account that is not ours has no session that concerns us.
-    sessions: async (account) => (isPresent(parts, account) ? await executor.sessions.list(account) : []),
+    sessions: async (account) => {
+      const connections = isPresent(parts, account) ? await executor.sessions.list(account) : [];
+      return connections.filter(({ isLoggedIn }) => isLoggedIn).map(({ isLoggedIn: _, ...session }) => session);
+    },
     endSession: async (account, id) => (isPresent(parts, account) ? await executor.sessions.end(account, id) : "gone"),
     logins: (from) => executor.sessions.logins(from),
     planned: (work) => plannedBy(parts, createManagedHost, work),

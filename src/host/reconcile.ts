@@ -6,8 +6,10 @@ import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { completeTable, type Failure } from "./execute/executor.ts";
+import { usableKeys } from "./key-file/authorized-keys.ts";
 import { holdsOtherKeys } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
+import { endFromOutside, hasNetworks } from "./narrowing.ts";
 import { type HostParts, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
@@ -109,6 +111,8 @@ async function repairOpen(parts: HostParts, { account, owner, differences }: Rep
     // A process that was ended may have put the key back just before.
     failures = [...(await tryAll(parts, files)), ...sessions];
   }
+  // A line without its networks, or a copy of it, may have let somebody in from outside.
+  if (files.length > 0 && hasNetworks(account)) failures = [...failures, ...(await endFromOutside(parts, account))];
   if (failures.length > 0) return unique(sentencesOf(failures));
   if (files.length > 0) {
     const { view } = parts.executor;
@@ -162,13 +166,14 @@ async function keyFileDifferences(
   const text = textOf(parts, account);
   const difference = await view.keyFileDifference(file, text, mounts);
   if (difference === undefined) return [];
-  const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, mounts), account.keys);
+  const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, mounts), usableKeys(account.keys));
+  const isTaken = isAdded || !account.open || hasNetworks(account);
   return [
     {
       kind: isAdded ? "key_added" : "key_file",
       problem: `authorized keys file differs from the stored keys: ${difference}`,
-      // If the disk is full, keys that were not added stay.
-      changes: planKeys(parts.settings, file.owner, text, isAdded || !account.open ? "take" : "give"),
+      // If the disk is full, keys that were not added stay, unless the file may let them in from more places than stored.
+      changes: planKeys(parts.settings, file.owner, text, isTaken ? "take" : "give"),
     },
   ];
 }
@@ -205,7 +210,7 @@ async function otherKeyFiles(
   for (const file of otherKeyFilesOf(keyFiles, ours)) {
     const found = await executor.view.keyFileText(file, mounts);
     if (found.text === "" && found.problem === undefined) continue;
-    const isAdded = account.open && file.inHome && holdsOtherKeys(found, account.keys);
+    const isAdded = account.open && file.inHome && holdsOtherKeys(found, usableKeys(account.keys));
     differences.push({
       kind: isAdded ? "key_added" : "other_file",
       problem: `sshd also reads keys from ${file.path}: ${advice}`,

@@ -9,6 +9,11 @@ export interface HostKey {
   readonly base64: string;
   /** `SHA256:…` as `ssh-keygen -l` prints it. */
   readonly fingerprint: string;
+  /**
+   * From where it may be used, as canonical CIDRs. Absent: from anywhere. Empty: from nowhere, so that it is not in the file; it
+   * is named all the same, for sessions that it may have opened.
+   */
+  readonly networks?: readonly string[] | undefined;
 }
 
 /** A public key by which the host's sshd proves itself to clients. */
@@ -156,6 +161,13 @@ export interface Host {
    */
   takeKey(account: Account, fingerprint: string): Promise<KeyTaken>;
   /**
+   * Takes access away from outside the keys' networks: the file is rewritten with `account.keys` and read back, as is any other
+   * file that sshd reads for the account; then the sessions from outside end, unless the settings say that revoking a key
+   * ends none. A session is spared where its address, as the kernel has it, is in the networks of the key that sshd's own log proves to have opened
+   * it, or else of all the keys. Returns a sentence for each thing that is left to do.
+   */
+  narrowKeys(account: Account): Promise<readonly string[]>;
+  /**
    * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
    * nothing owed, all of it is gone; an account that is missing owes at most what is left of its home.
    */
@@ -164,7 +176,8 @@ export interface Host {
   /**
    * Compares the accounts with the host, repairs unless `checkOnly`, and yields what differed. No write if nothing did.
    * Where an open account's file held a key that is not stored, the repair also ends the sessions that no stored key is
-   * proven to have opened, and removes crontab, at jobs and lingering.
+   * proven to have opened, and removes crontab, at jobs and lingering. Where a file of an account whose keys have networks
+   * differed, it ends the sessions from outside.
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;

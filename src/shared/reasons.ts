@@ -53,6 +53,7 @@ export const REASONS = {
   "key.limit": "The account has as many keys as it may have.",
   "network.invalid":
     "What is given as a network is none, has host bits set, or there are too many; the sentence says which.",
+  "network.wider": "A key may be used only from where its user's keys may; the sentence names the network that is not.",
   "application.missing": "There is no such application.",
   "application.reviewed": "The application was already approved or rejected.",
   "extension.pending": "A request for more time waits for a decision already.",

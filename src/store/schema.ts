@@ -24,6 +24,8 @@ export const users = pgTable(
     email: text().notNull(),
     supervisor: text().notNull().default(""),
     purpose: text().notNull().default(""),
+    /** From where the account's keys may be used, as canonical CIDRs; none: from anywhere. */
+    sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     disabledAt: time(),
@@ -81,8 +83,10 @@ export const closings = pgTable(
     id: id(),
     userId: bigint({ mode: "number" }).notNull(),
     kind: text({ enum: CLOSING_KINDS }).notNull(),
-    /** The key that is taken away; 0 where it is the account. */
+    /** The key that is taken away or narrowed; 0 where it is the account. */
     keyId: bigint({ mode: "number" }).notNull().default(0),
+    /** Where the use is narrowed: from where it is still allowed. */
+    networks: text().array().notNull().default([]),
     /** The audit action to be recorded when it is done, in the name of the actor; "" where that is already recorded. */
     action: text().notNull(),
     actorType: text({ enum: ACTOR_TYPES }).notNull(),
@@ -97,7 +101,7 @@ export const closings = pgTable(
     problem: text().notNull().default(""),
   },
   (t) => [
-    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke')`),
+    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow')`),
     uniqueIndex("closings_about").on(t.userId, t.kind, t.keyId),
     index("closings_due_at").on(t.dueAt),
   ],
@@ -116,6 +120,8 @@ export const sshKeys = pgTable(
     bits: integer().notNull(),
     fingerprint: text().notNull(),
     publicKey: text().notNull(),
+    /** From where it may be used, within what the user's allow, as canonical CIDRs; none: as the user's. */
+    sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     createdAt: time().notNull(),
     revokedAt: time(),

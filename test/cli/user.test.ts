@@ -25,7 +25,7 @@ describe("uam user create", () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^username {6}alice\nhost_account {2}ext_alice\nemail {9}alice@example\.org\nsupervisor {4}-$/m,
+      /^username {9}alice\nhost_account {5}ext_alice\nemail {12}alice@example\.org\nsupervisor {7}-$/m,
     );
     const [row] = await auditOf("1");
     expect(row).toMatchObject({ actor_type: "cli", actor: "olga", action: "user.create", result: "success", ip: "" });
@@ -34,8 +34,8 @@ describe("uam user create", () => {
   test("create --json prints the API's record", async () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
-      ...["id", "username", "host_account", "email", "supervisor", "purpose", "status"],
-      ...["expire_at", "disabled_at", "created_at", "updated_at"],
+      ...["id", "username", "host_account", "email", "supervisor", "purpose", "source_networks"],
+      ...["status", "expire_at", "disabled_at", "created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
   });
@@ -130,10 +130,25 @@ describe("changes", () => {
     });
   });
 
+  test("update takes networks, and lifts them", async () => {
+    const networks = ["--network", "192.0.2.0/24", "--network=2001:db8::1"];
+    expect((await cli.json(["user", "update", "bob", ...networks])).source_networks).toEqual([
+      "192.0.2.0/24",
+      "2001:db8::1/128",
+    ]);
+    const refused = await cli.run(["user", "update", "bob", "--network", "192.0.2.7/24"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("uam: 192.0.2.7/24 is an address within a network; the network itself is 192.0.2.0/24"),
+    ]);
+    expect((await cli.json(["user", "update", "bob", "--supervisor", "Eve"])).source_networks).toHaveLength(2);
+    expect((await cli.json(["user", "update", "bob", "--network", "any"])).source_networks).toEqual([]);
+  });
+
   test("update without a change is a usage error", async () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
-    expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor or --purpose.\n");
+    expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
   });
 
   test("disable and enable change the state", async () => {

@@ -37,6 +37,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
       "here",
       "here",
       "here",
+      "here",
     ] as const),
     { by: "test/cli/rebuild.host.test.ts" },
     ...(["here", "here"] as const),

@@ -1,5 +1,7 @@
 /** A host in memory: it remembers accounts and the content of their key files, and can be made to fail. */
 
+import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
+import { isInside } from "../../src/host/processes/outside.ts";
 import type { Account, AccountRef, Closing, Host, Login, SshSession } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 
@@ -9,6 +11,8 @@ export interface FakeAccount {
   expireAt: Date;
   /** Fingerprints in the authorized-keys file. */
   file: readonly string[];
+  /** By fingerprint, from where they may be used, where that is not anywhere. */
+  from?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 /** What can fail: a method as a whole, or one step of a closing. */
@@ -18,6 +22,7 @@ export type FakeAction =
   | "openAccount"
   | "shutAccount"
   | "takeKey"
+  | "narrowKeys"
   | "removeAccount"
   | "sessions"
   | "endSession"
@@ -118,7 +123,7 @@ export function createFakeHost(pause = 3): FakeHost {
     writeKeys: async (account) => {
       await act("writeKeys", account);
       refuse("writeKeys", account);
-      require(account).file = fileOf(account);
+      Object.assign(require(account), fileOf(account));
     },
     openAccount: async (account) => {
       await act("openAccount", account);
@@ -126,7 +131,7 @@ export function createFakeHost(pause = 3): FakeHost {
       const found = require(account);
       found.open = account.open;
       found.expireAt = account.expireAt;
-      found.file = fileOf(account);
+      Object.assign(found, fileOf(account));
     },
     shutAccount: async (ref) => {
       await act("shutAccount", ref);
@@ -136,11 +141,21 @@ export function createFakeHost(pause = 3): FakeHost {
       await act("takeKey", account);
       const found = require(account);
       if (failing.has("takeKey")) return { rewritten: false, problem: refusal("takeKey", account) };
-      found.file = fileOf(account);
+      Object.assign(found, fileOf(account));
       if (elsewhere.has(fingerprint)) {
         return { rewritten: false, problem: `sshd still reads the revoked key ${fingerprint} of ${account.name}` };
       }
       return { rewritten: true, owed: failing.has("endProcesses") ? [refusal("endProcesses", account)] : [] };
+    },
+    narrowKeys: async (account) => {
+      await act("narrowKeys", account);
+      const found = require(account);
+      if (failing.has("narrowKeys")) return [refusal("narrowKeys", account)];
+      Object.assign(found, fileOf(account));
+      const isOutside = (session: (typeof sessions)[number]) =>
+        session.account === account.name && !isInside(session, account.keys);
+      if (!failing.has("endSession")) sessions.splice(0, sessions.length, ...sessions.filter((it) => !isOutside(it)));
+      return sessions.some(isOutside) ? [refusal("endSession", account)] : [];
     },
     removeAccount: async (ref) => {
       await act("removeAccount", ref);
@@ -180,6 +195,11 @@ export function createFakeHost(pause = 3): FakeHost {
   };
 }
 
-function fileOf(account: Account): readonly string[] {
-  return account.open ? account.keys.map((key) => key.fingerprint) : [];
+function fileOf(account: Account): Pick<FakeAccount, "file" | "from"> {
+  const keys = account.open ? usableKeys(account.keys) : [];
+  const narrow = keys.flatMap(({ fingerprint, networks }) => (networks === undefined ? [] : [[fingerprint, networks]]));
+  return {
+    file: keys.map((key) => key.fingerprint),
+    ...(narrow.length === 0 ? { from: undefined } : { from: Object.fromEntries(narrow) }),
+  };
 }

@@ -18,6 +18,7 @@ export interface RemoteHost
     | "openAccount"
     | "shutAccount"
     | "takeKey"
+    | "narrowKeys"
     | "removeAccount"
     | "reconcile"
     | "endSession"
@@ -90,6 +91,7 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     openAccount: (account) => nothing(call("openAccount", account)),
     shutAccount: (account) => call("shutAccount", account) as ReturnType<Host["shutAccount"]>,
     takeKey: (account, fingerprint) => call("takeKey", account, fingerprint) as ReturnType<Host["takeKey"]>,
+    narrowKeys: (account) => call("narrowKeys", account) as ReturnType<Host["narrowKeys"]>,
     removeAccount: (account) => call("removeAccount", account) as ReturnType<Host["removeAccount"]>,
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
     sessions: (account) => call("sessions", account) as ReturnType<RemoteHost["sessions"]>,

@@ -159,6 +159,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => host.accessOwed(site, { id: 7, username: value, owed: [value, value] }),
   },
   {
+    ...{ name: "narrowingOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.narrowingOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
     ...{ name: "keyCameBack", to: "administrators", pages: ["/admin/users/7"], without: [] },
     make: (site, value) => host.keyCameBack(site, { id: 7, username: value, disabled: false }),
   },

@@ -11,14 +11,14 @@ export interface TestSshd {
   readonly port: number;
   /** Makes a key pair; `path` is the private key's. */
   readonly makeKey: (id: number) => { readonly path: string; readonly key: HostKey };
-  /** Runs a command on a new connection; true if it was let in. */
-  readonly login: (user: string, keyPath: string) => boolean;
+  /** Runs a command on a new connection, from that address of this machine's; true if it was let in. */
+  readonly login: (user: string, keyPath: string, from?: string) => boolean;
   /** The same without keeping anything else from going on; true as soon as sshd let it in, whatever becomes of the command. */
   readonly admits: (user: string, keyPath: string) => Promise<boolean>;
   /** What a command prints on a new connection. */
   readonly run: (user: string, keyPath: string, command: string) => string;
   /** Opens a connection that stays: a session running `command`. */
-  readonly open: (user: string, keyPath: string, command: string) => ChildProcess;
+  readonly open: (user: string, keyPath: string, command: string, from?: string) => ChildProcess;
   readonly stop: () => void;
 }
 
@@ -46,11 +46,12 @@ export async function startSshd(directory: string, extra: readonly string[] = []
     config,
     port,
     makeKey: (id) => makeKey(directory, id),
-    login: (user, keyPath) =>
-      spawnSync("/usr/bin/ssh", [...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,
+    login: (user, keyPath, from = "127.0.0.1") =>
+      spawnSync("/usr/bin/ssh", ["-b", from, ...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,
     admits: (user, keyPath) => admits(["/usr/bin/ssh", "-v", ...verbose(options(user, keyPath)), "true"]),
     run: (user, keyPath, command) => run("/usr/bin/ssh", [...options(user, keyPath), command]),
-    open: (user, keyPath, command) => spawn("/usr/bin/ssh", [...options(user, keyPath), command], { stdio: "ignore" }),
+    open: (user, keyPath, command, from = "127.0.0.1") =>
+      spawn("/usr/bin/ssh", ["-b", from, ...options(user, keyPath), command], { stdio: "ignore" }),
     stop: () => {
       server.kill("SIGTERM");
     },

@@ -3,10 +3,11 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
+import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
-import { type Closing, closingsOf } from "./closings.ts";
+import { type Closing, closingsOf, isShutting } from "./closings.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -25,25 +26,39 @@ export function accountAt(
   user: User,
   { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] },
 ): Account {
-  const open = user.status === "active" && !isExpired(user, now) && owed.every(({ kind }) => kind === "revoke");
+  const open = user.status === "active" && !isExpired(user, now) && !owed.some(isShutting);
   const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
   return open
     ? openAccountOf(
         user,
         keys.filter(({ id }) => !dead.has(id)),
+        owed,
       )
     : shutAccountOf(user);
 }
 
-/** The account of a user who has access, with these keys. */
-export function openAccountOf(user: User, keys: readonly KeyRow[]): Account {
+/** From where a key may be used: what the user's networks and its own have in common. */
+export function networksOf(
+  user: Pick<User, "sourceNetworks">,
+  key: { readonly sourceNetworks: readonly string[] },
+): Networks {
+  return commonNetworks(allowedBy(user.sourceNetworks), allowedBy(key.sourceNetworks));
+}
+
+/** The account of a user who has access, with these keys; what is being narrowed counts as narrowed. */
+export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonly Closing[] = []): Account {
+  const narrowings = owed.filter(({ kind }) => kind === "narrow");
   return {
     ...refOf(user),
     expireAt: user.expireAt,
     open: true,
-    keys: keys.map(({ id, fingerprint, publicKey }) => {
-      const [type = "", base64 = ""] = publicKey.split(" ");
-      return { id, type, base64, fingerprint };
+    keys: keys.map((key) => {
+      const { id, fingerprint } = key;
+      const [type = "", base64 = ""] = key.publicKey.split(" ");
+      const networks = narrowings
+        .filter(({ keyId }) => keyId === 0 || keyId === id)
+        .reduce((left, narrowing) => commonNetworks(left, allowedBy(narrowing.networks)), networksOf(user, key));
+      return { id, type, base64, fingerprint, ...(networks === undefined ? {} : { networks }) };
     }),
   };
 }

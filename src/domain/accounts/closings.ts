@@ -9,7 +9,7 @@ import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
-import { accessOwed } from "../mail/host-messages.ts";
+import { accessOwed, narrowingOwed } from "../mail/host-messages.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
@@ -21,7 +21,14 @@ export interface NewClosing {
   readonly userId: number;
   readonly kind: Closing["kind"];
   readonly keyId?: number;
+  /** From where the keys, or the key, may still be used. */
+  readonly networks?: readonly string[];
   readonly action: AuditAction | "";
+}
+
+/** Whether the account itself is being shut, and not only something about its keys is taken away. */
+export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
+  return kind === "shut" || kind === "remove";
 }
 
 /** The wait doubles with each attempt, from a minute to this. */
@@ -30,10 +37,16 @@ const LONGEST_WAIT = HOUR;
 /** Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. */
 export async function noteClosing(
   { autocommit, actor, clock }: Pick<Context, "autocommit" | "actor" | "clock">,
-  { userId, kind, keyId = 0, action }: NewClosing,
+  { userId, kind, keyId = 0, networks = [], action }: NewClosing,
 ): Promise<number> {
   const now = clock.now();
-  const by = { action, actorType: actor.type, actor: actor.name, actorOwner: actor.owner ?? "" };
+  const by = {
+    action,
+    actorType: actor.type,
+    actor: actor.name,
+    actorOwner: actor.owner ?? "",
+    networks: [...networks],
+  };
   const [row] = await autocommit
     .insert(closings)
     .values({ userId, kind, keyId, ...by, begunAt: now, dueAt: now })
@@ -77,7 +90,8 @@ export async function oweClosing(
     .where(eq(closings.id, id))
     .returning();
   if (row === undefined) return;
-  const message = accessOwed(policy.site, { id: row.userId, username: user.username, owed });
+  const facts = { id: row.userId, username: user.username, owed };
+  const message = (row.kind === "narrow" ? narrowingOwed : accessOwed)(policy.site, facts);
   await tellAdministrators(op, message, { about: "users", occasion: `owed:${id}:${row.begunAt.getTime()}` });
 }
 
@@ -147,6 +161,24 @@ export async function findClosing(tx: Transaction, id: number): Promise<Closing 
 /** Drops what was left of shutting an account that is being opened. Keys that are being revoked stay dead. */
 export async function forgetShut(tx: Transaction, userId: number): Promise<void> {
   await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shut")));
+}
+
+/**
+ * Widens what is being narrowed of the user's keys, or of one of them, to these networks. The note stays, unless nothing is
+ * narrowed any more, because what is outside them is still owed.
+ */
+export async function widenNarrowing(
+  tx: Transaction,
+  { userId, keyId }: { readonly userId: number; readonly keyId: number },
+  networks: readonly string[],
+): Promise<void> {
+  const note = and(eq(closings.userId, userId), eq(closings.kind, "narrow"), eq(closings.keyId, keyId));
+  if (networks.length === 0) await tx.delete(closings).where(note);
+  else
+    await tx
+      .update(closings)
+      .set({ networks: [...networks] })
+      .where(note);
 }
 
 /** Drops every note about a user who is gone. */

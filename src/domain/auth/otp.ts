@@ -11,7 +11,7 @@ import { requireText } from "../../shared/text.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { otpCodes } from "../../store/schema-auth.ts";
-import { closingsOf } from "../accounts/closings.ts";
+import { closingsOf, isShutting } from "../accounts/closings.ts";
 import { oneTimeCode } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
@@ -248,7 +248,7 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
     throw wrongCode();
   }
   // Whose access is being taken away gets no session either, although they are not stored as disabled yet.
-  if ((await closingsOf(op.tx, user.id)).some(({ kind }) => kind !== "revoke")) throw wrongCode();
+  if ((await closingsOf(op.tx, user.id)).some(isShutting)) throw wrongCode();
   return user;
 }
 

@@ -3,12 +3,14 @@
 import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { parseNetworks } from "../../shared/networks.ts";
 import { requireText } from "../../shared/text.ts";
 import { type Database, isDuplicate, pipelined, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
-import { type Closing, closingsOf, noteClosing, settleClosing } from "../accounts/closings.ts";
+import { type Closing, closingsOf, isShutting, noteClosing, settleClosing } from "../accounts/closings.ts";
+import { requireWithinUser } from "../accounts/narrowing.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
@@ -22,6 +24,8 @@ import { fingerprintTaken } from "./taken.ts";
 export interface NewKey {
   readonly name: string;
   readonly publicKey: string;
+  /** From where it may be used: CIDRs within the user's; none for all of the user's. */
+  readonly sourceNetworks?: readonly string[] | undefined;
 }
 
 /** Stores a key for an active user and puts it into the account's file: both or neither. */
@@ -36,13 +40,15 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const { user, keys, owed } = await lockUserAndKeys(op, userId);
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
-    if (user.status !== "active" || isExpired(user, now) || owed.some(({ kind }) => kind !== "revoke")) {
+    const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
+    requireWithinUser(user, sourceNetworks);
+    if (user.status !== "active" || isExpired(user, now) || owed.some(isShutting)) {
       const sentence = "Keys can be added only while the account is active";
       throw new UamError("conflict", sentence, { reason: "user.not_active" });
     }
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
-    const row = { userId, name, type, bits, fingerprint, publicKey, createdAt: now };
+    const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
     const message = keyAdded(await siteWithKeys(context), user, row);
     const [stored] = await pipelined(
       insertKey(op, row),
@@ -53,16 +59,23 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
+    if (sourceNetworks.length > 0) op.record({ detail: { source_networks: sourceNetworks.join(", ") } });
     return stored;
   });
 }
 
-/** Changes the display name of an active key; the authorized-keys file is not touched. */
-export function renameKey(context: Context, userId: number, keyId: number, newName: string): Promise<KeyRow> {
+/** Changes the display name of an active key; the authorized-keys file is not touched. Throws `invalid` without a name. */
+export function renameKey(
+  context: Context,
+  userId: number,
+  keyId: number,
+  newName: string | undefined,
+): Promise<KeyRow> {
   const entry = keyEntry("key.rename", userId, keyId);
   return audited(context, entry, async (op) => {
     const { keys } = await lockUserAndKeys(op, userId);
     const key = await requireKey(op, keys, keyId);
+    if (newName === undefined) throw new UamError("invalid", "Nothing to change: give name or source_networks");
     const name = parseKeyName(newName);
     await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
     op.record({ detail: { name } });
@@ -182,7 +195,7 @@ export function parseKeyName(text: string): string {
 }
 
 /** The user under its row lock, and what is stored of its keys once that is held. Throws `not_found` without such a user. */
-async function lockUserAndKeys(
+export async function lockUserAndKeys(
   op: Operation,
   userId: number,
 ): Promise<{ readonly user: User; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
@@ -207,7 +220,7 @@ async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
 }
 
 /** One of the user's keys. An attempt on another user's key becomes part of that user's trail. */
-async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: number): Promise<KeyRow> {
+export async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: number): Promise<KeyRow> {
   const key = keys.find(({ id }) => id === keyId);
   if (key !== undefined) return key;
   const owner = await findKeyOwner(op.tx, keyId);

@@ -3,6 +3,7 @@
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
+import { finishNarrowing } from "../accounts/narrowing.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -35,7 +36,8 @@ export async function finishClosings(services: Services, which: "due" | "all" = 
 async function finishClosing(services: Services, closing: Closing): Promise<readonly string[]> {
   const isRecorded = closing.action === "";
   const action = isRecorded ? "reconcile.repair" : (closing.action as AuditAction);
-  const resourceId = String(closing.kind === "revoke" ? closing.keyId : closing.userId);
+  // What is left of narrowing a key is repaired of its user's account.
+  const resourceId = String(closing.keyId > 0 && !isRecorded ? closing.keyId : closing.userId);
   const context = { ...services, actor: isRecorded ? SYSTEM : actorOf(closing), requestId: "" };
   return await auditedClosing(context, { action, resourceId, subjectId: closing.userId }, async (op) => {
     const user = await lockUserIfStored(op.tx, closing.userId);
@@ -60,6 +62,8 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       op.record({ detail: removedDetail(user, keys.length) });
       return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
     }
+    case "narrow":
+      return await finishNarrowing(op, user, noted);
     case "shut": {
       const cutShort = noted.action !== "";
       const closed = await shut(op, user, noted);

@@ -5,13 +5,37 @@ import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toUser } from "./links.ts";
 import { accountName } from "./phrases.ts";
 
+interface Owed {
+  readonly id: number;
+  readonly username: string;
+  readonly owed: readonly string[];
+}
+
 /** To administrators: access was taken away, but part of that could not be done yet. */
-export function accessOwed(
+export function accessOwed(site: Site, facts: Owed): Letter {
+  const name = line(facts.username);
+  return stillOwed(site, facts, {
+    subject: `taking away the access of ${name} is not finished`,
+    what: `The access of ${name} to ${site.host} was taken away, but part of that could not be done.`,
+  });
+}
+
+/** To administrators: a user may log in from fewer networks, but the host does not refuse all others yet. */
+export function narrowingOwed(site: Site, facts: Owed): Letter {
+  const name = line(facts.username);
+  return stillOwed(site, facts, {
+    subject: `narrowing from where ${name} may log in is not finished`,
+    what: `${name} may log in to ${site.host} from fewer networks than before, but part of that could not be done.`,
+  });
+}
+
+function stillOwed(
   site: Site,
-  { id, username, owed }: { readonly id: number; readonly username: string; readonly owed: readonly string[] },
+  { id, username, owed }: Owed,
+  { subject, what }: { readonly subject: string; readonly what: string },
 ): Letter {
-  return letter(`${site.host}: taking away the access of ${line(username)} is not finished`, [
-    paragraph(`The access of ${line(username)} to ${site.host} was taken away, but part of that could not be done.`),
+  return letter(`${site.host}: ${subject}`, [
+    paragraph(what),
     fact("Account", accountName({ username })),
     ...owed.map((sentence) => fact("Left to do", sentence)),
     paragraph(

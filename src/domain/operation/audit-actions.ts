@@ -27,6 +27,7 @@ export const RESOURCE_TYPE_OF = {
   "session.end": "user",
   "key.create": "ssh_key",
   "key.rename": "ssh_key",
+  "key.update": "ssh_key",
   "key.revoke": "ssh_key",
   "approval.submit": "",
   "approval.review": "",

@@ -1,7 +1,8 @@
-/** External users: create, update, disable, enable, extend, delete. */
+/** External users: create, disable, enable, extend, delete. */
 
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { parseNetworks } from "../../shared/networks.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
@@ -10,12 +11,11 @@ import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import { voidCode } from "../auth/otp.ts";
 import { accountCreated } from "../mail/messages.ts";
-import { tellAddressChanged, tellEnabled, tellExtended } from "../mail/notices.ts";
+import { tellEnabled, tellExtended } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
-import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
+import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { extensionOf, parseDays, requireChangeable, requireEnableable } from "./changeable.ts";
@@ -29,14 +29,10 @@ export interface NewUser {
   readonly purpose?: string | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`. */
   readonly ttlDays?: number | undefined;
+  /** From where the keys may be used: CIDRs; none for anywhere. */
+  readonly sourceNetworks?: readonly string[] | undefined;
   /** What the user is mailed; `accountCreated` unless there is more to say. */
   readonly letter?: typeof accountCreated;
-}
-
-export interface UserChanges {
-  readonly email?: string | undefined;
-  readonly supervisor?: string | undefined;
-  readonly purpose?: string | undefined;
 }
 
 /** Stores a user and creates the host account: both or neither. `conflict` if the username or the account's name is taken. */
@@ -52,10 +48,11 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
       supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
       purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
     };
+    const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
     const ttl = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
-    const user = await insertUser(op, { username, ...texts, ...times }, uid);
+    const user = await insertUser(op, { username, ...texts, sourceNetworks, ...times }, uid);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     const account = refOf(user);
@@ -73,31 +70,13 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     op.record({
       resourceId: String(user.id),
       subjectId: user.id,
-      detail: { email: user.email, expire_at: formatTimestamp(user.expireAt) },
+      detail: {
+        email: user.email,
+        expire_at: formatTimestamp(user.expireAt),
+        ...(sourceNetworks.length === 0 ? {} : { source_networks: sourceNetworks.join(", ") }),
+      },
     });
     return user;
-  });
-}
-
-/** Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void. */
-export function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
-  return audited(context, userEntry("user.update", userId), async (op) => {
-    const user = await lockUserFor(op, userId);
-    const { email, supervisor, purpose } = changes;
-    const supplied = {
-      ...(email === undefined ? {} : { email: parseEmail(email) }),
-      ...(supervisor === undefined ? {} : { supervisor: parseText("supervisor", supervisor, MAX_SUPERVISOR) }),
-      ...(purpose === undefined ? {} : { purpose: parseText("purpose", purpose, MAX_PURPOSE) }),
-    };
-    const fields = Object.keys(supplied) as (keyof typeof supplied)[];
-    const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
-    op.record({ detail: { ...supplied, ...old } });
-    const updated = await storeUser(op, user, supplied);
-    if (updated.email !== user.email) {
-      await voidCode(op.tx, user.username);
-      await tellAddressChanged(op, user, updated);
-    }
-    return updated;
   });
 }
 
@@ -209,7 +188,7 @@ async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: n
   }
 }
 
-function userEntry<A extends "user.update" | "user.disable" | "user.enable" | "user.extend" | "user.delete">(
+function userEntry<A extends "user.disable" | "user.enable" | "user.extend" | "user.delete">(
   action: A,
   userId: number,
 ) {

@@ -13,15 +13,22 @@ import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
 import type { LoginReader } from "../processes/login-log.ts";
+import { endOutsideSessions } from "../processes/outside.ts";
 import { connectionsOf, killProcesses, processesOf } from "../processes/processes.ts";
 import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
-import { listSessions } from "../processes/ssh-sessions.ts";
+import { listConnections } from "../processes/ssh-sessions.ts";
 import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
-import { describeChange, describeSessionEnd, type Executor, type HostSessions } from "./executor.ts";
+import {
+  describeChange,
+  describeOutsideEnd,
+  describeSessionEnd,
+  type Executor,
+  type HostSessions,
+} from "./executor.ts";
 import { OWN_VIEW } from "./view.ts";
 import { runWhereSystemdIs } from "./where-systemd-is.ts";
 
@@ -41,6 +48,7 @@ export interface DirectMeans {
 
 /** Carries changes out as root; see each kind in plan.ts. */
 export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
+  const sessions = createOwnSessions(means, log);
   const executor: Executor = {
     async apply(change) {
       const { message, fields } = describeChange(change);
@@ -52,7 +60,12 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
       log.debug(`host: ${message}`, fields);
       return endUnprovenSessions(account, fingerprint ?? "", { executor, journal: means.journal });
     },
-    sessions: createOwnSessions(means, log),
+    endOutside(account) {
+      const { message, fields } = describeOutsideEnd(account);
+      log.debug(`host: ${message}`, fields);
+      return endOutsideSessions(account, sessions);
+    },
+    sessions,
     view: OWN_VIEW,
   };
   return executor;
@@ -62,7 +75,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
 export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log): HostSessions {
   const { kernel, journal, loginLog } = means;
   return {
-    list: (account) => listSessions(account, journal),
+    list: (account) => listConnections(account, journal),
     end(account, id) {
       log.debug("host: end an SSH session", { account: account.name, session: id });
       return endSession(account, id, { kernel });

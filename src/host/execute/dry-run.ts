@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import { type AccountTable, readAccounts } from "../account.ts";
 import { expectedOwner } from "../plan/plan.ts";
 import type { Layout } from "../settings.ts";
-import { describeChange, describeSessionEnd, type Executor, type HostView } from "./executor.ts";
+import { describeChange, describeOutsideEnd, describeSessionEnd, type Executor, type HostView } from "./executor.ts";
 
 /** Logs each change at level info, as "would run", "would write" and so on, with its arguments; changes nothing. */
 export function createDryRunExecutor(layout: Layout, log: Log): Executor {
@@ -19,6 +19,11 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
       log.info(`would ${message}`, fields);
       // Without proof, which only the host has, everything ends.
       return false;
+    },
+    async endOutside(account) {
+      const { message, fields } = describeOutsideEnd(account);
+      log.info(`would ${message}`, fields);
+      return true;
     },
     sessions: {
       list: async () => [],

@@ -10,10 +10,15 @@ import type { Change } from "../plan/plan.ts";
 import type { ListedProcess } from "../processes/processes.ts";
 import type { Mount } from "../walk.ts";
 
-/** How a mode sees who is logged in, and ends one login; the account is ours. */
+/** A connection of sshd's for an account: a login, or one that is still logging in. */
+export interface Connection extends SshSession {
+  readonly isLoggedIn: boolean;
+}
+
+/** How a mode sees who is connected, and ends one connection; the account is ours. */
 export interface HostSessions {
-  /** See `Host.sessions`. */
-  list(account: AccountRef): Promise<readonly SshSession[]>;
+  /** See `Host.sessions`; those that are still logging in, too. */
+  list(account: AccountRef): Promise<readonly Connection[]>;
   /** See `Host.endSession`. */
   end(account: AccountRef, id: string): Promise<"ended" | "gone">;
   /** See `Host.logins`. */
@@ -29,6 +34,8 @@ export interface Executor {
    * or new ones keep appearing: then everything of the account has to end.
    */
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
+  /** Ends the connections from outside the keys' networks. False if some could not be ended: then everything has to end. */
+  endOutside(account: Account): Promise<boolean>;
   readonly sessions: HostSessions;
   readonly view: HostView;
 }
@@ -103,6 +110,12 @@ export function describeSessionEnd(
 ): { readonly message: string; readonly fields: LogFields } {
   const message = "end sessions that no other key is proven to have opened";
   return { message, fields: { account: account.name, ...(fingerprint === undefined ? {} : { fingerprint }) } };
+}
+
+/** The ending of sessions from outside as a log line. */
+export function describeOutsideEnd({ name, keys }: Account): { readonly message: string; readonly fields: LogFields } {
+  const networks = keys.map((key) => ({ fingerprint: key.fingerprint, networks: key.networks ?? "anywhere" }));
+  return { message: "end sessions from outside the keys' networks", fields: { account: name, keys: networks } };
 }
 
 /** A change as a log line: a verb phrase and its arguments. */

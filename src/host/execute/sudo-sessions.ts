@@ -1,6 +1,6 @@
 /** Who is logged in, in sudo mode: the service asks this very program, run as root, which alone can see what proves it. */
 
-import type { AccountRef, Login, SshSession } from "../../protocol/host.ts";
+import type { AccountRef, Login } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
@@ -8,7 +8,7 @@ import { presenceIn, readAccounts, requireRef } from "../account.ts";
 import { openJournal } from "../processes/journal.ts";
 import { openLoginLog } from "../processes/login-log.ts";
 import { createOwnSessions } from "./direct.ts";
-import type { HostSessions } from "./executor.ts";
+import type { Connection, HostSessions } from "./executor.ts";
 import { endSessionCommand, loginsCommand, type SudoCommand, sessionsCommand } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
 
@@ -19,7 +19,7 @@ const BEGINNING = "\0";
 export function createSudoSessions(log: Log, program: readonly string[], group: string): HostSessions {
   return {
     async list(account) {
-      const listed = await ask<readonly Stored<SshSession>[]>(sessionsCommand(account, group, program));
+      const listed = await ask<readonly Stored<Connection>[]>(sessionsCommand(account, group, program));
       return listed.map(({ since, fingerprint, ...rest }) => ({
         ...rest,
         since: new Date(since as string),

@@ -10,13 +10,14 @@ import { readKeyFile } from "../key-file/key-file-text.ts";
 import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
+import { endOutsideSessions } from "../processes/outside.ts";
 import { titledConnectionsOf } from "../processes/processes.ts";
 import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
 import { errorCode, mountsWithin, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { type CommandResult, findCommand } from "./command.ts";
 import { oneAtATime } from "./direct.ts";
-import { describeChange, type Executor, type HostView } from "./executor.ts";
+import { describeChange, describeOutsideEnd, type Executor, type HostView } from "./executor.ts";
 import {
   deleteTrashCommand,
   detachCommands,
@@ -46,6 +47,7 @@ const SWEEP_TIMEOUT = 8_000;
 /** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
 export function createSudoExecutor(log: Log, program: readonly string[], group: string): Executor {
   const ender = sudoEnder(program);
+  const sessions = createSudoSessions(log, program, group);
   return {
     async apply(change) {
       const { message, fields } = describeChange(change);
@@ -54,7 +56,12 @@ export function createSudoExecutor(log: Log, program: readonly string[], group: 
     },
     // Only root can read the proof of which key opened a session.
     endUnproven: async () => false,
-    sessions: createSudoSessions(log, program, group),
+    endOutside(account) {
+      const { message, fields } = describeOutsideEnd(account);
+      log.debug(`host: ${message}`, fields);
+      return endOutsideSessions(account, sessions);
+    },
+    sessions,
     view,
   };
 }

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type { HostKey } from "../../protocol/host.ts";
 import { encodeKey, type KeyType, readKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
+import { isCanonicalNetwork } from "../../shared/networks.ts";
 
 /**
  * How the host's sshd reads `expiry-time=`: `utc` with a final `Z` (OpenSSH 9.1 and later), `local` in the host's own
@@ -21,14 +22,21 @@ const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
 const LAST_EXPIRY = Date.UTC(9999, 11, 30);
 
+/** The keys that have a line in the file: all but those that may be used from nowhere. */
+export function usableKeys(keys: readonly HostKey[]): readonly HostKey[] {
+  return keys.filter(({ networks }) => networks === undefined || networks.length > 0);
+}
+
 /**
- * The whole file: one line per key, in the order given, each ending with a newline; the empty string for no keys. sshd
- * refuses every key from the second of `expireAt` on. Throws `internal` for a key that is not in the stored, canonical form.
+ * The whole file: one line per usable key, in the order given, each ending with a newline; the empty string for none. sshd
+ * refuses every key from the second of `expireAt` on, and a key with networks from anywhere else. Throws `internal` for a key,
+ * or networks, that are not in the stored, canonical form.
  */
 export function renderAuthorizedKeys(keys: readonly HostKey[], expireAt: Date, expiry: ExpiryFormat): string {
-  if (keys.length === 0) return "";
+  const usable = usableKeys(keys);
+  if (usable.length === 0) return "";
   const time = expiryTime(expireAt, expiry);
-  return keys.map((key) => `expiry-time="${time}" ${canonicalKey(key)} uam:${key.id}\n`).join("");
+  return usable.map((key) => `expiry-time="${time}"${from(key)} ${canonicalKey(key)} uam:${key.id}\n`).join("");
 }
 
 /**
@@ -72,6 +80,19 @@ function smallestOffset(time: number): number {
 
 function digits(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace(/\D/g, "");
+}
+
+/**
+ * sshd matches the client's address with each network, and its name with the same text as a pattern (match.c,
+ * match_host_and_ip): a network always has its prefix length here, which no name and no wildcard looks like. sshd refuses
+ * everybody if only one of them has host bits set.
+ */
+function from({ id, networks }: HostKey): string {
+  if (networks === undefined) return "";
+  if (!networks.every(isCanonicalNetwork)) {
+    throw new UamError("internal", `The stored networks of the SSH key ${id} are damaged: they are not canonical`);
+  }
+  return `,from="${networks.join(",")}"`;
 }
 
 function canonicalKey(key: HostKey): string {

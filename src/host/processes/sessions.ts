@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "../../protocol/host.ts";
 import type { Executor } from "../execute/executor.ts";
+import { usableKeys } from "../key-file/authorized-keys.ts";
 import { parseAccepted } from "./accepted.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import {
@@ -35,7 +36,11 @@ export async function endUnprovenSessions(
   fingerprint: string,
   how: { readonly executor: Executor; readonly journal: Journal },
 ): Promise<boolean> {
-  const keys = new Set(account.keys.map((key) => key.fingerprint).filter((key) => key !== fingerprint));
+  const keys = new Set(
+    usableKeys(account.keys)
+      .map((key) => key.fingerprint)
+      .filter((key) => key !== fingerprint),
+  );
   if (keys.size === 0) return false;
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();

@@ -1,7 +1,8 @@
-/** Who is logged in to an account by SSH: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
+/** Who is connected to an account by SSH: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
 
-import type { AccountRef, SshSession } from "../../protocol/host.ts";
+import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND, systemClock } from "../../shared/clock.ts";
+import type { Connection } from "../execute/executor.ts";
 import type { Journal } from "./journal.ts";
 import { peersOf } from "./peer.ts";
 import { connectionsOf, type Process, readProc, readProcess, readProcesses } from "./processes.ts";
@@ -29,12 +30,12 @@ export function findConnection({ name }: AccountRef, id: string): Process | unde
     : connectionsOf([listed], name).find((connection) => sessionIdOf(connection) === id);
 }
 
-/** The connections that are logged in to the account, oldest first, each with the key that the journal proves. */
-export async function listSessions(account: AccountRef, journal: Journal): Promise<readonly SshSession[]> {
+/** The connections to the account, oldest first, each with the key that the journal proves. */
+export async function listConnections(account: AccountRef, journal: Journal): Promise<readonly Connection[]> {
   const processes = readProcesses();
   // Once sshd let somebody in, its own process has a child that runs as the account; before, anybody may have come that far.
   const inside = new Set(processes.filter(({ uids }) => uids.includes(account.uid)).map(({ parent }) => parent));
-  const connections = connectionsOf(processes, account.name).filter(({ pid }) => inside.has(pid));
+  const connections = connectionsOf(processes, account.name);
   const boot = bootTime();
   const peers = peersOf(connections.map(({ pid }) => pid));
   const entries = await journal.entriesOf(connections);
@@ -46,6 +47,7 @@ export async function listSessions(account: AccountRef, journal: Journal): Promi
       since: new Date(boot + connection.started * MILLISECONDS_PER_TICK),
       from: peers.get(connection.pid) ?? "",
       fingerprint: openedWith(account.name, connection, entries),
+      isLoggedIn: inside.has(connection.pid),
     }));
 }
 

@@ -15,7 +15,7 @@ import {
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { ConsoleConfig } from "./schemas/console.ts";
-import { KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
@@ -66,7 +66,7 @@ export const CONTRACT = {
   "POST /me/extension": { body: ExtensionRequest, answer: ApplicationRecord },
   "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "POST /me/keys": { body: NewKey, answer: KeyRecord },
-  "PATCH /me/keys/:id": { body: KeyName, answer: KeyRecord },
+  "PATCH /me/keys/:id": { body: KeyChanges, answer: KeyRecord },
   "DELETE /me/keys/:id": { answer: KeyRecord },
   "GET /me/audit": { query: PageQuery, answer: list(AuditRecord) },
   "POST /approvals": { body: NewApplication, answer: ApplicationRecord },

@@ -3,16 +3,18 @@
 import { Elysia } from "elysia";
 import { requestExtension } from "../../domain/approvals/extensions.ts";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
-import { listKeys, renameKey, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
+import { listKeys, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
+import { updateKey } from "../../domain/keys/update.ts";
 import { statusAt } from "../../domain/users/find.ts";
 import { getOwnAccount } from "../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../domain/users/own-lock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { applicationRecord, auditRecord, keyRecord, ownRecord } from "../records.ts";
 import { jsonBody, requireSession, setSessionCookie } from "./elysia.ts";
+import { otherFailuresAs } from "./errors.ts";
 import { ApplicationRecord, ExtensionRequest } from "./schemas/approvals.ts";
 import { AuditRecord } from "./schemas/audit.ts";
-import { KeyList, KeyName, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { KeyChanges, KeyList, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { Locked, OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -110,7 +112,8 @@ export function meRoutes(web: Web) {
     .post(
       "/keys",
       async ({ context, session, body, status }) => {
-        const key = await uploadKey(context, session.principal.id, { name: body.name, publicKey: body.public_key });
+        const { name, public_key: publicKey, source_networks: sourceNetworks } = body;
+        const key = await uploadKey(context, session.principal.id, { name, publicKey, sourceNetworks });
         return status(201, { data: keyRecord(key) });
       },
       {
@@ -135,17 +138,33 @@ export function meRoutes(web: Web) {
     .patch(
       "/keys/:id",
       async ({ context, session, params, body }) => ({
-        data: keyRecord(await renameKey(context, session.principal.id, params.id, body.name)),
+        data: keyRecord(
+          await otherFailuresAs(
+            "internal",
+            ["not_found", "invalid"],
+            updateKey(context, session.principal.id, params.id, {
+              name: body.name,
+              sourceNetworks: body.source_networks,
+            }),
+          ),
+        ),
       }),
       {
         parse,
         params: IdParams,
-        body: KeyName,
+        body: KeyChanges,
         response: responses(data(KeyRecord), 400, 401, 403, 404),
         detail: {
           operationId: "renameKey",
-          summary: "Rename a key",
-          description: "Only the display name changes; the host is not touched.",
+          summary: "Change a key's name, or from where it may be used",
+          description:
+            "Only the fields that are sent change; at least one must be. An empty list of networks stands for the account's own. When this returns, the authorized-keys file on the host refuses the key from outside its networks, and SSH sessions from outside have ended. The name alone never reaches the host.",
+          responses: {
+            500: {
+              description:
+                "The networks could not be widened, and nothing was changed; or they are narrowed and stored, but the host could not do all of it, and the service keeps trying. The message says which",
+            },
+          },
         },
       },
     )

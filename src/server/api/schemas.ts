@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../domain/users/username.ts";
 import { USERNAME } from "../../shared/account-name.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
+import { MAX_NETWORKS } from "../../shared/networks.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -48,6 +49,19 @@ export const newPerson = {
   supervisor: v.optional(text("Bo Lindqvist", undefined, { maxLength: MAX_SUPERVISOR })),
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
+
+/** Networks in CIDR notation, in answers. */
+export function networks(description: string) {
+  return v.pipe(v.array(described("192.0.2.0/24")), v.description(description));
+}
+
+/** The same in requests; the features check them. */
+export function newNetworks(description: string) {
+  const rule = "a network whose host bits are set is refused, and IPv4-mapped IPv6 is IPv4";
+  const entries = v.array(text("192.0.2.0/24", "An address stands for a network of its own"));
+  const facts = { maxItems: MAX_NETWORKS, description: `${description}; ${rule}` };
+  return v.optional(v.pipe(entries, v.metadata(facts)));
+}
 
 export const ttlDays = v.optional(wholeNumber(0, MAX_DAYS, "Days until expiry; 0, or none, means the default"));
 

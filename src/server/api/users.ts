@@ -4,15 +4,8 @@ import { Elysia } from "elysia";
 import * as v from "valibot";
 import { listUsers } from "../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../domain/users/preview.ts";
-import {
-  createUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  extendUser,
-  getUser,
-  updateUser,
-} from "../../domain/users/users.ts";
+import { updateUser } from "../../domain/users/update.ts";
+import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { userPreviewRecord, userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
@@ -54,7 +47,7 @@ export function userRoutes(web: Web) {
     .post(
       "/",
       async ({ context, body, status }) => {
-        const input = { ...body, ttlDays: body.ttl_days };
+        const input = { ...body, ttlDays: body.ttl_days, sourceNetworks: body.source_networks };
         const user = userRecord(
           await otherFailuresAs("invalid", ["conflict"], createUser(context, input)),
           context.clock.now(),
@@ -98,12 +91,11 @@ export function userRoutes(web: Web) {
     )
     .patch(
       "/:id",
-      async ({ context, params, body }) => ({
-        data: userRecord(
-          await otherFailuresAs("invalid", ["not_found"], updateUser(context, params.id, body)),
-          context.clock.now(),
-        ),
-      }),
+      async ({ context, params, body }) => {
+        const changes = { ...body, sourceNetworks: body.source_networks };
+        const user = await otherFailuresAs("invalid", ["not_found"], updateUser(context, params.id, changes));
+        return { data: userRecord(user, context.clock.now()) };
+      },
       {
         parse,
         params: IdParams,
@@ -111,8 +103,15 @@ export function userRoutes(web: Web) {
         response: responses(data(UserRecord), 400, 401, 403, 404),
         detail: {
           operationId: "updateUser",
-          summary: "Change e-mail, supervisor or purpose",
-          description: "Only the fields that are sent change; an empty text clears supervisor or purpose.",
+          summary: "Change e-mail, supervisor, purpose or networks",
+          description:
+            "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
+          responses: {
+            400: {
+              description:
+                "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host are stored all the same, and the service keeps trying",
+            },
+          },
         },
       },
     )

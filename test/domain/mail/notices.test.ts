@@ -11,14 +11,8 @@ import {
   tellExtended,
 } from "../../../src/domain/mail/notices.ts";
 import { shownServerKey, siteWithKeys } from "../../../src/domain/mail/site.ts";
-import {
-  createUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  extendUser,
-  updateUser,
-} from "../../../src/domain/users/users.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
+import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/clock.ts";
 import { outbox, type UserRow, users } from "../../../src/store/schema.ts";
 import { createTestApp, loginUser, type TestApp } from "../../support/app.ts";

@@ -268,6 +268,34 @@ const EVENTS: readonly Event[] = [
     failure: { username: expect.stringMatching(/^event-/), name: "bad", err },
   },
   {
+    action: "key.update",
+    resourceType: "ssh_key",
+    succeed: async () => {
+      const { client, key, username } = await personWithKey();
+      const changes = { name: "desk", source_networks: ["192.0.2.0/24"] };
+      const id = await expectStatus(200, client.call("PATCH", `/me/keys/${key}`, changes), String(key));
+      return { id, known: username };
+    },
+    success: ({ known }) => ({
+      username: known,
+      fingerprint: expect.stringMatching(/^SHA256:/),
+      name: "desk",
+      old_name: expect.any(String),
+      source_networks: "192.0.2.0/24",
+      old_source_networks: "",
+    }),
+    fail: async () => {
+      const { client, key } = await personWithKey();
+      return expectStatus(400, client.call("PATCH", `/me/keys/${key}`, { source_networks: ["x"] }), String(key));
+    },
+    failure: {
+      username: expect.stringMatching(/^event-/),
+      name: expect.any(String),
+      fingerprint: expect.stringMatching(/^SHA256:/),
+      err,
+    },
+  },
+  {
     action: "key.rename",
     resourceType: "ssh_key",
     succeed: async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { listUsers, type UserFilter } from "../../../src/domain/users/list.ts";
 import { USER_SORTS, type UserSort } from "../../../src/domain/users/sorts.ts";
-import { updateUser } from "../../../src/domain/users/users.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const PEOPLE = [

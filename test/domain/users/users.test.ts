@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createUser, updateUser } from "../../../src/domain/users/users.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
+import { createUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -45,6 +46,7 @@ describe("createUser()", () => {
       email: "p@example.org",
       supervisor: "Ann",
       purpose: "audit",
+      source_networks: [],
       status: "active",
       expire_at: expireAt,
       disabled_at: null,

@@ -266,3 +266,31 @@ function codeOf(action: () => unknown): string {
   }
   return "nothing thrown";
 }
+
+describe("networks", () => {
+  const networks = ["192.0.2.0/24", "2001:db8::/32"];
+
+  test("renderAuthorizedKeys() names them beside the expiry, and leaves out a key that may be used from nowhere", () => {
+    const text = renderAuthorizedKeys(
+      [
+        { ...ED25519, networks },
+        { ...RSA, networks: [] },
+      ],
+      NOON,
+      UTC,
+    );
+    expect(text).toBe(`expiry-time="20261120115959Z",from="192.0.2.0/24,2001:db8::/32" ${LINE} uam:7\n`);
+    expect(readAuthorizedKeys(text)).toEqual([{ type: "ssh-ed25519", base64: ED25519.base64 }]);
+    expect(renderAuthorizedKeys([{ ...RSA, networks: [] }], NOON, UTC)).toBe("");
+  });
+
+  test.each([["192.0.2.1/24"], ["192.0.2.1"], ["*"], ["!192.0.2.0/24"], ['192.0.2.0/24",command="id'], ["a,b"], [""]])(
+    "renderAuthorizedKeys() refuses %p",
+    (network) => {
+      const keys = [{ ...ED25519, networks: [...networks, network] }];
+      expect(() => renderAuthorizedKeys(keys, NOON, UTC)).toThrow(
+        "The stored networks of the SSH key 7 are damaged: they are not canonical",
+      );
+    },
+  );
+});

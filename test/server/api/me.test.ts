@@ -24,6 +24,7 @@ describe("GET /me", () => {
       email: "alice@example.org",
       supervisor: "",
       purpose: "",
+      source_networks: [],
       status: "active",
       expire_at: stored.expire_at,
       created_at: stored.created_at,

@@ -7,6 +7,7 @@ import { ApiFailure } from "../../api.ts";
 import { mayChange, maySee } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/admin-user.ts";
+import { networkTexts } from "../../texts/networks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
@@ -17,6 +18,7 @@ import { DeleteDialog } from "./user/delete.tsx";
 import { EditDialog } from "./user/edit.tsx";
 import { Facts } from "./user/facts.tsx";
 import { Keys } from "./user/keys.tsx";
+import { UserNetworks } from "./user/networks.tsx";
 import type { UserRecord } from "./user/record.ts";
 import { Sessions } from "./user/sessions.tsx";
 import { Trail } from "./user/trail.tsx";
@@ -77,7 +79,7 @@ interface OverviewProps {
 function Overview({ user, onDone }: OverviewProps) {
   const { actions } = userTexts;
   const isAllowed = mayChange(useRole(), "users");
-  const [open, setOpen] = useState<ChangeKind | "edit" | "delete">();
+  const [open, setOpen] = useState<ChangeKind | "edit" | "networks" | "delete">();
   const close = () => setOpen(undefined);
   const finish = (sentence: string) => {
     close();
@@ -92,6 +94,7 @@ function Overview({ user, onDone }: OverviewProps) {
             {actions.extend}
           </Button>
           <Button onClick={() => setOpen("edit")}>{actions.edit}</Button>
+          <Button onClick={() => setOpen("networks")}>{networkTexts.button}</Button>
           {user.status === "disabled" ? <Button onClick={() => setOpen("enable")}>{actions.enable}</Button> : null}
           {user.status === "active" ? (
             <Button kind="danger" onClick={() => setOpen("disable")}>
@@ -107,6 +110,7 @@ function Overview({ user, onDone }: OverviewProps) {
         <ChangeDialog user={user} kind={open} onClose={close} onDone={finish} />
       ) : null}
       {open === "edit" ? <EditDialog user={user} onClose={close} onDone={finish} /> : null}
+      {open === "networks" ? <UserNetworks user={user} onClose={close} onDone={finish} /> : null}
       {open === "delete" ? <DeleteDialog user={user} onClose={close} onDone={finish} /> : null}
     </section>
   );

@@ -8,6 +8,7 @@ import { Loaded } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
 import { AddKey } from "./keys/add-key.tsx";
 import { KeyList } from "./keys/key-list.tsx";
+import { AccountNetworks, OwnKeyNetworks } from "./keys/key-networks.tsx";
 import { MakeKey } from "./keys/make-key.tsx";
 import { RenameKey } from "./keys/rename-key.tsx";
 import { RevokeKey } from "./keys/revoke-key.tsx";
@@ -37,7 +38,7 @@ interface ContentProps {
 }
 
 /** What is being asked about a key. */
-type Question = { readonly about: OwnKey; readonly kind: "rename" | "revoke" };
+type Question = { readonly about: OwnKey; readonly kind: "rename" | "networks" | "revoke" };
 
 function Content({ own, keys }: ContentProps) {
   const [question, setQuestion] = useState<Question>();
@@ -64,7 +65,8 @@ function Content({ own, keys }: ContentProps) {
       ) : (
         <>
           <p>{own.status === "active" ? texts.lead : texts.idle}</p>
-          <KeyList keys={keys} onRename={ask("rename")} onRevoke={ask("revoke")} />
+          <AccountNetworks networks={own.source_networks} />
+          <KeyList keys={keys} onRename={ask("rename")} onNetworks={ask("networks")} onRevoke={ask("revoke")} />
         </>
       )}
       {own.status === "active" ? (
@@ -74,6 +76,9 @@ function Content({ own, keys }: ContentProps) {
       ) : null}
       {own.status === "active" ? <MakeKey isOpen={keys.length === 0} /> : null}
       {question?.kind === "rename" ? <RenameKey target={question.about} onClose={close} onDone={finish} /> : null}
+      {question?.kind === "networks" ? (
+        <OwnKeyNetworks target={question.about} own={own} onClose={close} onDone={finish} />
+      ) : null}
       {question?.kind === "revoke" ? (
         <RevokeKey target={question.about} isLast={keys.length === 1} onClose={close} onDone={finish} />
       ) : null}

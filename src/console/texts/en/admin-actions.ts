@@ -55,6 +55,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   purpose: "purpose",
   role: "role",
   password: "password",
+  source_networks: "networks",
 };
 
 function fields({ changed }: ActionFacts, otherwise: string): string {
@@ -105,6 +106,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     const more = days === 0 ? "more time" : count(days, "more day", "more days");
     return [`asked for ${more}`, `ask for ${more}`];
   }),
+  "key.update": action("Key's networks changed", (facts) => [
+    `changed from where ${theKey(facts)} may be used`,
+    `change from where ${theKey(facts)} may be used`,
+  ]),
   "key.create": action("Key added", (facts) => [`added ${theKey(facts)}`, `add ${theKey(facts)}`]),
   "key.rename": action("Key renamed", (facts) => [
     facts.key === "" ? "renamed a key" : `renamed a key to ${facts.key}`,

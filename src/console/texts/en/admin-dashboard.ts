@@ -48,6 +48,7 @@ export const dashboardTexts = {
       shut: "all access",
       remove: "the account, for good",
       revoke: "one key",
+      narrow: "logins from some networks",
     },
     what: (kind: string) => `To be taken away: ${kind}`,
     since: "Since",

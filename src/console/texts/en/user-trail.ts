@@ -24,6 +24,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   email: "e-mail address",
   supervisor: "supervisor",
   purpose: "purpose",
+  source_networks: "networks",
 };
 
 function phrase(did: string, tried: string): Phrase {
@@ -67,6 +68,8 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
       ? phrase("rejected your request", "reject your request")
       : phrase("approved your request", "approve your request"),
   "key.create": (facts) => phrase(`added ${theKey(facts)}`, `add ${theKey(facts)}`),
+  "key.update": (facts) =>
+    phrase(`changed from where ${theKey(facts)} may be used`, `change from where ${theKey(facts)} may be used`),
   "key.rename": ({ key }) =>
     key === "" ? phrase("renamed a key", "rename a key") : phrase(`renamed a key to ${key}`, `rename a key to ${key}`),
   "key.revoke": (facts) => phrase(`revoked ${theKey(facts)}`, `revoke ${theKey(facts)}`),

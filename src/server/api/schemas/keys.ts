@@ -2,9 +2,11 @@
 
 import * as v from "valibot";
 import { KEY_STATUSES } from "../../../shared/statuses.ts";
-import { data, described, id, idNumber, text, timestamp } from "../schemas.ts";
+import { data, described, id, idNumber, networks, newNetworks, text, timestamp } from "../schemas.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
+
+const KEY_NETWORKS = "From where the key may be used for SSH; empty: from wherever the account's keys may";
 
 export const KeyRecord = v.pipe(
   v.object({
@@ -14,6 +16,9 @@ export const KeyRecord = v.pipe(
     bits: v.pipe(v.number(), v.integer(), v.examples([256])),
     fingerprint: described("SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA", "As `ssh-keygen -l` prints it"),
     public_key: described(PUBLIC_KEY, "Type and key, without a comment"),
+    source_networks: networks(
+      `${KEY_NETWORKS}. Where the account's were narrowed since, only what both have in common counts`,
+    ),
     status: v.picklist(KEY_STATUSES),
     created_at: timestamp,
     revoked_at: v.nullable(timestamp),
@@ -37,8 +42,15 @@ export const NewKey = v.pipe(
   v.object({
     name: newName,
     public_key: text(`${PUBLIC_KEY} alice@laptop`, "One line as in `id_ed25519.pub`; the comment is not kept"),
+    source_networks: newNetworks(`${KEY_NETWORKS}. None may be wider than the account's`),
   }),
   v.title("NewSshKey"),
 );
 
-export const KeyName = v.pipe(v.object({ name: newName }), v.title("SshKeyName"));
+export const KeyChanges = v.pipe(
+  v.object({
+    name: v.optional(newName),
+    source_networks: newNetworks(`${KEY_NETWORKS}. None may be wider than the account's`),
+  }),
+  v.title("SshKeyChanges"),
+);

@@ -11,7 +11,9 @@ export const ProblemRecord = v.pipe(
     username: described("alice", "Empty if the user is deleted"),
     kind: v.pipe(
       v.picklist(CLOSING_KINDS),
-      v.description("What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key"),
+      v.description(
+        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks",
+      ),
     ),
     since: timestamp,
     attempts: v.pipe(

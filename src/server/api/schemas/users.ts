@@ -9,6 +9,8 @@ import {
   described,
   expiry,
   id,
+  networks,
+  newNetworks,
   newPerson,
   pageFields,
   person,
@@ -17,6 +19,8 @@ import {
   ttlDays,
   wholeNumber,
 } from "../schemas.ts";
+
+const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
 export const UserQuery = v.object({
   ...pageFields,
@@ -40,6 +44,7 @@ export const UserRecord = v.pipe(
     email: person.email,
     supervisor: person.supervisor,
     purpose: person.purpose,
+    source_networks: networks(USER_NETWORKS),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     disabled_at: v.nullable(timestamp),
@@ -57,6 +62,7 @@ export const OwnRecord = v.pipe(
     email: person.email,
     supervisor: person.supervisor,
     purpose: person.purpose,
+    source_networks: networks(USER_NETWORKS),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     created_at: timestamp,
@@ -116,13 +122,17 @@ export const CreatedUser = v.pipe(
   v.title("CreatedUser"),
 );
 
-export const NewUser = v.pipe(v.object({ ...newPerson, ttl_days: ttlDays }), v.title("NewUser"));
+export const NewUser = v.pipe(
+  v.object({ ...newPerson, ttl_days: ttlDays, source_networks: newNetworks(USER_NETWORKS) }),
+  v.title("NewUser"),
+);
 
 export const UserChanges = v.pipe(
   v.object({
     email: v.optional(newPerson.email),
     supervisor: newPerson.supervisor,
     purpose: newPerson.purpose,
+    source_networks: newNetworks(USER_NETWORKS),
   }),
   v.title("UserChanges"),
 );

@@ -1,6 +1,8 @@
 /** What is known of a user. */
 
 import { userTexts } from "../../../texts/admin-user.ts";
+import { networkTexts } from "../../../texts/networks.ts";
+import { NetworkList } from "../../../ui/networks.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -34,6 +36,10 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} both />}</dd>
       <dt>{facts.account}</dt>
       <dd>{user.host_account}</dd>
+      <dt>{networkTexts.from}</dt>
+      <dd>
+        <NetworkList networks={user.source_networks} none={networkTexts.anywhere} />
+      </dd>
       <dt>{facts.email}</dt>
       <dd>
         <bdi>{user.email}</bdi>

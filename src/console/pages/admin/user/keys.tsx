@@ -7,6 +7,7 @@ import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
+import { KeyNetworks } from "../../../ui/networks.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -67,10 +68,11 @@ function columnsOf(onRemove: ((key: Key) => void) | undefined): readonly Column<
     { name: keys.name, isHeader: true, cell: ({ name }) => <Typed text={name} /> },
     {
       name: keys.key,
-      cell: ({ type, bits, fingerprint }) => (
+      cell: ({ type, bits, fingerprint, source_networks }) => (
         <div class="event">
           <span>{keys.kind(type, bits)}</span>
           <code>{fingerprint}</code>
+          <KeyNetworks networks={source_networks} />
         </div>
       ),
     },

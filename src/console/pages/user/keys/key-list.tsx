@@ -1,7 +1,9 @@
 /** The keys as a table. */
 
+import { networkTexts } from "../../../texts/networks.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { Button } from "../../../ui/button.tsx";
+import { KeyNetworks } from "../../../ui/networks.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -10,10 +12,11 @@ import type { OwnKey } from "../own-account.ts";
 interface KeyListProps {
   readonly keys: readonly OwnKey[];
   readonly onRename: (key: OwnKey) => void;
+  readonly onNetworks: (key: OwnKey) => void;
   readonly onRevoke: (key: OwnKey) => void;
 }
 
-export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
+export function KeyList({ keys, onRename, onNetworks, onRevoke }: KeyListProps) {
   const { keys: texts } = userTexts;
   return (
     <div class="table">
@@ -24,10 +27,11 @@ export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
           { name: texts.name, cell: ({ name }) => <Typed text={name} />, isHeader: true },
           {
             name: texts.key,
-            cell: ({ type, bits, fingerprint }) => (
+            cell: ({ type, bits, fingerprint, source_networks }) => (
               <div class="event">
                 <span>{texts.typeOf(type, bits)}</span>
                 <code>{fingerprint}</code>
+                <KeyNetworks networks={source_networks} />
               </div>
             ),
           },
@@ -39,6 +43,13 @@ export function KeyList({ keys, onRename, onRevoke }: KeyListProps) {
               <div class="actions">
                 <Button aria-label={texts.rename.label(key.name)} aria-haspopup="dialog" onClick={() => onRename(key)}>
                   {texts.rename.button}
+                </Button>
+                <Button
+                  aria-label={networkTexts.key.label(key.name)}
+                  aria-haspopup="dialog"
+                  onClick={() => onNetworks(key)}
+                >
+                  {networkTexts.key.button}
                 </Button>
                 <Button
                   kind="danger"

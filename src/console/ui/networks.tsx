@@ -1,0 +1,122 @@
+/** Networks, as they are shown, and the dialog that changes them. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ApiFailure } from "../api.ts";
+import { forgetAnswers } from "../signed-in.tsx";
+import { common } from "../texts/common.ts";
+import { networkTexts as texts } from "../texts/networks.ts";
+import { useAction } from "./action.ts";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Area } from "./field.tsx";
+import { Failure, sentenceOf } from "./notice.tsx";
+
+interface NetworkListProps {
+  readonly networks: readonly string[];
+  /** What an empty list means. */
+  readonly none: string;
+}
+
+/** The networks, each kept together on its line. */
+export function NetworkList({ networks, none }: NetworkListProps) {
+  if (networks.length === 0) return <span>{none}</span>;
+  return (
+    <ul class="networks">
+      {networks.map((network) => (
+        <li key={network}>
+          <code>{network}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A key's own networks, if it has any. */
+export function KeyNetworks({ networks }: { readonly networks: readonly string[] }) {
+  if (networks.length === 0) return null;
+  return (
+    <div class="quiet">
+      {texts.only} <NetworkList networks={networks} none="" />
+    </div>
+  );
+}
+
+/** What is typed, as the networks that it names: separated by lines, blanks or commas. */
+export function networksIn(text: string): readonly string[] {
+  return text.split(/[\s,;]+/).filter((entry) => entry !== "");
+}
+
+interface NetworksDialogProps {
+  readonly title: string;
+  readonly hint: ComponentChildren;
+  /** As stored. */
+  readonly networks: readonly string[];
+  /** What an empty list does. */
+  readonly lifted: string;
+  /** What else has to be known before. */
+  readonly note: string;
+  /** Has the service store them. */
+  readonly save: (networks: string[]) => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Changes a list of networks; the service says what is wrong with one. */
+export function NetworksDialog({ title, hint, networks, lifted, note, save, onClose, onDone }: NetworksDialogProps) {
+  const [text, setText] = useState(networks.join("\n"));
+  const [before] = useState(networks);
+  const wanted = networksIn(text);
+  const isSame = wanted.join() === before.join();
+  const saving = useAction(async () => {
+    // They may be stored even if the host could not do all of it.
+    await save([...wanted]).finally(() => void forgetAnswers());
+    onDone();
+  });
+  const { failure } = saving;
+  // What is wrong with what was typed belongs to the field.
+  const fault =
+    failure instanceof ApiFailure && failure.reason.startsWith("network.") ? sentenceOf(failure) : undefined;
+  const close = () => (saving.busy ? undefined : onClose());
+  return (
+    <Dialog title={title} onClose={close}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isSame) onClose();
+          else void saving.run();
+        }}
+      >
+        <Area
+          label={texts.field}
+          hint={hint}
+          error={fault}
+          value={text}
+          onValue={(value) => {
+            setText(value);
+            saving.clear();
+          }}
+          rows={4}
+          spellcheck={false}
+          autoCapitalize="none"
+        />
+        <section class="will" aria-label={texts.effects}>
+          <h3>{texts.effects}</h3>
+          <ul>
+            {isSame ? <li>{texts.stays}</li> : <li>{wanted.length === 0 ? lifted : texts.elsewhere}</li>}
+            {isSame || wanted.length === 0 ? null : <li>{note}</li>}
+          </ul>
+        </section>
+        <Failure failure={fault === undefined ? saving.failure : undefined} />
+        <div class="actions">
+          <Button type="submit" kind="primary" busy={saving.busy && texts.busy}>
+            {texts.confirm}
+          </Button>
+          <Button onClick={close}>{saving.failure === undefined ? common.cancel : common.close}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * Changes from where a user's keys may be used. What takes away only goes forward, as any closing does: it is noted first, and
+ * what the host could not do is owed. What only gives is a grant.
+ */
+
+import { eq } from "drizzle-orm";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
+import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import type { AuditAction } from "../operation/audit-actions.ts";
+import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
+import type { User } from "../users/find.ts";
+import { restoreAccess, storeUser } from "./access.ts";
+import { accountOf, activeKeys, raiseGeneration, refOf } from "./account.ts";
+import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
+
+/** How often somebody else may change the same in between. */
+const ATTEMPTS = 5;
+
+/** A change of networks: what it would be, and the operation for each direction; undefined if it is the other one by now. */
+export interface NetworkChange<T> {
+  readonly takesAway: () => Promise<boolean>;
+  readonly narrow: () => Promise<T | undefined>;
+  readonly widen: () => Promise<T | undefined>;
+}
+
+/** Runs the operation that fits what is stored; which one that is can change until it has the lock. */
+export async function changeNetworks<T>({ takesAway, narrow, widen }: NetworkChange<T>): Promise<T> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const done = await ((await takesAway()) ? narrow() : widen());
+    if (done !== undefined) return done;
+  }
+  throw new UamError("conflict", "Somebody else is changing the same networks; try again");
+}
+
+/**
+ * Whether networks, within others, allow less than before; a list that cannot be read takes nothing away, and is refused by the
+ * operation.
+ */
+export function takesAway(before: Networks, after: readonly string[], within?: Networks): boolean {
+  try {
+    return !isWithin(before, commonNetworks(allowedBy(parseNetworks(after)), within));
+  } catch (error) {
+    if (error instanceof UamError) return false;
+    throw error;
+  }
+}
+
+/** Throws `invalid` for a key's networks that are not within its user's. */
+export function requireWithinUser({ username, sourceNetworks }: User, networks: readonly string[]): void {
+  const [wider] = networks.length === 0 ? [] : outsideOf(networks, allowedBy(sourceNetworks));
+  if (wider === undefined) return;
+  const allowed = sourceNetworks.join(", ");
+  throw new UamError("invalid", `${wider} is not within the networks from where ${username} may log in: ${allowed}`, {
+    reason: "network.wider",
+  });
+}
+
+/** What is narrowed: all keys of a user, or one of them. */
+interface Narrowing {
+  /** As stored before. */
+  readonly user: User;
+  readonly key: KeyRow | undefined;
+  readonly networks: readonly string[];
+}
+
+/**
+ * Takes away what lies outside the networks, and nothing else: what they add is not given yet. Returns what is left to do,
+ * which is owed. The caller stores the networks. `by` is the action to record, should the process die before that, or the
+ * note of an earlier attempt.
+ */
+export async function narrowAccess(
+  op: ClosingOperation,
+  { user, key, networks }: Narrowing,
+  by: AuditAction | Closing,
+): Promise<readonly string[]> {
+  const about = { userId: user.id, kind: "narrow", keyId: key?.id ?? 0, networks } as const;
+  const note = typeof by === "string" ? await noteClosing(op.context, { ...about, action: by }) : by.id;
+  op.begun(
+    `From where ${user.username} may log in is being narrowed, but the database failed before this could be recorded. It will not be widened again: the change is finished and recorded once the database is available.`,
+  );
+  const owed = await narrowOnHost(op, user);
+  if (owed.length === 0) await settleClosing(op.tx, note);
+  else await oweClosing(op, note, { user, owed, recorded: true });
+  return owed;
+}
+
+/** The message for the caller when the networks are stored, but the host could not do all of it. */
+export function narrowingOwed({ username }: User, owed: readonly string[]): string {
+  return `The networks of ${username} are stored, but the host may still let them in from outside until this is done. Left to do, and tried again until it is done: ${owed.join(". ")}`;
+}
+
+/** Stores the networks of a key. */
+export async function storeKeyNetworks(op: Operation, key: KeyRow, networks: readonly string[]): Promise<KeyRow> {
+  const sourceNetworks = [...networks];
+  await op.tx.update(sshKeys).set({ sourceNetworks }).where(eq(sshKeys.id, key.id));
+  await raiseGeneration(op.tx, key.userId);
+  return { ...key, sourceNetworks };
+}
+
+/** What the audit log says about a change of networks; "" stands for no restriction. */
+export function networkDetail(before: readonly string[], after: readonly string[]): AuditDetail {
+  return { source_networks: after.join(", "), old_source_networks: before.join(", ") };
+}
+
+/** Gives access from more networks, which are stored by now: both or neither. What was still being narrowed is, to these. */
+export async function widenAccess(
+  op: Grant,
+  user: User,
+  { keyId, networks }: { readonly keyId: number; readonly networks: readonly string[] },
+): Promise<void> {
+  await widenNarrowing(op.tx, { userId: user.id, keyId }, networks);
+  await raiseGeneration(op.tx, user.id);
+  const account = await accountOf(op.tx, user, op.context.clock.now());
+  if (!account.open || account.keys.length === 0) return;
+  op.onRollback(() => restoreAccess(op.context, user));
+  await op.context.host.writeKeys(account);
+}
+
+/**
+ * After a change that took one network away and added another is committed: gives what was added. If that fails, reconciling
+ * does it within a minute, and until then the user can do less than is stored, never more.
+ */
+export async function giveAdded(context: Context, user: User): Promise<void> {
+  try {
+    await restoreAccess(context, user);
+  } catch (error) {
+    context.log.warn("networks that were added are not on the host yet; reconciling writes them", {
+      error,
+      userId: user.id,
+      requestId: context.requestId,
+    });
+  }
+}
+
+/** Continues a narrowing that was noted and then interrupted, or whose rest is owed; returns what is left to do. */
+export async function finishNarrowing(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
+  const { networks, keyId } = noted;
+  const key = keyId === 0 ? undefined : (await activeKeys(op.tx, user.id)).find(({ id }) => id === keyId);
+  if (keyId !== 0 && key === undefined) {
+    await settleClosing(op.tx, noted.id);
+    op.record({ unneeded: true });
+    return [];
+  }
+  const owed = await narrowAccess(op, { user, key, networks }, noted);
+  if (noted.action === "") {
+    op.record({ detail: { found: noted.problem, done: "what was left of narrowing the networks" } });
+    if (owed.length > 0) op.record({ unneeded: true });
+    return owed;
+  }
+  if (key === undefined) {
+    await storeUser(op, user, { sourceNetworks: networks });
+    await raiseGeneration(op.tx, user.id);
+  } else await storeKeyNetworks(op, key, networks);
+  op.record({ detail: networkDetail((key ?? user).sourceNetworks, networks) });
+  if (owed.length > 0) op.refuse(narrowingOwed(user, owed));
+  return [];
+}
+
+/** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
+async function narrowOnHost(op: ClosingOperation, user: User): Promise<readonly string[]> {
+  const { host, clock, log, requestId } = op.context;
+  try {
+    const account = await accountOf(op.tx, user, clock.now());
+    if (!account.open || account.keys.length === 0) return [];
+    const presence = await host.presence(refOf(user));
+    if (presence === "present") return await host.narrowKeys(account);
+    op.record({ detail: { host: presence } });
+    return [];
+  } catch (error) {
+    log.error("networks could not be narrowed on the host; this will be retried", { error, requestId });
+    return [publicMessage(error)];
+  }
+}

@@ -1,0 +1,119 @@
+/** Changing one of a user's keys: its name, and from where it may be used. */
+
+import { eq } from "drizzle-orm";
+import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
+import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import { activeKeys, networksOf } from "../accounts/account.ts";
+import {
+  changeNetworks,
+  giveAdded,
+  narrowAccess,
+  narrowingOwed,
+  networkDetail,
+  requireWithinUser,
+  storeKeyNetworks,
+  takesAway,
+  widenAccess,
+} from "../accounts/narrowing.ts";
+import { auditedClosing, auditedGrant } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import { findUser, type User } from "../users/find.ts";
+import { lockUserAndKeys, parseKeyName, renameKey, requireKey } from "./keys.ts";
+
+export interface KeyChanges {
+  readonly name?: string | undefined;
+  /** From where it may be used: CIDRs within the user's; none for all of the user's. */
+  readonly sourceNetworks?: readonly string[] | undefined;
+}
+
+/** Which of a user's keys, and what of it. */
+interface KeyChange {
+  readonly userId: number;
+  readonly keyId: number;
+  readonly changes: KeyChanges;
+}
+
+/**
+ * Changes only what is supplied of an active key. Networks that take something away do so at once, and the sessions from
+ * outside end; what the host could not do is owed, and then this throws `internal`, with the networks stored. Networks that only
+ * widen are stored and written, or neither. Throws `invalid` if nothing is supplied, or for networks outside the user's.
+ */
+export async function updateKey(context: Context, userId: number, keyId: number, changes: KeyChanges): Promise<KeyRow> {
+  const { name, sourceNetworks } = changes;
+  if (sourceNetworks === undefined) return await renameKey(context, userId, keyId, name);
+  const change = { userId, keyId, changes };
+  return await changeNetworks({
+    takesAway: async () => {
+      const user = await findUser(context.db, userId);
+      const key = (await activeKeys(context.db, userId)).find(({ id }) => id === keyId);
+      return user !== undefined && key !== undefined && narrows(user, key, sourceNetworks);
+    },
+    narrow: () => narrowKey(context, change),
+    widen: () => widenKey(context, change),
+  });
+}
+
+/** Undefined if it would take nothing away by now. */
+async function narrowKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
+  const narrowed = await auditedClosing(context, entryOf(change), async (op) => {
+    const { user, key, name, networks } = await lockAndParse(op, change);
+    if (!narrows(user, key, networks)) {
+      op.record({ unneeded: true });
+      return undefined;
+    }
+    const adds = !isWithin(networksOf(user, { sourceNetworks: networks }), networksOf(user, key));
+    const owed = await narrowAccess(op, { user, key, networks }, "key.update");
+    const updated = await store(op, key, { name, networks });
+    if (owed.length > 0) op.refuse(narrowingOwed(user, owed));
+    return { user, updated, adds };
+  });
+  if (narrowed?.adds) await giveAdded(context, narrowed.user);
+  return narrowed?.updated;
+}
+
+/** Undefined if it would take something away by now. */
+async function widenKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
+  return await auditedGrant(context, entryOf(change), async (op) => {
+    const { user, key, name, networks } = await lockAndParse(op, change);
+    if (narrows(user, key, networks)) {
+      op.record({ unneeded: true });
+      return undefined;
+    }
+    const updated = await store(op, key, { name, networks });
+    if (networks.join() !== key.sourceNetworks.join()) await widenAccess(op, user, { keyId: key.id, networks });
+    return updated;
+  });
+}
+
+function entryOf({ userId, keyId }: KeyChange) {
+  return { action: "key.update", resourceId: String(keyId), subjectId: userId } as const;
+}
+
+/** Whether the key could be used from less than now. */
+function narrows(user: User, key: KeyRow, networks: readonly string[]): boolean {
+  return takesAway(networksOf(user, key), networks, allowedBy(user.sourceNetworks));
+}
+
+async function lockAndParse(op: Operation, { userId, keyId, changes }: KeyChange) {
+  const { user, keys } = await lockUserAndKeys(op, userId);
+  const key = await requireKey(op, keys, keyId);
+  op.about({ detail: { name: key.name, fingerprint: key.fingerprint } });
+  const name = changes.name === undefined ? key.name : parseKeyName(changes.name);
+  const networks = parseNetworks(changes.sourceNetworks ?? []);
+  // Those that it has may be wider since its user's were narrowed.
+  if (networks.join() !== key.sourceNetworks.join()) requireWithinUser(user, networks);
+  return { user, key, name, networks };
+}
+
+async function store(
+  op: Operation,
+  key: KeyRow,
+  { name, networks }: { readonly name: string; readonly networks: readonly string[] },
+): Promise<KeyRow> {
+  if (name !== key.name) {
+    await op.tx.update(sshKeys).set({ name }).where(eq(sshKeys.id, key.id)).prepare("rename_key").execute();
+    op.record({ detail: { name, old_name: key.name } });
+  }
+  op.record({ detail: networkDetail(key.sourceNetworks, networks) });
+  return { ...(await storeKeyNetworks(op, key, networks)), name };
+}

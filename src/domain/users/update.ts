@@ -1,0 +1,121 @@
+/** Changing what is stored of an external user: e-mail, supervisor, purpose, and from where they may log in. */
+
+import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
+import type { UserRow } from "../../store/schema.ts";
+import { storeUser } from "../accounts/access.ts";
+import { raiseGeneration } from "../accounts/account.ts";
+import {
+  changeNetworks,
+  giveAdded,
+  narrowAccess,
+  narrowingOwed,
+  networkDetail,
+  takesAway,
+  widenAccess,
+} from "../accounts/narrowing.ts";
+import { voidCode } from "../auth/otp.ts";
+import { tellAddressChanged } from "../mail/notices.ts";
+import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import { findUser, lockUser, type User } from "./find.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "./username.ts";
+
+export interface UserChanges {
+  readonly email?: string | undefined;
+  readonly supervisor?: string | undefined;
+  readonly purpose?: string | undefined;
+  /** From where the keys may be used: CIDRs; none lifts the restriction. */
+  readonly sourceNetworks?: readonly string[] | undefined;
+}
+
+/**
+ * Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void.
+ * Networks that take something away do so at once, and the sessions from outside end; what the host could not do is owed, and
+ * then this throws `internal`, with the networks stored. Networks that only widen are stored and written, or neither.
+ */
+export async function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
+  const { sourceNetworks } = changes;
+  if (sourceNetworks === undefined) {
+    return await audited(context, entryOf(userId), async (op) => store(op, await lock(op, userId), parse(changes)));
+  }
+  return await changeNetworks({
+    takesAway: async () => {
+      const user = await findUser(context.db, userId);
+      return user !== undefined && takesAway(allowedBy(user.sourceNetworks), sourceNetworks);
+    },
+    narrow: () => narrowUser(context, userId, changes),
+    widen: () => widenUser(context, userId, changes),
+  });
+}
+
+/** Undefined if it would take nothing away by now. */
+async function narrowUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
+  const narrowed = await auditedClosing(context, entryOf(userId), async (op) => {
+    const user = await lock(op, userId);
+    const supplied = parse(changes);
+    const { sourceNetworks: networks = [] } = supplied;
+    const before = allowedBy(user.sourceNetworks);
+    if (!takesAway(before, networks)) {
+      op.record({ unneeded: true });
+      return undefined;
+    }
+    const owed = await narrowAccess(op, { user, key: undefined, networks }, "user.update");
+    const updated = await store(op, user, supplied);
+    await raiseGeneration(op.tx, userId);
+    if (owed.length > 0) op.refuse(narrowingOwed(user, owed));
+    return { updated, adds: !isWithin(allowedBy(networks), before) };
+  });
+  if (narrowed?.adds) await giveAdded(context, narrowed.updated);
+  return narrowed?.updated;
+}
+
+/** Undefined if it would take something away by now. */
+async function widenUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
+  return await auditedGrant(context, entryOf(userId), async (op) => {
+    const user = await lock(op, userId);
+    const supplied = parse(changes);
+    const { sourceNetworks: networks = [] } = supplied;
+    if (takesAway(allowedBy(user.sourceNetworks), networks)) {
+      op.record({ unneeded: true });
+      return undefined;
+    }
+    const updated = await store(op, user, supplied);
+    if (networks.join() !== user.sourceNetworks.join()) await widenAccess(op, updated, { keyId: 0, networks });
+    return updated;
+  });
+}
+
+function entryOf(userId: number) {
+  return { action: "user.update", resourceId: String(userId), subjectId: userId } as const;
+}
+
+async function lock(op: Operation, userId: number): Promise<User> {
+  const user = await lockUser(op.tx, userId);
+  op.about({ detail: { username: user.username } });
+  return user;
+}
+
+type Supplied = Partial<Pick<UserRow, "email" | "supervisor" | "purpose" | "sourceNetworks">>;
+
+function parse({ email, supervisor, purpose, sourceNetworks }: UserChanges): Supplied {
+  return {
+    ...(email === undefined ? {} : { email: parseEmail(email) }),
+    ...(supervisor === undefined ? {} : { supervisor: parseText("supervisor", supervisor, MAX_SUPERVISOR) }),
+    ...(purpose === undefined ? {} : { purpose: parseText("purpose", purpose, MAX_PURPOSE) }),
+    ...(sourceNetworks === undefined ? {} : { sourceNetworks: [...parseNetworks(sourceNetworks)] }),
+  };
+}
+
+async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
+  const { sourceNetworks, ...texts } = supplied;
+  const fields = Object.keys(texts) as (keyof typeof texts)[];
+  const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
+  op.record({ detail: { ...texts, ...old } });
+  if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
+  const updated = await storeUser(op, user, supplied);
+  if (updated.email !== user.email) {
+    await voidCode(op.tx, user.username);
+    await tellAddressChanged(op, user, updated);
+  }
+  return updated;
+}

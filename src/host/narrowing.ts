@@ -1,0 +1,77 @@
+/** Taking access away from outside the networks from where keys may be used; like closing.ts, nothing here stops at a failure. */
+
+import type { Account } from "../protocol/host.ts";
+import { publicMessage } from "../shared/errors.ts";
+import type { PasswdEntry } from "./account.ts";
+import { endEverything, sentencesOf, tryAll, unique } from "./closing.ts";
+import { attempt, type Failure } from "./execute/executor.ts";
+import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
+import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
+import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
+import { planKeys, planRetireKeys } from "./plan/plan.ts";
+
+/** Whether any of the account's keys may not be used from everywhere. */
+export function hasNetworks({ keys }: Account): boolean {
+  return keys.some(({ networks }) => networks !== undefined);
+}
+
+/** See `Host.narrowKeys`. Throws only `conflict`, before anything is touched. */
+export async function narrowKeys(parts: HostParts, account: Account): Promise<readonly string[]> {
+  const owner = requireOurs(parts, account);
+  const strange = strangeHome(owner);
+  const first = strange === undefined ? await rewrite(parts, account, owner) : [strange];
+  const sessions = sentencesOf(await endFromOutside(parts, account));
+  if (strange !== undefined || parts.settings.revokeEnds === "none") return [...first, ...sessions];
+  // What was ended may have changed the file just before.
+  return unique([...(await rewrite(parts, account, owner)), ...sessions]);
+}
+
+/**
+ * Ends the sessions from outside the keys' networks, unless a revocation ends none; if that cannot be done, everything of the
+ * account. Returns what failed.
+ */
+export async function endFromOutside(parts: HostParts, account: Account): Promise<readonly Failure[]> {
+  const { settings, executor, log } = parts;
+  if (settings.revokeEnds === "none") return [];
+  let isDone = false;
+  // If they cannot be looked at, or one cannot be ended, everything ends.
+  await attempt(async () => {
+    isDone = await executor.endOutside(account);
+  }, log);
+  return isDone ? [] : await endEverything(parts, account);
+}
+
+/** Sentences about files that may let keys in from more places than they should. */
+async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
+  const { settings, executor, log } = parts;
+  const ours = keyFileOf(settings.authorizedKeysFile, owner);
+  const others = (await otherFiles(parts, owner)) ?? [];
+  let text: string;
+  try {
+    text = textOf(parts, account);
+  } catch (error) {
+    return [publicMessage(error)];
+  }
+  const failures = await tryAll(parts, [...planKeys(settings, owner, text, "take"), ...planRetireKeys(others)]);
+  const left: string[] = [];
+  const failed = await attempt(async () => {
+    const mounts = executor.view.mounts();
+    const difference = await executor.view.keyFileDifference(ours, text, mounts);
+    if (difference !== undefined) left.push(`${ours.path} of ${owner.name} was changed again: ${difference}`);
+    for (const file of others) left.push(...(await copiesIn(parts, file, account)));
+  }, log);
+  if (failed !== undefined) left.push(failed);
+  // The reason why a file could not be written says more than what it has.
+  return left.length === 0 ? [] : unique([...sentencesOf(failures), ...left]);
+}
+
+/** A sentence if the file, which sshd also reads, has a key that may not be used from everywhere, or may have one. */
+async function copiesIn({ executor }: HostParts, file: KeyFile, account: Account): Promise<readonly string[]> {
+  const { view } = executor;
+  const { text, problem } = await view.keyFileText(file, view.mounts());
+  if (problem !== undefined) return [`sshd reads keys of ${account.name} from ${file.path}, which ${problem}`];
+  const narrow = new Set(account.keys.filter(({ networks }) => networks !== undefined).map(({ base64 }) => base64));
+  if (!readAuthorizedKeys(text).some(({ base64 }) => narrow.has(base64))) return [];
+  const sentence = `sshd also reads a key of ${account.name} from ${file.path}, where it may be used from anywhere`;
+  return [`${sentence}: remove it there`];
+}
