@@ -120,7 +120,6 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "preact-iso": ["console"],
   "@tanstack/preact-query": ["console"],
   "@noble/hashes": ["console"],
-  "d3-scale": ["console"],
   bun: ["build"],
 };
 

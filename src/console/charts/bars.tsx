@@ -1,6 +1,5 @@
 /** Counts side by side; what a bar consists of is stacked in it, with a pattern beside the colour. */
 
-import { scaleBand } from "d3-scale";
 import { useId } from "preact/hooks";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { dayLabel, labelsFor, startOf } from "./series.ts";
@@ -21,25 +20,26 @@ interface BarsProps<K extends string> {
 
 /** A few bars do not become blocks: the most pixels of one. */
 const WIDEST = 40;
+/** Of a bar and its gap, what is gap. */
+const GAP = 0.2;
 
 /** The bars and the axis; what failed is striped. */
 export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
   const width = plot.right - plot.left;
   const stripes = useId();
-  const scale = scaleBand()
-    .domain(bars.map(({ date }) => date))
-    .range([plot.left, plot.right])
-    .paddingInner(bars.length * 4 > width ? 0 : 0.2);
-  const bar = Math.min(scale.bandwidth(), WIDEST);
-  const center = (date: string) => (scale(date) ?? 0) + scale.bandwidth() / 2;
+  // Each bar and the gap behind it; the last has none.
+  const gap = bars.length * 4 > width ? 0 : GAP;
+  const step = width / (bars.length - gap);
+  const bar = Math.min(step * (1 - gap), WIDEST);
+  const center = (index: number) => plot.left + step * (index + (1 - gap) / 2);
   const every = Math.ceil(bars.length / labelsFor(width));
   const ticks = bars
-    .filter((_, index) => index % every === 0)
-    .map(({ date }) => [center(date), dayLabel(startOf(date))] as const);
+    .map(({ date }, index) => [center(index), dayLabel(startOf(date))] as const)
+    .filter((_, index) => index % every === 0);
   return (
     <>
       <Hatch id={stripes} />
-      {bars.map((one) => {
+      {bars.map((one, index) => {
         const { date, values } = one;
         let below = 0;
         return (
@@ -54,7 +54,7 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
                   key={name}
                   class={markOf(name)}
                   fill={`url(#${stripes})`}
-                  x={center(date) - bar / 2}
+                  x={center(index) - bar / 2}
                   y={to}
                   width={bar}
                   height={from - to}

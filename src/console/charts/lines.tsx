@@ -1,6 +1,5 @@
 /** How several counts went, day by day: a line for each, which differ by their dashes, too. */
 
-import { scalePoint } from "d3-scale";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { datesBetween, dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -29,11 +28,11 @@ function steps(points: readonly (readonly [x: number, y: number])[]): string {
 export function Lines<K extends string>({ plot, days, series, tip }: LinesProps<K>) {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const scale = scalePoint().domain(datesBetween(first.date, last.date)).range([plot.left, plot.right]);
-  // A scale of one day has no extent; that day is drawn at the end.
-  const x = (date: string) => (first.date === last.date ? plot.right : (scale(date) ?? plot.left));
-  const step = Math.max(scale.step(), 1);
-  const all = scale.domain();
+  const all = datesBetween(first.date, last.date);
+  const places = new Map(all.map((date, index) => [date, index]));
+  const step = (plot.right - plot.left) / Math.max(1, all.length - 1);
+  // One day has no extent; it is drawn at the end.
+  const x = (date: string) => (all.length === 1 ? plot.right : plot.left + step * (places.get(date) ?? 0));
   const every = Math.ceil(all.length / labelsFor(plot.right - plot.left));
   const ticks = all
     .filter((_, index) => index % every === 0)
