@@ -7,7 +7,7 @@ import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { NotFound } from "./pages/public/not-found.tsx";
-import { SessionProvider, useSession } from "./session.tsx";
+import { type Principal, SessionProvider, useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
 import { useAction } from "./ui/action.ts";
 import { Announcer } from "./ui/announce.tsx";
@@ -124,9 +124,7 @@ function Header({ path }: { readonly path: string }) {
       </nav>
       {state.kind === "open" ? (
         <div class="who">
-          <span class="quiet" title={common.loggedInAs(state.principal.username)}>
-            {state.principal.username}
-          </span>
+          <Who principal={state.principal} isHere={path === PAGES.account} />
           <Button busy={leaving.busy && common.loggingOut} onClick={() => void leaving.run()}>
             {common.logOut}
           </Button>
@@ -140,4 +138,21 @@ function Header({ path }: { readonly path: string }) {
 /** Whether the browser keeps a session cookie here: over HTTPS, or on the machine itself. */
 function isSecure(): boolean {
   return isSecureContext;
+}
+
+/** Whose session it is; for an administrator, the way to their own login. */
+function Who({
+  principal: { user_type: kind, username },
+  isHere,
+}: {
+  readonly principal: Principal;
+  readonly isHere: boolean;
+}) {
+  const { loggedInAs, nav } = common;
+  if (kind === "user") return <span title={loggedInAs(username)}>{username}</span>;
+  return (
+    <a href={PAGES.account} aria-current={isHere ? "page" : undefined} aria-label={`${username}: ${nav.account}`}>
+      {username}
+    </a>
+  );
 }

@@ -19,7 +19,8 @@ export function navigationFor(state: SessionState): readonly NavigationLink[] {
   const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
     maySee(role, area),
   );
-  return linksOf(["dashboard", ...areas, "tokens", "account"], common.nav.admin);
+  // One's own login is behind one's name, at the other end of the header.
+  return linksOf(["dashboard", ...areas, "tokens"], common.nav.admin);
 }
 
 /** Where somebody belongs who has just logged in. */

@@ -77,6 +77,7 @@ export const common = {
   newVersion: "The service was updated. Reload the page to go on.",
   reload: "Reload",
   nav: {
+    account: "Your login",
     user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "This was not me" },
     admin: {
       dashboard: "Dashboard",
@@ -86,7 +87,6 @@ export const common = {
       settings: "Settings",
       admins: "Administrators",
       tokens: "Tokens",
-      account: "Your login",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },
   },
