@@ -86,7 +86,13 @@ describe("uam as a process", () => {
 
   test("what serve prints as the next commands works as printed, in another directory and without its variables", async () => {
     const data = join(directory, "next data");
-    const env = { ...variables, UAM_DATA_DIR: data, UAM_LISTEN: "127.0.0.1:0", UAM_LOG_LEVEL: "error" };
+    const env = {
+      ...variables,
+      UAM_DATA_DIR: data,
+      UAM_LISTEN: "127.0.0.1:0",
+      UAM_LOG_LEVEL: "error",
+      UAM_CONSOLE: "off",
+    };
     const service = spawn(process.execPath, [PROGRAM, "serve"], {
       cwd: directory,
       env,
