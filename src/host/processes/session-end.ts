@@ -1,5 +1,6 @@
 /** Ending one SSH session and all that runs in it, and nothing of another one. */
 
+import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -44,8 +45,11 @@ export async function endSession(
     const isOpen = readProcess(connection.pid)?.started === connection.started;
     const members = membersOf(account, { connection: isOpen ? connection : undefined, known, ties });
     for (const { pid, started } of members) known.set(pid, started);
-    quiet = isOpen || members.length > 0 ? 0 : quiet + 1;
-    if (performance.now() - begin > patience && quiet === 0) throw new UamError("internal", failure(account, members));
+    const isSeen = isOpen || members.length > 0 || isGoingOn(connection.pid, ties);
+    quiet = isSeen ? 0 : quiet + 1;
+    if (performance.now() - begin > patience && isSeen) {
+      throw new UamError("internal", failure(account, { isOpen, members }));
+    }
     if (isOpen || members.length > 0) {
       // The listings must suffice where it cannot be killed at once.
       if (ties.scope !== undefined) killGroup(ties.scope);
@@ -94,6 +98,16 @@ function isTied(pid: number, { scope, login }: Ties): boolean {
   return scope !== undefined && groupsOf(pid).some((path) => path === scope || path.startsWith(`${scope}/`));
 }
 
+/**
+ * Whether anything but the connection itself is of the login, looked at as fast as can be: a process that has forked and gone by the
+ * time its other files are read is seen here. The newest are looked at first; they are those that are about to go.
+ */
+function isGoingOn(connection: number, { login }: Ties): boolean {
+  if (login === undefined) return false;
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.reverse().some((pid) => Number(pid) !== connection && loginOf(Number(pid)) === login);
+}
+
 function loginOf(pid: number): string | undefined {
   const login = readProc(`/proc/${pid}/sessionid`)?.trim();
   return login === UNSET ? undefined : login;
@@ -105,8 +119,13 @@ function groupsOf(pid: number): readonly string[] {
   return lines.flatMap((line) => /^\d+:[^:]*:(.+)$/.exec(line)?.[1] ?? []);
 }
 
-function failure({ name }: AccountRef, left: readonly Process[]): string {
-  const pids = left.map(({ pid }) => pid).join(", ");
-  const what = pids === "" ? `The connection of ${name}` : `Processes of this session of ${name}`;
+interface Left {
+  readonly isOpen: boolean;
+  readonly members: readonly Process[];
+}
+
+function failure({ name }: AccountRef, { isOpen, members }: Left): string {
+  const pids = members.map(({ pid }) => pid).join(", ");
+  const what = pids === "" && isOpen ? `The connection of ${name}` : `Processes of this session of ${name}`;
   return `${what} did not end${pids === "" ? "" : `: ${pids}`}. Disable the user: that ends everything of the account`;
 }

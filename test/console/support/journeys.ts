@@ -217,6 +217,7 @@ export async function logOut({ page, press }: Hands): Promise<void> {
 export async function askForTime(hands: Hands, days: number, reason: string): Promise<void> {
   const { page, press, type, unfold } = hands;
   await go(hands, "Overview", "Your access");
+  await page.getByText("Ask for more time", { exact: true }).first().waitFor();
   if (!(await page.getByLabel("Days", { exact: true }).isVisible())) await unfold("Ask for more time");
   await type("Days", String(days));
   await type("Reason", reason);
