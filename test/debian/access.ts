@@ -18,7 +18,7 @@ export async function listedUsers({ sh }: Container, admin: string, password: st
 /** Logs the user in with a one-time code from the command line; the session stays in a file. */
 export async function logIn({ sh }: Container, uam: string, user: string): Promise<void> {
   await sh(
-    `CODE=$(${uam} otp ${user}); curl -sSf -c /root/${user}.jar ${JSON_BODY} -d "{\\"username\\":\\"${user}\\",\\"code\\":\\"$CODE\\"}" ${API}/auth/otp/login`,
+    `for again in $(seq 70); do CODE=$(${uam} otp ${user}) && break; sleep 1; done; curl -sSf -c /root/${user}.jar ${JSON_BODY} -d "{\\"username\\":\\"${user}\\",\\"code\\":\\"$CODE\\"}" ${API}/auth/otp/login`,
   );
 }
 
