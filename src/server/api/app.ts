@@ -206,11 +206,9 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
 
 function answerPage({ options }: Web, request: Request): Response | undefined {
   const { pages } = options;
-  if (pages === undefined) return undefined;
-  const path = pathOf(request);
-  // Most requests: none of the pages' patterns need be tried.
-  if (path.startsWith(`${API_ROOT}/`)) return undefined;
-  const page = pages(request, path);
+  // What is a route is no page: most requests need not be looked at any further.
+  if (pages === undefined || infoOf(request).route !== "other") return undefined;
+  const page = pages(request, pathOf(request));
   if (page === undefined || request.method === "GET" || request.method === "HEAD") return page;
   throw new HttpRefusal(405, `${request.method} is not allowed here; allowed: GET, HEAD`, "GET, HEAD");
 }
