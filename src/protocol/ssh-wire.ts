@@ -1,19 +1,7 @@
 /** The wire format of SSH public keys (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH PROTOCOL.u2f), read and written. */
 
 import { Buffer } from "node:buffer";
-
-/** The key types that the service accepts. */
-export const KEY_TYPES = [
-  "ssh-ed25519",
-  "ecdsa-sha2-nistp256",
-  "ecdsa-sha2-nistp384",
-  "ecdsa-sha2-nistp521",
-  "ssh-rsa",
-  "sk-ssh-ed25519@openssh.com",
-  "sk-ecdsa-sha2-nistp256@openssh.com",
-] as const;
-
-export type KeyType = (typeof KEY_TYPES)[number];
+import { curveName, FIELDS, type FieldKind, isKeyType, type KeyType, MAX_INTEGER } from "../shared/ssh-key-types.ts";
 
 /** A key as its type and its fields, in the order of the wire; integers hold no leading zero bytes, names no NUL. */
 export interface WireKey {
@@ -25,18 +13,6 @@ export interface WireKey {
 export interface Malformed {
   readonly malformed: string;
 }
-
-type FieldKind = "integer" | "ed25519" | "curve" | "point" | "application";
-
-const FIELDS: Readonly<Record<KeyType, readonly FieldKind[]>> = {
-  "ssh-ed25519": ["ed25519"],
-  "ecdsa-sha2-nistp256": ["curve", "point"],
-  "ecdsa-sha2-nistp384": ["curve", "point"],
-  "ecdsa-sha2-nistp521": ["curve", "point"],
-  "ssh-rsa": ["integer", "integer"],
-  "sk-ssh-ed25519@openssh.com": ["ed25519", "application"],
-  "sk-ecdsa-sha2-nistp256@openssh.com": ["curve", "point", "application"],
-};
 
 const FIELD_NAMES: Readonly<Record<FieldKind, string>> = {
   integer: "RSA numbers",
@@ -57,14 +33,6 @@ const SHORT_NAMES: Readonly<Record<string, KeyType>> = {
   ed25519: "ssh-ed25519",
   "ed25519-sk": "sk-ssh-ed25519@openssh.com",
 };
-
-// sshbuf.h: SSHBUF_MAX_BIGNUM (16384 bits), and the zero byte that keeps the number positive.
-const MAX_INTEGER = 16384 / 8 + 1;
-
-/** True if `name` is one of KEY_TYPES, letter for letter. */
-export function isKeyType(name: string): name is KeyType {
-  return (KEY_TYPES as readonly string[]).includes(name);
-}
 
 /** The type name that stands first in the blob, or undefined if there is none. */
 export function innerName(blob: Buffer): string | undefined {
@@ -103,11 +71,6 @@ export function encodeKey(key: WireKey): Buffer {
     return encodeString(negative ? Buffer.concat([Buffer.of(0), field]) : field);
   });
   return Buffer.concat([encodeString(Buffer.from(key.type)), ...fields]);
-}
-
-/** `nistp256`, `nistp384` or `nistp521` for the types that are on a curve, else undefined. */
-export function curveName(type: KeyType): string | undefined {
-  return /nistp\d+/.exec(type)?.[0];
 }
 
 function typeOf(name: string): KeyType | undefined {

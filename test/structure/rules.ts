@@ -21,7 +21,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   shared: { what: "errors, clock, durations, texts: what everybody uses", imports: [] },
   "shared/version.ts": { what: "the version, from package.json", imports: ["package.json"] },
   protocol: { what: "what crosses between service and host, as plain data", imports: [] },
-  config: { what: "environment variables -> Config", imports: ["protocol"] },
+  config: { what: "environment variables -> Config", imports: [] },
   domain: {
     what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
     imports: [

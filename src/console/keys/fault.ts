@@ -1,5 +1,7 @@
 /** Why a text is no public key that the service accepts. */
 
+import type { FieldKind } from "../../shared/ssh-key-types.ts";
+
 /** One reason, with what a sentence about it has to name; the rules are those of the service. */
 export type Fault =
   | { readonly kind: "private"; readonly format: PrivateFormat }
@@ -22,7 +24,7 @@ export type Fault =
   | { readonly kind: "rsa-exponent-bits"; readonly bits: number };
 
 /** The parts of a key that can be cut off. */
-export type Part = "type" | "integer" | "ed25519" | "curve" | "point" | "application";
+export type Part = "type" | FieldKind;
 
 /** What made the private key, as far as its text shows. */
 export type PrivateFormat = "openssh" | "putty" | "pem" | "ssh2" | "unknown";

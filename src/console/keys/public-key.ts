@@ -4,12 +4,13 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
+import { curveName, isKeyType, KEY_TYPES, type KeyType } from "../../shared/ssh-key-types.ts";
 import { hasControlCharacters } from "../../shared/text.ts";
 import { bitLength, decodeBase64, encodeBase64, toInteger } from "./bytes.ts";
 import type { Fault } from "./fault.ts";
 import { privateFormatOf } from "./private-key.ts";
 import { fromRfc4716 } from "./rfc4716.ts";
-import { curveName, innerName, isKeyType, KEY_TYPES, type KeyType, readFields } from "./wire.ts";
+import { innerName, readFields } from "./wire.ts";
 
 /** A key as the page shows it, and as it is sent. */
 export interface PublicKey {

@@ -1,31 +1,8 @@
 /** Reads the wire format of SSH public keys (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH PROTOCOL.u2f). */
 
+import { curveName, FIELDS, type FieldKind, type KeyType, MAX_INTEGER } from "../../shared/ssh-key-types.ts";
 import { latin1 } from "./bytes.ts";
-import type { Fault, Part } from "./fault.ts";
-
-/** The types that the service accepts, with their fields in the order of the wire. */
-const FIELDS = {
-  "ssh-ed25519": ["ed25519"],
-  "ecdsa-sha2-nistp256": ["curve", "point"],
-  "ecdsa-sha2-nistp384": ["curve", "point"],
-  "ecdsa-sha2-nistp521": ["curve", "point"],
-  "ssh-rsa": ["integer", "integer"],
-  "sk-ssh-ed25519@openssh.com": ["ed25519", "application"],
-  "sk-ecdsa-sha2-nistp256@openssh.com": ["curve", "point", "application"],
-} as const satisfies Readonly<Record<string, readonly Part[]>>;
-
-export type KeyType = keyof typeof FIELDS;
-
-/** The types that the service accepts, in the order in which it names them. */
-export const KEY_TYPES = Object.keys(FIELDS) as readonly KeyType[];
-
-// sshbuf.h: SSHBUF_MAX_BIGNUM (16384 bits), and the zero byte that keeps the number positive.
-const MAX_INTEGER = 16384 / 8 + 1;
-
-/** True if `name` is one of KEY_TYPES, letter for letter. */
-export function isKeyType(name: string): name is KeyType {
-  return Object.hasOwn(FIELDS, name);
-}
+import type { Fault } from "./fault.ts";
 
 /** The type name that stands first in the blob; undefined if the blob ends before it does. */
 export function innerName(blob: Uint8Array): string | undefined {
@@ -53,12 +30,7 @@ export function readFields(type: KeyType, blob: Uint8Array): readonly Uint8Array
   return isPadded ? { kind: "not-canonical" } : fields;
 }
 
-/** `nistp256`, `nistp384` or `nistp521` for the types that are on a curve, else undefined. */
-export function curveName(type: KeyType): string | undefined {
-  return /nistp\d+/.exec(type)?.[0];
-}
-
-function faultOf(part: Part, type: KeyType, raw: Uint8Array): Fault | undefined {
+function faultOf(part: FieldKind, type: KeyType, raw: Uint8Array): Fault | undefined {
   const isPadded = raw.at(-1) === 0;
   const [first = 0, second = 0] = raw;
   switch (part) {

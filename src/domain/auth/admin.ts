@@ -2,6 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { ADMIN_NAME } from "../../shared/person.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
@@ -11,8 +12,6 @@ import { parseEmail, parseTypedAdminName } from "../users/username.ts";
 import { type AttemptLimit, claimAttempt, forgetFailures, returnAttempt } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
 import { type NewSession, openSession } from "./sessions.ts";
-
-const ADMIN_NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;
 
 /**
  * Opens a session for the right password. Throws `unauthorized` for a wrong name or password, and `limited` while the name

@@ -5,21 +5,12 @@ import { createHash } from "node:crypto";
 import { parseKey } from "sshpk";
 import { curveBits, isPublicPoint, toInteger } from "../../protocol/curves.ts";
 import { ed25519Fault } from "../../protocol/ed25519.ts";
-import {
-  curveName,
-  encodeKey,
-  innerName,
-  isKeyType,
-  type KeyType,
-  readKey,
-  type WireKey,
-} from "../../protocol/ssh-wire.ts";
+import { encodeKey, innerName, readKey, type WireKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
+import { curveName, isKeyType, type KeyType } from "../../shared/ssh-key-types.ts";
 import { hasControlCharacters } from "../../shared/text.ts";
 import { weaknessOf } from "./rsa-modulus.ts";
-
-export { KEY_TYPES, type KeyType } from "../../protocol/ssh-wire.ts";
 
 /** A key that passed; of what was typed, only the key itself is kept. */
 export interface PublicKey {

@@ -1,9 +1,9 @@
 /** What an operation is given: the parts of the service, who asks, and what it may do to its own record. */
 
 import type { Host } from "../../protocol/host.ts";
-import type { KeyType } from "../../protocol/ssh-wire.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
+import type { KeyType } from "../../shared/ssh-key-types.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";

@@ -1,5 +1,6 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
+import { createAdminProbe } from "../../domain/auth/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
 import { createTokenFinder } from "../../domain/auth/token-use.ts";
@@ -74,6 +75,7 @@ export function createApp(services: Services, options: WebOptions): App {
     routes: () => index,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
+    hasAdmins: createAdminProbe(services),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);
@@ -113,6 +115,7 @@ function onlyDescribed(options: WebOptions): Web {
     routes: absent,
     phase: absent,
     databaseAnswers: absent,
+    hasAdmins: absent,
     get services() {
       return absent();
     },

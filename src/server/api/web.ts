@@ -75,4 +75,6 @@ export interface Web {
   readonly phase: () => Phase;
   /** Whether the database answers; see `createDatabaseProbe`. */
   readonly databaseAnswers: () => Promise<boolean>;
+  /** Whether there is an administrator; see `createAdminProbe`. */
+  readonly hasAdmins: () => Promise<boolean>;
 }

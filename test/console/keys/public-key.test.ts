@@ -3,13 +3,17 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "../../../src/config/config.ts";
 import { nameFromComment } from "../../../src/console/keys/key-name.ts";
 import { type PublicKey, readPublicKey } from "../../../src/console/keys/public-key.ts";
-import { KEY_TYPES } from "../../../src/console/keys/wire.ts";
 import { faultAdvice, faultSentence, PRIVATE_ADVICE } from "../../../src/console/texts/en/user-key-faults.ts";
-import { parsePublicKey, KEY_TYPES as SERVICE_KEY_TYPES } from "../../../src/domain/keys/public-key.ts";
+import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { keyVectors } from "../../support/key-vectors.ts";
 import { listFile } from "../../support/ssh-keygen.ts";
+
+/** What the service accepts unless it is told otherwise. */
+const SERVICE_KEY_TYPES = readConfig({}, { isRoot: false, currentDirectory: "/" }).keyTypes;
 
 const VECTORS = keyVectors();
 /** What only the service finds out: the form is right, the numbers make no sound key. */

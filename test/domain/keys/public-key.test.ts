@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { KEY_TYPES, type PublicKey, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { type PublicKey, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { UamError } from "../../../src/shared/errors.ts";
+import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { freshKey } from "../../support/keys.ts";
 import { generateKey, listFile, listLines } from "../../support/ssh-keygen.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { KEY_TYPES, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import {
   type ExpiryFormat,
   readAuthorizedKeys,
@@ -9,6 +9,7 @@ import {
 } from "../../../src/host/key-file/authorized-keys.ts";
 import type { HostKey } from "../../../src/protocol/host.ts";
 import { UamError } from "../../../src/shared/errors.ts";
+import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { mutations } from "../../domain/keys/mutations.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { certificateEnd, listLines } from "../../support/ssh-keygen.ts";

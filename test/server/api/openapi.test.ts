@@ -6,12 +6,13 @@ import * as v from "valibot";
 import type { CliEnvironment } from "../../../src/cli/environment.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { KEY_TYPES, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
+import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { API_ROOT, describeApi } from "../../../src/server/api/app.ts";
 import { createOpenApiDocument } from "../../../src/server/api/openapi.ts";
 import type { JsonSchema } from "../../../src/server/api/openapi-schema.ts";
 import type { RegisteredRoute } from "../../../src/server/api/web.ts";
+import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { apiDocument } from "../../support/openapi.ts";
 

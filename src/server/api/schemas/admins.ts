@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
+import { ADMIN_NAME } from "../../../shared/person.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { described, id, text, timestamp } from "../schemas.ts";
 
@@ -27,7 +28,7 @@ export const AdminRecord = v.pipe(
 export const NewAdmin = v.pipe(
   v.object({
     username: text("root-admin", "1 to 64 characters of a-z, 0-9, dot, _ and -", {
-      pattern: "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$",
+      pattern: ADMIN_NAME.source,
     }),
     email,
     role: v.optional(v.pipe(role, v.description("An owner, where none is given"))),

@@ -1,0 +1,41 @@
+/** The types of SSH public keys that the service accepts, and what their wire format is made of; for the service and the console. */
+
+/** The key types that the service accepts. */
+export const KEY_TYPES = [
+  "ssh-ed25519",
+  "ecdsa-sha2-nistp256",
+  "ecdsa-sha2-nistp384",
+  "ecdsa-sha2-nistp521",
+  "ssh-rsa",
+  "sk-ssh-ed25519@openssh.com",
+  "sk-ecdsa-sha2-nistp256@openssh.com",
+] as const;
+
+export type KeyType = (typeof KEY_TYPES)[number];
+
+/** What a field of a key is. */
+export type FieldKind = "integer" | "ed25519" | "curve" | "point" | "application";
+
+/** The fields of each type, in the order of the wire. */
+export const FIELDS: Readonly<Record<KeyType, readonly FieldKind[]>> = {
+  "ssh-ed25519": ["ed25519"],
+  "ecdsa-sha2-nistp256": ["curve", "point"],
+  "ecdsa-sha2-nistp384": ["curve", "point"],
+  "ecdsa-sha2-nistp521": ["curve", "point"],
+  "ssh-rsa": ["integer", "integer"],
+  "sk-ssh-ed25519@openssh.com": ["ed25519", "application"],
+  "sk-ecdsa-sha2-nistp256@openssh.com": ["curve", "point", "application"],
+};
+
+/** The most bytes of a number: sshbuf.h, SSHBUF_MAX_BIGNUM (16384 bits), and the zero byte that keeps it positive. */
+export const MAX_INTEGER = 16384 / 8 + 1;
+
+/** True if `name` is one of KEY_TYPES, letter for letter. */
+export function isKeyType(name: string): name is KeyType {
+  return (KEY_TYPES as readonly string[]).includes(name);
+}
+
+/** `nistp256`, `nistp384` or `nistp521` for the types that are on a curve, else undefined. */
+export function curveName(type: KeyType): string | undefined {
+  return /nistp\d+/.exec(type)?.[0];
+}
