@@ -10,6 +10,7 @@ import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Area } from "./field.tsx";
+import { Form } from "./form.tsx";
 import { Failure, sentenceOf } from "./notice.tsx";
 
 interface NetworkListProps {
@@ -80,11 +81,8 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
   const close = () => (saving.busy ? undefined : onClose());
   return (
     <Dialog title={title} onClose={close}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (isSame) onClose();
           else void saving.run();
         }}
@@ -116,7 +114,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
           </Button>
           <Button onClick={close}>{saving.failure === undefined ? common.cancel : common.close}</Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -75,3 +75,26 @@ export function Pager({ page, pageSize, total, href }: PagerProps) {
     </nav>
   );
 }
+
+interface PagedTableProps<T extends { readonly id: number | string }> extends TableProps<T>, PagerProps {
+  /** What is said of a page without items. */
+  readonly empty: string;
+}
+
+/** A page of a list; where all of it fits on one, nothing leads to others. */
+export function PagedTable<T extends { readonly id: number | string }>({ empty, ...list }: PagedTableProps<T>) {
+  return (
+    <>
+      {list.items.length === 0 ? (
+        <p class="empty">{empty}</p>
+      ) : (
+        <div class="table">
+          <Table caption={list.caption} columns={list.columns} items={list.items} />
+        </div>
+      )}
+      {list.total > list.pageSize ? (
+        <Pager page={list.page} pageSize={list.pageSize} total={list.total} href={list.href} />
+      ) : null}
+    </>
+  );
+}

@@ -14,7 +14,7 @@ import { roleTexts } from "../../texts/admin-roles.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
@@ -92,23 +92,13 @@ function AdminList({ onOpen }: { readonly onOpen: ((open: Open) => void) | undef
   return (
     <Loaded query={answer}>
       {({ total, items }) => (
-        <>
-          {items.length === 0 ? (
-            <p class="empty">{texts.empty}</p>
-          ) : (
-            <div class="table">
-              <Table caption={texts.caption} columns={columns} items={items} />
-            </div>
-          )}
-          {total > PAGE_SIZE ? (
-            <Pager
-              page={page}
-              pageSize={PAGE_SIZE}
-              total={total}
-              href={(to) => `${PAGES.admins}${searchOf({ page: to === 1 ? undefined : to })}`}
-            />
-          ) : null}
-        </>
+        <PagedTable
+          caption={texts.caption}
+          {...{ columns, items, page, total }}
+          pageSize={PAGE_SIZE}
+          href={(to) => `${PAGES.admins}${searchOf({ page: to === 1 ? undefined : to })}`}
+          empty={texts.empty}
+        />
       )}
     </Loaded>
   );

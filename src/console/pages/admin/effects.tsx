@@ -1,5 +1,6 @@
 /** What would happen, before it does. */
 
+import type { ComponentChildren } from "preact";
 import { effectTexts } from "../../texts/admin-user.ts";
 import { moment } from "../../ui/clock.ts";
 import { Typed } from "../../ui/typed.tsx";
@@ -15,15 +16,7 @@ interface EffectsProps {
 export function Effects({ preview, isDated = false }: EffectsProps) {
   const { effects, host, expire_at } = preview;
   return (
-    <section class="will" aria-label={effectTexts.title}>
-      <h3>{effectTexts.title}</h3>
-      <ul>
-        {effects.map((sentence) => (
-          <li key={sentence}>
-            <Typed text={sentence} />
-          </li>
-        ))}
-      </ul>
+    <Will sentences={effects}>
       {isDated && expire_at !== null ? <p class="quiet">{effectTexts.until(moment(expire_at))}</p> : null}
       {host.length === 0 ? null : (
         <details>
@@ -37,6 +30,28 @@ export function Effects({ preview, isDated = false }: EffectsProps) {
           </ol>
         </details>
       )}
+    </Will>
+  );
+}
+
+interface WillProps {
+  readonly sentences: readonly string[];
+  readonly children?: ComponentChildren;
+}
+
+/** What will happen, in sentences. */
+export function Will({ sentences, children }: WillProps) {
+  return (
+    <section class="will" aria-label={effectTexts.title}>
+      <h3>{effectTexts.title}</h3>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>
+            <Typed text={sentence} />
+          </li>
+        ))}
+      </ul>
+      {children}
     </section>
   );
 }

@@ -13,7 +13,7 @@ import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
-import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
@@ -74,23 +74,13 @@ function TokenList({ onRevoke }: { readonly onRevoke: (token: Token) => void }) 
   return (
     <Loaded query={answer}>
       {({ total, items }) => (
-        <>
-          {items.length === 0 ? (
-            <p class="empty">{total === 0 ? texts.empty : texts.pastEnd}</p>
-          ) : (
-            <div class="table">
-              <Table caption={texts.caption} columns={columns} items={items} />
-            </div>
-          )}
-          {total > PAGE_SIZE ? (
-            <Pager
-              page={page}
-              pageSize={PAGE_SIZE}
-              total={total}
-              href={(to) => `${PAGES.tokens}${searchOf({ page: to === 1 ? undefined : to })}`}
-            />
-          ) : null}
-        </>
+        <PagedTable
+          caption={texts.caption}
+          {...{ columns, items, page, total }}
+          pageSize={PAGE_SIZE}
+          href={(to) => `${PAGES.tokens}${searchOf({ page: to === 1 ? undefined : to })}`}
+          empty={total === 0 ? texts.empty : texts.pastEnd}
+        />
       )}
     </Loaded>
   );

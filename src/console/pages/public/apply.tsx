@@ -7,6 +7,7 @@ import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Area, Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Faults, faultsOf, leftOf, refusedField, sentOf, type Typed } from "./application.ts";
 import { Outcome } from "./outcome.tsx";
@@ -65,14 +66,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
   });
   const left = leftOf(typed.purpose);
   return (
-    <form
-      class="form card"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void sending.run();
-      }}
-    >
+    <Form class="form card" onSubmit={() => void sending.run()}>
       <Input
         {...field("username")}
         label={apply.name}
@@ -106,7 +100,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
           {apply.submit}
         </Button>
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -5,10 +5,11 @@ import { api } from "../../api.ts";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Input } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { loginUrl } from "./login/ways.ts";
+import { NameField } from "./name-field.tsx";
 import { Refusal } from "./refusal.tsx";
 
 export function Forgot() {
@@ -27,24 +28,8 @@ export function Forgot() {
   return (
     <Page title={forgot.title}>
       <p class="lead">{forgot.lead}</p>
-      <form
-        class="form card"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void asking.run();
-        }}
-      >
-        <Input
-          label={login.name}
-          name="username"
-          autocomplete="username"
-          autocapitalize="none"
-          required
-          value={username}
-          onValue={setUsername}
-          error={error}
-        />
+      <Form class="form card" onSubmit={() => void asking.run()}>
+        <NameField value={username} onValue={setUsername} error={error} />
         <Refusal failure={asking.failure} />
         {isSent ? (
           <Notice kind="good" title={forgot.sentTitle}>
@@ -57,7 +42,7 @@ export function Forgot() {
           </Button>
           <a href={loginUrl({ as: "admin" }, {})}>{forgot.back}</a>
         </p>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -8,6 +8,7 @@ import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Notice, sentenceOf } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Password } from "../../ui/password.tsx";
@@ -71,14 +72,7 @@ function NewPassword({ token, onState }: NewPasswordProps) {
     onState("done");
   });
   return (
-    <form
-      class="form card"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void setting.run();
-      }}
-    >
+    <Form class="form card" onSubmit={() => void setting.run()}>
       <div>
         <p>
           <strong>{reset.rules}</strong>
@@ -104,7 +98,7 @@ function NewPassword({ token, onState }: NewPasswordProps) {
           {reset.submit}
         </Button>
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -79,7 +79,6 @@ export const applicationTexts = {
     busy: "Rejecting …",
   },
   effects: {
-    title: "What will happen",
     created: (account: string) => `The account ${account} is created on the host.`,
     until: (date: string | undefined) =>
       date === undefined ? "Access ends after the default number of days." : `Access ends on ${date}.`,

@@ -12,7 +12,6 @@ export const effectTexts = {
 
 export const userTexts = {
   title: "User",
-  effects: effectTexts,
   gone: {
     title: (id: number, name: string | undefined) =>
       name === undefined ? `There is no user with the number ${id}` : `${name} was deleted`,

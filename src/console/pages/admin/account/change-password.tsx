@@ -6,6 +6,7 @@ import { ApiFailure, api } from "../../../api.ts";
 import { accountTexts } from "../../../texts/admin-account.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Failure, Notice, sentenceOf } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Password } from "../../../ui/password.tsx";
@@ -43,14 +44,7 @@ export function ChangePassword({ username }: { readonly username: string }) {
           <p>{texts.done}</p>
         </Notice>
       ) : null}
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void work.run();
-        }}
-      >
+      <Form onSubmit={() => void work.run()}>
         {/* For the browser's store of passwords. */}
         <input
           class="hidden"
@@ -94,7 +88,7 @@ export function ChangePassword({ username }: { readonly username: string }) {
             {texts.submit}
           </Button>
         </p>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -5,11 +5,9 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { AdminFailure } from "./last-owner.tsx";
 import { RoleField } from "./role-field.tsx";
@@ -49,46 +47,34 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
     onClose();
   });
   return (
-    <Dialog title={texts.title(admin.username)} onClose={() => (work.busy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void work.run();
-        }}
-      >
-        {isOwn ? (
-          <Notice kind="warn">
-            <p>{texts.own}</p>
-          </Notice>
-        ) : null}
-        <Input
-          label={invite.email}
-          hint={texts.emailHint}
-          error={error}
-          name="email"
-          type="email"
-          autocomplete="off"
-          required
-          maxLength={254}
-          value={email}
-          onValue={setEmail}
-        />
-        <RoleField value={role} onValue={setRole} hint={texts.roleHint} />
-        {isSame && !work.busy ? (
-          <Notice kind="info">
-            <p>{texts.nothing}</p>
-          </Notice>
-        ) : null}
-        <AdminFailure failure={work.failure} />
-        <p class="actions">
-          <Button type="submit" kind="primary" busy={work.busy && texts.busy}>
-            {texts.submit}
-          </Button>
-          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={texts.title(admin.username)}
+      {...{ work, onClose, texts }}
+      failure={<AdminFailure failure={work.failure} />}
+    >
+      {isOwn ? (
+        <Notice kind="warn">
+          <p>{texts.own}</p>
+        </Notice>
+      ) : null}
+      <Input
+        label={invite.email}
+        hint={texts.emailHint}
+        error={error}
+        name="email"
+        type="email"
+        autocomplete="off"
+        required
+        maxLength={254}
+        value={email}
+        onValue={setEmail}
+      />
+      <RoleField value={role} onValue={setRole} hint={texts.roleHint} />
+      {isSame && !work.busy ? (
+        <Notice kind="info">
+          <p>{texts.nothing}</p>
+        </Notice>
+      ) : null}
+    </FormDialog>
   );
 }

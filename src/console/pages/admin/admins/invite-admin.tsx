@@ -1,21 +1,17 @@
 /** Invites an administrator: the service mails a link that sets the password. */
 
 import { useState } from "preact/hooks";
+import { ADMIN_NAME } from "../../../../shared/person.ts";
 import type { AdminRole } from "../../../../shared/statuses.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
-import { Failure } from "../../../ui/notice.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { RoleField } from "./role-field.tsx";
 
 const { invite: texts } = adminsTexts;
-
-const NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;
 
 interface InviteProps {
   readonly onClose: () => void;
@@ -33,7 +29,7 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
     const name = username.trim();
     const address = email.trim();
     const faults = {
-      ...(NAME.test(name) ? {} : { name: texts.nameError }),
+      ...(ADMIN_NAME.test(name) ? {} : { name: texts.nameError }),
       ...(address === "" ? { email: texts.emailError } : {}),
     };
     setWrong(faults);
@@ -44,48 +40,32 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
     onClose();
   });
   return (
-    <Dialog title={texts.title} onClose={() => (work.busy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void work.run();
-        }}
-      >
-        <Input
-          label={texts.name}
-          hint={texts.nameHint}
-          error={wrong.name}
-          name="username"
-          autocomplete="off"
-          autocapitalize="none"
-          required
-          maxLength={64}
-          value={username}
-          onValue={setUsername}
-        />
-        <Input
-          label={texts.email}
-          hint={texts.emailHint}
-          error={wrong.email}
-          name="email"
-          type="email"
-          autocomplete="off"
-          required
-          maxLength={254}
-          value={email}
-          onValue={setEmail}
-        />
-        <RoleField value={role} onValue={setRole} />
-        <Failure failure={work.failure} />
-        <p class="actions">
-          <Button type="submit" kind="primary" busy={work.busy && texts.busy}>
-            {texts.submit}
-          </Button>
-          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+      <Input
+        label={texts.name}
+        hint={texts.nameHint}
+        error={wrong.name}
+        name="username"
+        autocomplete="off"
+        autocapitalize="none"
+        required
+        maxLength={64}
+        value={username}
+        onValue={setUsername}
+      />
+      <Input
+        label={texts.email}
+        hint={texts.emailHint}
+        error={wrong.email}
+        name="email"
+        type="email"
+        autocomplete="off"
+        required
+        maxLength={254}
+        value={email}
+        onValue={setEmail}
+      />
+      <RoleField value={role} onValue={setRole} />
+    </FormDialog>
   );
 }

@@ -5,11 +5,9 @@ import { api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import type { Admin } from "./change-admin.tsx";
 import { AdminFailure } from "./last-owner.tsx";
@@ -39,43 +37,32 @@ export function RemoveAdmin({ admin: { id, username }, onClose, onDone }: Remove
     onClose();
   });
   return (
-    <Dialog title={texts.title(username)} onClose={() => (work.busy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void work.run();
-        }}
-      >
-        {isOwn ? (
-          <Notice kind="warn">
-            <p>{texts.own}</p>
-          </Notice>
-        ) : null}
-        <ul>
-          {texts.effects.map((effect) => (
-            <li key={effect}>{effect}</li>
-          ))}
-        </ul>
-        <Input
-          label={texts.confirm(username)}
-          error={error}
-          name="confirmation"
-          autocomplete="off"
-          autocapitalize="none"
-          required
-          value={typed}
-          onValue={setTyped}
-        />
-        <AdminFailure failure={work.failure} />
-        <p class="actions">
-          <Button type="submit" kind="danger" busy={work.busy && texts.busy}>
-            {texts.submit}
-          </Button>
-          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={texts.title(username)}
+      {...{ work, onClose, texts }}
+      isDanger
+      failure={<AdminFailure failure={work.failure} />}
+    >
+      {isOwn ? (
+        <Notice kind="warn">
+          <p>{texts.own}</p>
+        </Notice>
+      ) : null}
+      <ul>
+        {texts.effects.map((effect) => (
+          <li key={effect}>{effect}</li>
+        ))}
+      </ul>
+      <Input
+        label={texts.confirm(username)}
+        error={error}
+        name="confirmation"
+        autocomplete="off"
+        autocapitalize="none"
+        required
+        value={typed}
+        onValue={setTyped}
+      />
+    </FormDialog>
   );
 }

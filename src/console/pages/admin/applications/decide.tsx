@@ -15,8 +15,10 @@ import { Button } from "../../../ui/button.tsx";
 import { day, now } from "../../../ui/clock.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
+import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { useSetting } from "../setting.ts";
 import type { Application } from "./application.ts";
@@ -59,7 +61,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
   }
   return (
     <Dialog title={isExtension ? approve.titleExtension(username) : approve.title(username)} onClose={onClose}>
-      <Form submit={submit} action={action} onClose={onClose} confirm={approve.confirm} busy={approve.busy}>
+      <DecisionForm submit={submit} action={action} onClose={onClose} confirm={approve.confirm} busy={approve.busy}>
         {creates ? (
           <Input
             label={isExtension ? approve.daysMore : approve.days}
@@ -79,7 +81,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
           </label>
         )}
         <Effects application={application} creates={creates} days={days} />
-      </Form>
+      </DecisionForm>
     </Dialog>
   );
 }
@@ -102,16 +104,7 @@ function Effects({ application, creates, days = 0 }: EffectsProps) {
       : creates
         ? [effects.created(account), effects.until(until), effects.mailStart(email)]
         : [effects.notCreated(account), effects.mail(email)];
-  return (
-    <section class="will" aria-label={effects.title}>
-      <h3>{effects.title}</h3>
-      <ul>
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
-    </section>
-  );
+  return <Will sentences={sentences} />;
 }
 
 /** Counted as the service does: from the present end, or from now if that is over. */
@@ -150,7 +143,14 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
   }
   return (
     <Dialog title={kind === "extension" ? reject.titleExtension(username) : reject.title(username)} onClose={onClose}>
-      <Form submit={submit} action={action} onClose={onClose} confirm={reject.confirm} busy={reject.busy} isDanger>
+      <DecisionForm
+        submit={submit}
+        action={action}
+        onClose={onClose}
+        confirm={reject.confirm}
+        busy={reject.busy}
+        isDanger
+      >
         <Area
           label={reject.reason}
           hint={reject.reasonHint}
@@ -165,14 +165,13 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
             submit();
           }}
         />
-        <section class="will" aria-label={effects.title}>
-          <h3>{effects.title}</h3>
-          <ul>
-            <li>{kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username))}</li>
-            <li>{effects.mailReason(email)}</li>
-          </ul>
-        </section>
-      </Form>
+        <Will
+          sentences={[
+            kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username)),
+            effects.mailReason(email),
+          ]}
+        />
+      </DecisionForm>
     </Dialog>
   );
 }
@@ -187,16 +186,9 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-function Form({ submit, action, onClose, confirm, busy, isDanger = false, children }: FormProps) {
+function DecisionForm({ submit, action, onClose, confirm, busy, isDanger = false, children }: FormProps) {
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form onSubmit={() => submit()}>
       {children}
       <Failure failure={action.failure} />
       <div class="actions">
@@ -207,7 +199,7 @@ function Form({ submit, action, onClose, confirm, busy, isDanger = false, childr
         )}
         <Button onClick={onClose}>{action.failure === undefined ? common.cancel : common.close}</Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -8,6 +8,7 @@ import type { AuditAction } from "../../../texts/en/admin-actions.ts";
 import { Button } from "../../../ui/button.tsx";
 import { zone } from "../../../ui/clock.ts";
 import { Input, Select } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { type AuditFilter, auditHref, FILTERS, instantOf, localOf } from "./filter.ts";
 
 const { filter: texts } = auditTexts;
@@ -35,14 +36,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
   return (
     <details class="card" open={inForce > 0}>
       <summary>{texts.summary(inForce)}</summary>
-      <form
-        class="filter-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          show();
-        }}
-      >
+      <Form class="filter-form" onSubmit={() => show()}>
         <div class="filters">
           <Input
             label={texts.actor}
@@ -102,7 +96,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
           </Button>
           {inForce > 0 ? <a href={auditHref({})}>{texts.clear}</a> : null}
         </p>
-      </form>
+      </Form>
     </details>
   );
 }

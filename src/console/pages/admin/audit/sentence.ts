@@ -1,6 +1,7 @@
 /** An audit record as a sentence for administrators. What it says was recorded; how, nobody promised: so it is read with care. */
 
 import type { AnswerOf } from "../../../api.ts";
+import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
 import type { ActionFacts, actionTexts } from "../../../texts/en/admin-actions.ts";
 
 export type AuditRecord = AnswerOf<"GET /audit">["items"][number];
@@ -48,22 +49,9 @@ function whoOf({ actor_type, actor, detail }: AuditRecord, { texts, isolated }: 
   }
 }
 
-type Detail = Readonly<Record<string, unknown>>;
-
-/** The detail, which is a JSON object as text; empty if it is anything else. */
-export function readDetail(text: string): Detail {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Detail) : {};
-  } catch {
-    return {};
-  }
-}
-
 function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, moment }: Wording): ActionFacts {
   const typed = (value: unknown) => (textOf(value) === "" ? "" : isolated(textOf(value)));
   const time = (value: unknown) => (Number.isNaN(Date.parse(textOf(value))) ? "" : moment(textOf(value)));
-  const old = Object.keys(detail).flatMap((name) => (name.startsWith("old_") ? [name.slice("old_".length)] : []));
   return {
     name: typed(detail.username) || typed(detail.administrator),
     key: typed(detail.name),
@@ -72,7 +60,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     days: numberOf(detail.days),
     email: typed(detail.email),
     role: typed(detail.role),
-    changed: textOf(detail.changed) === "" ? old : [textOf(detail.changed)],
+    changed: textOf(detail.changed) === "" ? changedIn(detail) : [textOf(detail.changed)],
     value: textOf(detail.value) || textOf(detail.configured),
     old: textOf(detail.old_value),
     effective: time(detail.effective_at),
@@ -82,14 +70,6 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     found: typed(detail.found),
     removed: numberOf(detail.removed),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 /** The detail as it is recorded, one field a line. */

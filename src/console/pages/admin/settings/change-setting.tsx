@@ -9,6 +9,7 @@ import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { isDuration } from "./duration.ts";
 import { Effects, previewSetting, type SettingPreview } from "./preview.tsx";
@@ -45,14 +46,7 @@ export function ChangeSetting({ setting: { key, value: before, pending }, onClos
   const isBusy = looking.busy || saving.busy;
   return (
     <Dialog title={texts.title(title)} onClose={() => (isBusy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void (preview === undefined ? looking.run() : saving.run());
-        }}
-      >
+      <Form onSubmit={() => void (preview === undefined ? looking.run() : saving.run())}>
         <Input
           label={texts.label}
           hint={texts.hint}
@@ -83,7 +77,7 @@ export function ChangeSetting({ setting: { key, value: before, pending }, onClos
           </Button>
           <Button onClick={() => (isBusy ? undefined : onClose())}>{common.cancel}</Button>
         </p>
-      </form>
+      </Form>
     </Dialog>
   );
 }

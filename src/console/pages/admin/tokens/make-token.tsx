@@ -8,12 +8,9 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { roleTexts } from "../../../texts/admin-roles.ts";
 import { tokensTexts } from "../../../texts/admin-tokens.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input, Select } from "../../../ui/field.tsx";
-import { Failure } from "../../../ui/notice.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { useRole } from "../for-role.tsx";
 import { isTokenName, networksIn, tokenDays } from "./wanted.ts";
 
@@ -52,60 +49,44 @@ export function MakeToken({ onClose, onMade }: MakeProps) {
     await forgetAnswers();
   });
   return (
-    <Dialog title={texts.title} onClose={() => (work.busy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void work.run();
-        }}
-      >
-        <Input
-          label={texts.name}
-          hint={texts.nameHint}
-          error={wrong.name}
-          name="name"
-          autocomplete="off"
-          required
-          value={name}
-          onValue={setName}
-        />
-        <Select
-          label={texts.role}
-          hint={texts.roleHint(role)}
-          name="role"
-          value={role}
-          onValue={(value) => setRole(value as AdminRole)}
-          options={roles.map((value) => [value, roleTexts.names[value]] as const)}
-        />
-        <Input
-          label={texts.days}
-          hint={texts.daysHint(MAX_TOKEN_DAYS)}
-          error={wrong.days}
-          name="days"
-          inputMode="numeric"
-          autocomplete="off"
-          required
-          value={days}
-          onValue={setDays}
-        />
-        <Area
-          label={texts.networks}
-          hint={texts.networksHint}
-          name="networks"
-          rows={2}
-          value={networks}
-          onValue={setNetworks}
-        />
-        <Failure failure={work.failure} />
-        <p class="actions">
-          <Button type="submit" kind="primary" busy={work.busy && texts.busy}>
-            {texts.submit}
-          </Button>
-          <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+      <Input
+        label={texts.name}
+        hint={texts.nameHint}
+        error={wrong.name}
+        name="name"
+        autocomplete="off"
+        required
+        value={name}
+        onValue={setName}
+      />
+      <Select
+        label={texts.role}
+        hint={texts.roleHint(role)}
+        name="role"
+        value={role}
+        onValue={(value) => setRole(value as AdminRole)}
+        options={roles.map((value) => [value, roleTexts.names[value]] as const)}
+      />
+      <Input
+        label={texts.days}
+        hint={texts.daysHint(MAX_TOKEN_DAYS)}
+        error={wrong.days}
+        name="days"
+        inputMode="numeric"
+        autocomplete="off"
+        required
+        value={days}
+        onValue={setDays}
+      />
+      <Area
+        label={texts.networks}
+        hint={texts.networksHint}
+        name="networks"
+        rows={2}
+        value={networks}
+        onValue={setNetworks}
+      />
+    </FormDialog>
   );
 }

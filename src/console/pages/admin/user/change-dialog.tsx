@@ -8,6 +8,7 @@ import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { type Change, makeChange, type UserPreview } from "../change.ts";
@@ -44,11 +45,8 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
   const isShown = preview.data !== undefined && !preview.isFetching && settled === days;
   return (
     <Dialog title={texts.title(user.username)} onClose={onClose}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (isShown && wanted !== undefined && preview.data !== undefined) void action.run(wanted, preview.data);
         }}
       >
@@ -72,7 +70,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
           busy={texts.busy}
           isDanger={kind === "disable"}
         />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { makeChange } from "../change.ts";
 import { Confirm, Preview } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
@@ -28,11 +29,8 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
   });
   return (
     <Dialog title={remove.title(user.username)} onClose={onClose}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           const isRight = typed.trim() === user.username;
           setError(isRight ? undefined : remove.wrong(user.username));
           if (isRight && preview.data !== undefined) void action.run();
@@ -59,7 +57,7 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
           busy={remove.busy}
           isDanger
         />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
@@ -35,11 +36,8 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   });
   return (
     <Dialog title={edit.title(user.username)} onClose={onClose}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           const isWrong = !email.includes("@");
           setError(isWrong ? edit.emailWrong : undefined);
           if (isWrong) return;
@@ -60,7 +58,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
         <Input label={edit.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
         <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))} />
         <Confirm {...{ action, onClose }} isPossible isReady confirm={edit.confirm} busy={edit.busy} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

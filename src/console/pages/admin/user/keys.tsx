@@ -6,6 +6,7 @@ import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { KeyNetworks } from "../../../ui/networks.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -13,6 +14,7 @@ import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
@@ -111,7 +113,7 @@ interface RemoveDialogProps extends KeysProps {
 
 /** What the key's end ends, then the confirmation. */
 function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogProps) {
-  const { keys, effects } = userTexts;
+  const { keys } = userTexts;
   const name = isolated(sshKey.name);
   const action = useChangeAction(async () => {
     await api("DELETE /users/:id/keys/:keyId", { params: { id: user.id, keyId: sshKey.id } });
@@ -119,24 +121,17 @@ function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogPro
   });
   return (
     <Dialog title={keys.removeTitle(name)} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        <section class="will" aria-label={effects.title}>
-          <h3>{effects.title}</h3>
-          <ul>
-            <li>{keys.stops}</li>
-            <li>{keys.sessions}</li>
-            <li>{isLast ? keys.last(user.username) : keys.others}</li>
-            <li>{keys.mail(user.email)}</li>
-          </ul>
-        </section>
+      <Form onSubmit={() => void action.run()}>
+        <Will
+          sentences={[
+            keys.stops,
+            keys.sessions,
+            isLast ? keys.last(user.username) : keys.others,
+            keys.mail(user.email),
+          ]}
+        />
         <Confirm {...{ action, onClose }} isPossible isReady confirm={keys.confirm} busy={keys.busy} isDanger />
-      </form>
+      </Form>
     </Dialog>
   );
 }

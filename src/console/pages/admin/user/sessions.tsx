@@ -6,11 +6,13 @@ import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
@@ -89,7 +91,7 @@ interface EndDialogProps extends SessionsProps {
 }
 
 function EndDialog({ user, session, onClose, onDone }: EndDialogProps) {
-  const { sessions, effects } = userTexts;
+  const { sessions } = userTexts;
   const action = useChangeAction(async () => {
     const params = { id: user.id, sessionId: session.id };
     await api("DELETE /users/:id/sessions/:sessionId", { params });
@@ -97,22 +99,10 @@ function EndDialog({ user, session, onClose, onDone }: EndDialogProps) {
   });
   return (
     <Dialog title={sessions.endTitle(session.from)} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        <section class="will" aria-label={effects.title}>
-          <h3>{effects.title}</h3>
-          <ul>
-            <li>{sessions.ends}</li>
-            <li>{sessions.again(user.username)}</li>
-          </ul>
-        </section>
+      <Form onSubmit={() => void action.run()}>
+        <Will sentences={[sessions.ends, sessions.again(user.username)]} />
         <Confirm {...{ action, onClose }} isPossible isReady confirm={sessions.confirm} busy={sessions.busy} isDanger />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { type Change, makeChange, previewChange, type UserPreview } from "../change.ts";
 import { daysOf } from "../days.ts";
 import type { UserRecord } from "../user/record.ts";
@@ -77,11 +78,8 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   return (
     <Dialog title={texts.title(users.length)} onClose={close}>
       {phase.name === "days" ? (
-        <form
-          class="form"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
+        <Form
+          onSubmit={() => {
             if (daysOf(days) === undefined) setError(bulk.daysWrong);
             else void check();
           }}
@@ -101,7 +99,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
             </Button>
             <Button onClick={close}>{common.cancel}</Button>
           </div>
-        </form>
+        </Form>
       ) : null}
       {phase.name === "checking" ? (
         <Progress text={bulk.checking(phase.reached, users.length)} reached={phase.reached} total={users.length}>

@@ -14,6 +14,7 @@ import { Button } from "../../../ui/button.tsx";
 import { day, now } from "../../../ui/clock.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
@@ -60,14 +61,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   }
   return (
     <Dialog title={create.title} onClose={onClose}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <Form onSubmit={() => submit()}>
         <Input
           label={create.username}
           hint={create.usernameHint}
@@ -111,7 +105,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
           </Button>
           <Button onClick={onClose}>{common.cancel}</Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, type UsersView } from "./view.ts";
 
 /** Milliseconds without a keystroke after which the service is asked. */
@@ -25,12 +26,9 @@ export function Filters({ view }: { readonly view: UsersView }) {
   }
   return (
     <search>
-      <form
+      <Form
         class="filters people"
-        onSubmit={(event) => {
-          event.preventDefault();
-          route(addressOfUsers({ ...view, q: q.value, supervisor: supervisor.value, page: 1 }));
-        }}
+        onSubmit={() => route(addressOfUsers({ ...view, q: q.value, supervisor: supervisor.value, page: 1 }))}
       >
         <Input
           label={filters.search}
@@ -62,7 +60,7 @@ export function Filters({ view }: { readonly view: UsersView }) {
           options={SORTS.map((sort) => [sort, filters.sorts[sort]])}
           onValue={(sort) => choose({ sort })}
         />
-      </form>
+      </Form>
     </search>
   );
 }

@@ -8,8 +8,9 @@ import { common } from "../../../texts/common.ts";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Password } from "../../../ui/password.tsx";
+import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
 
 interface Errors {
@@ -37,24 +38,8 @@ export function AdminLogin({ onEntered }: { readonly onEntered: (principal: Prin
     }
   });
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void entering.run();
-      }}
-    >
-      <Input
-        label={login.name}
-        name="username"
-        autocomplete="username"
-        autocapitalize="none"
-        required
-        value={username}
-        onValue={setUsername}
-        error={errors.name}
-      />
+    <Form onSubmit={() => void entering.run()}>
+      <NameField value={username} onValue={setUsername} error={errors.name} />
       <Password
         label={texts.label}
         name="password"
@@ -71,7 +56,7 @@ export function AdminLogin({ onEntered }: { readonly onEntered: (principal: Prin
         </Button>
         <a href={PAGES.forgot}>{texts.forgot}</a>
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -7,8 +7,10 @@ import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { readConsoleConfig } from "../config.ts";
+import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
 import { codeOf, type MailedCode, nameOf } from "./ways.ts";
 
@@ -50,14 +52,7 @@ export function CodeStep({ name, onName, sentTo, link, onEntered, anotherUrl }: 
   });
   const { code: texts, login } = publicTexts;
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void entering.run();
-      }}
-    >
+    <Form onSubmit={() => void entering.run()}>
       {sentTo === undefined ? null : (
         <Notice kind="info" title={texts.sentTitle(sentTo)}>
           <p>{texts.sentText}</p>
@@ -68,16 +63,7 @@ export function CodeStep({ name, onName, sentTo, link, onEntered, anotherUrl }: 
           <p>{link.code === "" ? texts.cutLink : texts.fromLink}</p>
         </Notice>
       )}
-      <Input
-        label={login.name}
-        name="username"
-        autocomplete="username"
-        autocapitalize="none"
-        required
-        value={name}
-        onValue={onName}
-        error={errors.name}
-      />
+      <NameField value={name} onValue={onName} error={errors.name} />
       <Input
         label={texts.label}
         hint={texts.hint}
@@ -99,7 +85,7 @@ export function CodeStep({ name, onName, sentTo, link, onEntered, anotherUrl }: 
         </a>
       </p>
       {sentTo === undefined ? null : <NoMail />}
-    </form>
+    </Form>
   );
 }
 

@@ -5,7 +5,8 @@ import { api } from "../../../api.ts";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
+import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
 import { CheckView, useHumanCheck } from "./check-view.tsx";
 import { type CheckAnswer, type HumanCheck, PictureNeeded } from "./human-check.ts";
@@ -50,24 +51,12 @@ export function NameStep({ name, onName, onSent, onHave }: NameStepProps) {
     }
     onSent(username);
   });
-  const { code, login } = publicTexts;
+  const { code } = publicTexts;
   const isChecking = state.kind === "fetching" || state.kind === "working";
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void sending.run();
-      }}
-    >
-      <Input
-        label={login.name}
+    <Form onSubmit={() => void sending.run()}>
+      <NameField
         hint={code.nameHint}
-        name="username"
-        autocomplete="username"
-        autocapitalize="none"
-        required
         value={name}
         onValue={(typed) => {
           onName(typed);
@@ -83,7 +72,7 @@ export function NameStep({ name, onName, onSent, onHave }: NameStepProps) {
         </Button>
         <Button onClick={onHave}>{code.have}</Button>
       </p>
-    </form>
+    </Form>
   );
 }
 

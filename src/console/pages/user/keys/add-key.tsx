@@ -16,6 +16,7 @@ import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -43,7 +44,7 @@ export function AddKey({ own, keys }: AddKeyProps) {
     setAdded(undefined);
   }
   if (added !== undefined) return <Done added={added} own={own} onAnother={again} />;
-  return <Form own={own} keys={keys} onAdded={setAdded} isFocused={isAgain} />;
+  return <KeyForm own={own} keys={keys} onAdded={setAdded} isFocused={isAgain} />;
 }
 
 interface FormProps extends AddKeyProps {
@@ -52,7 +53,7 @@ interface FormProps extends AddKeyProps {
   readonly isFocused: boolean;
 }
 
-function Form({ own, keys, onAdded, isFocused }: FormProps) {
+function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
   const { add, faults } = userTexts.keys;
   const [text, setText] = useState("");
   // Until somebody types one, the comment proposes it.
@@ -93,11 +94,9 @@ function Form({ own, keys, onAdded, isFocused }: FormProps) {
   });
 
   return (
-    <form
+    <Form
       class="form wide"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (key !== undefined && twin === undefined) void adding.run();
       }}
     >
@@ -140,7 +139,7 @@ function Form({ own, keys, onAdded, isFocused }: FormProps) {
           )}
         </>
       )}
-    </form>
+    </Form>
   );
 }
 

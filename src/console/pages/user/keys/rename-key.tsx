@@ -11,6 +11,7 @@ import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Failure } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -45,14 +46,7 @@ export function RenameKey({ target, onClose, onDone }: RenameKeyProps) {
 
   return (
     <Dialog title={rename.title} onClose={() => (saving.busy ? undefined : onClose())}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+      <Form onSubmit={() => save()}>
         <p>
           <Typed text={target.name} /> <code class="quiet">{target.fingerprint}</code>
         </p>
@@ -74,7 +68,7 @@ export function RenameKey({ target, onClose, onDone }: RenameKeyProps) {
           </Button>
           <Button onClick={() => (saving.busy ? undefined : onClose())}>{common.cancel}</Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -8,6 +8,7 @@ import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { moment, useNow } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -91,14 +92,7 @@ function RequestForm({ onSent }: { readonly onSent: () => void }) {
   }
 
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <Form onSubmit={() => send()}>
       <p>{time.intro}</p>
       <Input
         label={time.days}
@@ -129,6 +123,6 @@ function RequestForm({ onSent }: { readonly onSent: () => void }) {
           {time.send}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

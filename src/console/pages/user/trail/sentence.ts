@@ -1,5 +1,6 @@
 /** An audit record as a sentence for the one whom it concerns. What it says was recorded; how, nobody promised: so it is read with care. */
 
+import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
 import type { TrailFacts, trailTexts } from "../../../texts/en/user-trail.ts";
 
 /** What of a record is read. */
@@ -61,31 +62,15 @@ function whoOf({ actor_type, actor }: TrailRecord, self: string, { texts, isolat
   }
 }
 
-type Detail = Readonly<Record<string, unknown>>;
-
-/** The detail, which is a JSON object as text; empty if it is anything else. */
-export function readDetail(text: string): Detail {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Detail) : {};
-  } catch {
-    return {};
-  }
-}
-
 function factsOf(detail: Detail, { isolated, moment }: Wording): TrailFacts {
   const expiry = textOf(detail.expire_at);
   return {
     key: isolated(textOf(detail.name)),
     fingerprint: isolated(textOf(detail.fingerprint)),
     until: Number.isNaN(Date.parse(expiry)) ? "" : moment(expiry),
-    days: typeof detail.days === "number" && Number.isFinite(detail.days) ? detail.days : 0,
+    days: numberOf(detail.days),
     channel: textOf(detail.channel),
-    changed: Object.keys(detail).flatMap((name) => (name.startsWith("old_") ? [name.slice("old_".length)] : [])),
+    changed: changedIn(detail),
     approved: typeof detail.approve === "boolean" ? detail.approve : undefined,
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
