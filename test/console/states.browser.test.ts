@@ -37,6 +37,33 @@ describeInBrowser("a page", () => {
     return openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
   }
 
+  test.each([
+    ["before anything is typed", "", "5", "5"],
+    ["while it is typed", "1", "4", "14"],
+  ])("a default that arrives late, %s, never becomes a part of what is typed", async (_when, before, after, days) => {
+    const { page, close } = await signedIn("admin");
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/v1/settings", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(PAGES.applications);
+    await page
+      .getByRole("button", { name: /^Approve …/ })
+      .first()
+      .click();
+    const field = page.getByLabel(/^Days of access/);
+    await field.focus();
+    await page.keyboard.type(before);
+    const arrived = page.waitForResponse("**/api/v1/settings");
+    held.resolve();
+    await arrived;
+    await page.getByText("Empty means the default, 60 days.").waitFor();
+    await page.keyboard.type(after);
+    expect(await field.inputValue()).toBe(days);
+    await close();
+  });
+
   /** One session for each kind of reader. */
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);
@@ -56,7 +83,7 @@ describeInBrowser("a page", () => {
       const watched = await signedIn(who);
       const { page } = watched;
       await page.goto(path);
-      await arrive(page, title);
+      await arriveWhole(page, title);
       await endSession(page);
       await page.reload();
       await arrive(page, "Your session has ended");
@@ -69,7 +96,7 @@ describeInBrowser("a page", () => {
       const watched = await signedIn(who);
       const { page } = watched;
       await page.goto(path);
-      await arrive(page, title);
+      await arriveWhole(page, title);
       await endSession(page);
       const link = page
         .getByRole("navigation")
@@ -216,6 +243,12 @@ async function addStyle(page: Page, style: string): Promise<void> {
     sheet.replaceSync(text);
     document.adoptedStyleSheets.push(sheet);
   }, style);
+}
+
+/** Returns once nothing more is being asked: what a page still asks for would be what says that the session has ended. */
+async function arriveWhole(page: Page, title: string): Promise<void> {
+  await arrive(page, title);
+  await page.waitForLoadState("networkidle");
 }
 
 /** Ends the session as the service does when it has run out; the page does not hear of it. */

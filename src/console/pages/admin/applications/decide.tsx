@@ -20,6 +20,7 @@ import { Failure } from "../../../ui/notice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
+import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
 import type { Application } from "./application.ts";
 
@@ -41,7 +42,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
   const [error, setError] = useState<string>();
   const isExtension = kind === "extension";
   const prefilled = isExtension ? application.days : wholeDays(standard);
-  const text = typed ?? String(prefilled ?? "");
+  const text = usePrefilled("days", typed, prefilled);
   const days = daysOf(text);
   const action = useDecision(async () => {
     await api("POST /approvals/:id/review", {
@@ -69,6 +70,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
             error={error}
             value={text}
             onValue={setTyped}
+            name="days"
             inputMode="numeric"
             autocomplete="off"
             onFocus={(event) => event.currentTarget.select()}

@@ -18,6 +18,7 @@ import { Form } from "../../../ui/form.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
+import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
 
 interface CreateDialogProps {
@@ -36,7 +37,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const [purpose, setPurpose] = useState("");
   const [typedDays, setDays] = useState<string>();
   const [wrong, setWrong] = useState<Wrong>({});
-  const text = typedDays ?? String(wholeDays(standard) ?? "");
+  const text = usePrefilled("days", typedDays, wholeDays(standard));
   const days = daysOf(text);
   const action = useAction(async () => {
     const body = { username: username.trim(), email: email.trim(), supervisor, purpose, ttl_days: days ?? 0 };
@@ -91,6 +92,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
         <Input
           label={create.days}
           hint={create.daysHint(wholeDays(standard))}
+          name="days"
           error={wrong.days}
           value={text}
           onValue={setDays}
