@@ -3,6 +3,7 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
 import type { Services } from "../../domain/operation/context.ts";
+import { createBell } from "../../shared/bell.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
 import { listen } from "../../store/notify.ts";
 import { type OutboxRow, outbox } from "../../store/schema.ts";
@@ -67,18 +68,6 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
       await Promise.all(working);
       await (await listening)();
     },
-  };
-}
-
-/** Something to wait for; a ring between `next()` and the waiting is not missed. */
-function createBell(): { ring(): void; next(): Promise<void> } {
-  let pending = Promise.withResolvers<void>();
-  return {
-    ring() {
-      pending.resolve();
-      pending = Promise.withResolvers<void>();
-    },
-    next: () => pending.promise,
   };
 }
 

@@ -1,0 +1,37 @@
+/**
+ * Following the audit log: its ids have no gaps and are in the order of commit, so the last id that was seen is all that a
+ * follower has to keep. Nobody who writes the log waits for one who follows it.
+ */
+
+import { asc, gt } from "drizzle-orm";
+import { SECOND } from "../../shared/clock.ts";
+import type { Database } from "../../store/client.ts";
+import { listen } from "../../store/notify.ts";
+import { type AuditRow, audit } from "../../store/schema-audit.ts";
+import type { Services } from "../operation/context.ts";
+
+/** audit_append() in drizzle/ notifies it with the new record's id. */
+const AUDIT_CHANNEL = "audit";
+/** How often a follower looks without being told: a notification may be missed. */
+const POLL = SECOND;
+
+/** The records after `id`, oldest first; at most `limit`. What retention has deleted is left out. */
+export async function recordsAfter(db: Database, id: number, limit: number): Promise<readonly AuditRow[]> {
+  return await db.select().from(audit).where(gt(audit.id, id)).orderBy(asc(audit.id)).limit(limit);
+}
+
+/**
+ * Calls `look` as soon as there may be newer records: now, after each commit of one, and each second. On a connection of its own,
+ * which is opened again when it is lost. Returns what ends it.
+ */
+export function watchLog({ db, log }: Pick<Services, "db" | "log">, look: () => void): () => Promise<void> {
+  const listening = listen(db, AUDIT_CHANNEL, look).catch((error: unknown) => {
+    log.warn("the database sends no notifications about the audit log; it is read each second instead", { error });
+    return async () => {};
+  });
+  const timer = setInterval(look, POLL);
+  return async () => {
+    clearInterval(timer);
+    await (await listening)();
+  };
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { recordsAfter, watchLog } from "../../../src/domain/audit/follow.ts";
+import { audited } from "../../../src/domain/operation/audited.ts";
+import { systemContext } from "../../../src/domain/operation/context.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+
+describe("following the audit log", () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await createTestApp();
+  });
+  afterAll(() => t.close());
+
+  const record = (fails = false) =>
+    audited(systemContext(t.services), { action: "key.update" }, async () => {
+      if (fails) throw new Error("on purpose");
+    });
+
+  test("a follower hears of a record when it is committed, and reads what came after the last it saw", async () => {
+    const heard: number[] = [];
+    let seen = (await t.auditRows()).length;
+    // The clock's second passes as well: only the notification is this quick.
+    const stop = watchLog(t.services, () => heard.push(performance.now()));
+    await Bun.sleep(50);
+    const before = performance.now();
+    await record();
+    await Bun.sleep(100);
+    expect(heard.some((at) => at > before)).toBe(true);
+    await expect(record(true)).rejects.toThrow("on purpose");
+    const rows = await recordsAfter(t.services.db, seen, 10);
+    expect(rows.map(({ result }) => result)).toEqual(["success", "failed"]);
+    seen = rows.at(-1)?.id ?? 0;
+    expect(await recordsAfter(t.services.db, seen, 10)).toEqual([]);
+    await stop();
+    const ended = heard.length;
+    await record();
+    await Bun.sleep(1100);
+    expect(heard).toHaveLength(ended);
+  });
+
+  test("records come in the order of their ids, a batch at a time", async () => {
+    for (let index = 0; index < 5; index++) await record();
+    const first = await recordsAfter(t.services.db, 0, 3);
+    const rest = await recordsAfter(t.services.db, first.at(-1)?.id ?? 0, 100);
+    const ids = [...first, ...rest].map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_id, index) => index + 1));
+  });
+});
