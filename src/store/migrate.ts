@@ -78,11 +78,6 @@ export async function applyMigrations(tx: Executor, migrations: readonly Migrati
   }
 }
 
-/** Whether `migrate` would have something to do; needs no right to change the schema. */
-export async function needsMigration(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<boolean> {
-  return (await pendingMigrations(db, migrations)).length > 0;
-}
-
 /** The migrations that the database lacks, oldest first. Throws as `migrate` does. */
 export async function pendingMigrations(
   db: Executor,

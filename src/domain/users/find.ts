@@ -69,18 +69,6 @@ export async function lockUserIfStored(tx: Transaction, id: number): Promise<Use
   return user;
 }
 
-/** The same by name; undefined if there is no such user. */
-export async function lockUserByName(tx: Transaction, username: string): Promise<User | undefined> {
-  const [user] = await tx
-    .select(columns)
-    .from(users)
-    .innerJoin(accounts, ownAccount)
-    .where(eq(users.username, username))
-    .for("update", { of: users })
-    .execute();
-  return user;
-}
-
 /** Whether the user's time is up, whether or not the expiry job has come by yet. */
 export function isExpired(user: UserRow, now: Date): boolean {
   return user.status === "expired" || user.expireAt <= now;

@@ -1,6 +1,7 @@
 /** Changing what is known of a user; only what was changed is sent. */
 
 import { useState } from "preact/hooks";
+import { isEmail } from "../../../../shared/person.ts";
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -38,7 +39,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
     <Dialog title={edit.title(user.username)} onClose={onClose}>
       <Form
         onSubmit={() => {
-          const isWrong = !email.includes("@");
+          const isWrong = !isEmail(email.trim());
           setError(isWrong ? edit.emailWrong : undefined);
           if (isWrong) return;
           if (isChanged) void action.run();

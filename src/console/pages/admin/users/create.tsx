@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../../../shared/account-name.ts";
 import { DAY } from "../../../../shared/clock.ts";
 import { userPage } from "../../../../shared/pages.ts";
+import { isEmail } from "../../../../shared/person.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin-users.ts";
@@ -52,7 +53,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   function submit() {
     const found: Wrong = {
       ...wrongName(username.trim()),
-      ...(email.trim().includes("@") ? {} : { email: create.emailWrong }),
+      ...(isEmail(email.trim()) ? {} : { email: create.emailWrong }),
       ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
     };
     // The first of them takes the focus, one at a time.
