@@ -1,5 +1,6 @@
 /** The fetch handler served by Bun. */
 
+import { constants } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
@@ -88,7 +89,16 @@ function withAddress(request: Request): Request {
   return new Request(`http://localhost${path.startsWith("/") ? path : "/"}`, request);
 }
 
-type Tls = { readonly tls?: { readonly cert: string; readonly key: string }; readonly reusePort?: true };
+type Tls = {
+  readonly tls?: { readonly cert: string; readonly key: string } & typeof TLS_CHOICE;
+  readonly reusePort?: true;
+};
+
+/** Of TLS 1.2 only what has forward secrecy and authenticated encryption, in the service's order; TLS 1.3 has nothing else. */
+const TLS_CHOICE = {
+  ciphers: "ECDHE+AESGCM:ECDHE+CHACHA20",
+  secureOptions: constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
+} as const;
 
 /** Bun cannot change a server's certificate: a second server takes over the port while the first finishes its requests. */
 async function serveTls(
@@ -98,7 +108,7 @@ async function serveTls(
 ): Promise<RunningServer> {
   const start = (port: number) => {
     const { cert, key, validTo } = readTlsPair(files);
-    return { server: open(port, { tls: { cert, key }, reusePort: true }), validTo };
+    return { server: open(port, { tls: { cert, key, ...TLS_CHOICE }, reusePort: true }), validTo };
   };
   await requireFree(at);
   const first = start(at.port);

@@ -58,7 +58,29 @@ function nameShownAt(address: string): Promise<string> {
 
 const insecure = { tls: { rejectUnauthorized: false } };
 
+/** What the service chooses of what a client offers, by openssl's name; "" if it takes none of it. */
+async function chosen(address: string, version: string, offered: string): Promise<string> {
+  const client = Bun.spawn(
+    ["openssl", "s_client", "-connect", new URL(address).host, `-${version}`, "-cipher", `${offered}:@SECLEVEL=0`],
+    { stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+  );
+  const [, cipher = ""] = /Cipher is (\S+)/.exec(await client.stdout.text()) ?? [];
+  return cipher === "(NONE)" ? "" : cipher;
+}
+
 describe.if(needs("openssl"))("serve with a certificate", () => {
+  test("takes nothing older than TLS 1.2, and of that only authenticated encryption, in its own order", async () => {
+    usePair("one");
+    const { address } = await start({ tls: files });
+    expect(await chosen(address, "tls1_1", "ALL")).toBe("");
+    expect(await chosen(address, "tls1_2", "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384:AES128-SHA")).toBe("");
+    const [weaker, stronger] = ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"];
+    const first = await chosen(address, "tls1_2", `${weaker}:${stronger}`);
+    expect([weaker, stronger]).toContain(first);
+    expect(await chosen(address, "tls1_2", `${stronger}:${weaker}`)).toBe(first);
+    expect(await chosen(address, "tls1_2", "ECDHE-ECDSA-CHACHA20-POLY1305")).toBe("ECDHE-ECDSA-CHACHA20-POLY1305");
+  });
+
   test("reload() shows new connections the new certificate and lets the request in flight finish", async () => {
     usePair("one");
     const released = Promise.withResolvers<void>();
