@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { BINARY } from "../support/service.ts";
 import { fuzz } from "./fuzz.ts";
 import { smuggling } from "./proxies.ts";
-import { sqlmap } from "./sqlmap.ts";
+import { provesItself, sqlmap } from "./sqlmap.ts";
 import { startTarget, type Target } from "./target.ts";
 import { testssl } from "./testssl.ts";
 import { requirePrograms } from "./tools.ts";
@@ -38,7 +38,10 @@ const ATTACKS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   testssl: () => testssl(tell),
   smuggling: () => on((target) => smuggling(target, tell), { UAM_LOG_LEVEL: "debug" }),
   wapiti: () => on((target) => wapiti(target, tell)),
-  sqlmap: () => on((target) => sqlmap(target, tell)),
+  sqlmap: async () => {
+    await provesItself();
+    return await on((target) => sqlmap(target, tell));
+  },
   fuzz: () => on((target) => fuzzed(target)),
 };
 
