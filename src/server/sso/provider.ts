@@ -144,10 +144,13 @@ function createDiscovery(settings: ProviderSettings & { readonly patience: numbe
   let known: { readonly at: number; readonly metadata: Promise<oidc.ServerMetadata> } | undefined;
 
   async function ask(): Promise<oidc.ServerMetadata> {
-    const found = await oidc.discovery(server, clientId, undefined, oidc.None(), {
+    const options = {
       [oidc.customFetch]: boundedFetch,
       timeout: patience / SECOND,
       execute: isPlain ? [oidc.allowInsecureRequests] : [],
+    };
+    const found = await oidc.discovery(server, clientId, undefined, oidc.None(), options).catch((error: unknown) => {
+      throw unavailable("what it says of itself cannot be had, or is of another issuer", error);
     });
     const metadata = { ...found.serverMetadata() };
     // An issuer for the customers of many companies, such as Entra's "common", would let in any of them.
