@@ -9,7 +9,12 @@ import type { Context } from "../../operation/context.ts";
 import { lockAdmins, requireStillOwner } from "../admin-rows.ts";
 import { lockSingleSignOn } from "./login.ts";
 
-/** Those who were removed, oldest first. */
+/** Everybody who was removed, oldest first. */
+export async function listRemoved({ db }: Context): Promise<readonly SsoIdentityRow[]> {
+  return await db.select().from(ssoIdentities).where(isNull(ssoIdentities.adminId)).orderBy(asc(ssoIdentities.id));
+}
+
+/** One page of them. */
 export async function pageRemoved(context: Context, page: Page): Promise<Paged<SsoIdentityRow>> {
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(

@@ -22,6 +22,7 @@ export const AdminRecord = v.pipe(
     sso: v.pipe(
       v.boolean(),
       v.description("Whether they came in by single sign-on, which gives them their role at each login"),
+      v.examples([false]),
     ),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
