@@ -26,6 +26,8 @@ export interface TestProvider {
   readonly provider: Provider;
   /** Requests so far, as method and path. */
   readonly asked: string[];
+  /** Its sessions that a client was told of, in the order of the codes that were redeemed. */
+  readonly sids: string[];
   /** Goes on with other keys; the old ones are gone. */
   rotate(): Promise<void>;
   close(): Promise<void>;
@@ -35,6 +37,7 @@ export interface TestProvider {
 export async function startProvider(redirectUri: string, logoutUri?: string): Promise<TestProvider> {
   const wishes: Wishes = { person: undefined, before: undefined };
   const asked: string[] = [];
+  const sids: string[] = [];
   const people = new Map<string, Person>();
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => void answer(request, response));
@@ -90,6 +93,10 @@ export async function startProvider(redirectUri: string, logoutUri?: string): Pr
         context.body = JSON.stringify(out);
       },
     });
+    made.on("grant.success", ({ oidc: { entities } }) => {
+      const { sid } = (entities.AuthorizationCode ?? {}) as { readonly sid?: string };
+      if (sid !== undefined) sids.push(sid);
+    });
     handle = made.callback();
     return made;
   }
@@ -115,6 +122,7 @@ export async function startProvider(redirectUri: string, logoutUri?: string): Pr
       return provider;
     },
     asked,
+    sids,
     rotate: async () => {
       provider = await open();
     },

@@ -27,8 +27,9 @@ export interface Browser {
   me(): Promise<unknown>;
 }
 
-/** A new browser. */
-export function openBrowser({ app }: { readonly app: Pick<App, "fetch"> }): Browser {
+/** A new browser, of an application in this process, or of one that answers over HTTP at that origin. */
+export function openBrowser(target: { readonly app: Pick<App, "fetch"> } | { readonly origin: string }): Browser {
+  const own = "origin" in target ? target.origin : APP;
   const jars = new Map<string, Map<string, string>>();
   const steps: Step[] = [];
 
@@ -42,9 +43,9 @@ export function openBrowser({ app }: { readonly app: Pick<App, "fetch"> }): Brow
   async function get(url: string): Promise<Response> {
     const jar = jarOf(url);
     const headers = { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") };
-    const isOurs = new URL(url).origin === APP;
-    const response = isOurs
-      ? await app.fetch(new Request(url, { headers }), "192.0.2.1")
+    const isInside = "app" in target && new URL(url).origin === own;
+    const response = isInside
+      ? await target.app.fetch(new Request(url, { headers }), "192.0.2.1")
       : await fetch(url, { headers, redirect: "manual" });
     for (const set of response.headers.getSetCookie()) {
       const [pair = ""] = set.split(";");
@@ -59,7 +60,7 @@ export function openBrowser({ app }: { readonly app: Pick<App, "fetch"> }): Brow
   async function follow(url: string, stop: (url: string) => boolean = () => false): Promise<string> {
     let at = url;
     for (let left = 20; left > 0; left--) {
-      if (stop(at) || at.startsWith(`${APP}/login`)) return at;
+      if (stop(at) || at.startsWith(`${own}/login`)) return at;
       const response = await get(at);
       const location = response.headers.get("location");
       if (location === null) throw new Error(`${at}: ${response.status} ${await response.text()}`);
@@ -76,11 +77,11 @@ export function openBrowser({ app }: { readonly app: Pick<App, "fetch"> }): Brow
     follow,
     login: async (next) => {
       const query = next === undefined ? "" : `?next=${encodeURIComponent(next)}`;
-      const end = await follow(`${APP}/api/v1/auth/oidc/login${query}`);
-      return end.slice(APP.length);
+      const end = await follow(`${own}/api/v1/auth/oidc/login${query}`);
+      return end.slice(own.length);
     },
     me: async () => {
-      const response = await get(`${APP}/api/v1/auth/me`);
+      const response = await get(`${own}/api/v1/auth/me`);
       return response.status === 200 ? ((await response.json()) as { data: unknown }).data : response.status;
     },
   };

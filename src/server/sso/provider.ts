@@ -41,6 +41,8 @@ const PATIENCE = 5 * SECOND;
 const TOLERANCE = MINUTE;
 /** For how long what it says of itself is not asked for again. */
 const METADATA_TTL = 10 * MINUTE;
+/** The same before a browser is sent there: better told here that the provider is away than by the browser. */
+const ANSWERED_LATELY = 5 * SECOND;
 /** Signatures that only the provider can make: none with a shared secret. */
 const ALGORITHMS = [
   "RS256",
@@ -68,7 +70,7 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     const challenge = await oidc.calculatePKCECodeChallenge(verifier);
     const proof = { code_challenge: challenge, code_challenge_method: "S256" };
     const parameters = { redirect_uri: redirectUri, scope, state, nonce, ...proof };
-    return oidc.buildAuthorizationUrl(await discover(), parameters).href;
+    return oidc.buildAuthorizationUrl(await discover(ANSWERED_LATELY), parameters).href;
   }
 
   async function redeem(answer: URLSearchParams, { state, nonce, verifier }: LoginSecrets): Promise<ProvenPerson> {
@@ -158,9 +160,9 @@ function createDiscovery(settings: ProviderSettings & { readonly patience: numbe
     return metadata;
   }
 
-  return async (): Promise<oidc.Configuration> => {
+  return async (oldest = METADATA_TTL): Promise<oidc.Configuration> => {
     const now = clock.now().getTime();
-    if (known === undefined || now < known.at || now >= known.at + METADATA_TTL) {
+    if (known === undefined || now < known.at || now >= known.at + oldest) {
       const asked = { at: now, metadata: ask() };
       known = asked;
       asked.metadata.catch(() => {

@@ -240,6 +240,15 @@ describe("a provider that is away", () => {
     }
   });
 
+  test("is noticed before a browser is sent there, whatever was known of it", async () => {
+    expect(await login()).toBe(DONE);
+    app.clock.advance(5_000);
+    provider.forgery.at = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
+    expect(await login()).toBe(said("unavailable"));
+    provider.forgery.at = {};
+    expect(await login()).toBe(DONE);
+  });
+
   test("is not waited for longer than its time", async () => {
     const rules = [{ claim: "groups", value: "uam-owners", role: "owner" }] as const;
     const settings = {
