@@ -28,8 +28,8 @@ export interface TestProvider {
   readonly asked: string[];
   /** Its sessions that a client was told of, in the order of the codes that were redeemed. */
   readonly sids: string[];
-  /** Goes on with other keys; the old ones are gone. */
-  rotate(): Promise<void>;
+  /** Goes on with other keys, and perhaps another address to come back to; the old ones are gone. */
+  rotate(redirectUri?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,6 +37,7 @@ export interface TestProvider {
 export async function startProvider(redirectUri: string, logoutUri?: string): Promise<TestProvider> {
   const wishes: Wishes = { person: undefined, before: undefined };
   const asked: string[] = [];
+  let redirect = redirectUri;
   const sids: string[] = [];
   const people = new Map<string, Person>();
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
@@ -53,7 +54,7 @@ export async function startProvider(redirectUri: string, logoutUri?: string): Pr
         {
           client_id: CLIENT.id,
           client_secret: CLIENT.secret,
-          redirect_uris: [redirectUri],
+          redirect_uris: [redirect],
           response_types: ["code"],
           grant_types: ["authorization_code"],
           ...(logoutUri === undefined
@@ -123,7 +124,8 @@ export async function startProvider(redirectUri: string, logoutUri?: string): Pr
     },
     asked,
     sids,
-    rotate: async () => {
+    rotate: async (another = redirect) => {
+      redirect = another;
       provider = await open();
     },
     close: () =>

@@ -180,7 +180,7 @@ async function open(op: Operation, { admin, begun, person, issuer, brought }: Op
   // Only now is it known who asked.
   op.record({ actor: actorOf(op, admin), detail: { username } });
   if (begun.replacesHash !== null) await op.tx.delete(sessions).where(eq(sessions.tokenHash, begun.replacesHash));
-  const principal = { userType: "admin", id, username, email, role } as const;
+  const principal = { userType: "admin", id, username, email, role, way: "oidc" } as const;
   const session = await openSession(op.tx, op.context, principal, brought.replaces);
   const { subject, sid = null } = person;
   await op.tx.insert(ssoSessions).values({ tokenHash: hashToken(session.token), issuer, subject, sid });
