@@ -26,7 +26,9 @@ describe("uam admin", () => {
   test("removed lists who does not come in again, and readmit lets one in", async () => {
     const { code, stdout } = await cli.run(["admin", "removed"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ID +USERNAME +SUBJECT +ISSUER +CAME\n1 +alice +248289761001 +https:/);
+    expect(stdout).toMatch(
+      /^ID +USERNAME +SUBJECT +ISSUER +CAME\n2 +bob +248289761002 +https:.*\n1 +alice +248289761001 +https:/,
+    );
     const readmitted = await cli.run(["admin", "readmit", "1"]);
     expect([readmitted.code, readmitted.stderr]).toEqual([
       0,

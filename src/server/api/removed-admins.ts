@@ -23,7 +23,7 @@ export function removedAdminRoutes(web: Web) {
         detail: {
           operationId: "listRemovedAdmins",
           summary: "List who does not come in again by single sign-on",
-          description: "Administrators who came in by single sign-on and were removed here, oldest first.",
+          description: "Administrators who came in by single sign-on and were removed here, newest first.",
         },
       },
     )

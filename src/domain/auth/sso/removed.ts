@@ -1,6 +1,6 @@
 /** Those who came in by single sign-on and were removed by an owner: the provider's word lets them in again only once an owner says so. */
 
-import { and, asc, count, eq, isNull } from "drizzle-orm";
+import { and, count, desc, eq, isNull } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
 import { type SsoIdentityRow, ssoIdentities } from "../../../store/schema-sso.ts";
@@ -9,9 +9,9 @@ import type { Context } from "../../operation/context.ts";
 import { lockAdmins, requireStillOwner } from "../admin-rows.ts";
 import { lockSingleSignOn } from "./login.ts";
 
-/** Everybody who was removed, oldest first. */
+/** Everybody who was removed, newest first. */
 export async function listRemoved({ db }: Context): Promise<readonly SsoIdentityRow[]> {
-  return await db.select().from(ssoIdentities).where(isNull(ssoIdentities.adminId)).orderBy(asc(ssoIdentities.id));
+  return await db.select().from(ssoIdentities).where(isNull(ssoIdentities.adminId)).orderBy(desc(ssoIdentities.id));
 }
 
 /** One page of them. */
@@ -25,7 +25,7 @@ export async function pageRemoved(context: Context, page: Page): Promise<Paged<S
       const offset = offsetOf(page);
       // A page far beyond the end has an offset that no database takes.
       if (offset >= total) return { total, items: [] };
-      const order = asc(ssoIdentities.id);
+      const order = desc(ssoIdentities.id);
       const rows = tx.select().from(ssoIdentities).where(isRemoved).orderBy(order).limit(page.pageSize).offset(offset);
       return { total, items: await rows };
     },
