@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import fc from "fast-check";
 import { generateKeyPair } from "jose";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { createSsoProvider } from "../../../src/server/sso/provider.ts";
@@ -315,6 +316,32 @@ describe("a provider that is away", () => {
     expect(rows.length).toBeGreaterThan(3);
     expect(JSON.stringify(rows)).not.toContain("hostile");
     expect(logged.filter((line) => /single sign-on/.test(line)).length).toBeGreaterThan(3);
+  });
+});
+
+describe("what a browser sends", () => {
+  test("whatever it is, leads to the login page, never to another and never to a fault", async () => {
+    const NAMES = ["state", "code", "error", "iss", "next", "response", "id_token", "session_state"];
+    const odd = fc.constantFrom("\0", "__proto__", "%", "//evil.example", "\r\nset-cookie: a=b");
+    const query = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.oneof(fc.string({ unit: "binary" }), odd)), {
+      maxLength: 5,
+    });
+    const cookie = fc.constantFrom("", "__Host-uam_sso=x", `__Host-uam_sso=${"x".repeat(43)}`);
+    await fc.assert(
+      fc.asyncProperty(query, cookie, async (pairs, sent) => {
+        const encoded = pairs.map((pair) => pair.map((part) => encodeURIComponent(part.toWellFormed())).join("="));
+        const search = encoded.join("&");
+        const request = new Request(`${CALLBACK}?${search}`, { headers: { cookie: sent } });
+        const response = await app.app.fetch(request, "192.0.2.1");
+        expect([response.status, response.headers.get("location")]).toEqual([303, APP + said("expired")]);
+        expect(response.headers.getSetCookie()).toEqual([]);
+        const begun = await app.app.fetch(new Request(`${APP}/api/v1/auth/oidc/login?${search}`), "192.0.2.1");
+        // NUL in `next`, and two of them.
+        if (begun.status === 400) return;
+        expect(begun.headers.get("location")).toStartWith(`${provider.issuer}/auth?`);
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
