@@ -114,12 +114,24 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     return logoutOf(payload);
   }
 
+  async function check(): Promise<void> {
+    const {
+      authorization_endpoint: login,
+      token_endpoint: token,
+      jwks_uri: keys,
+    } = (await discover(0)).serverMetadata();
+    if (login === undefined || token === undefined || keys === undefined) {
+      throw unavailable("it does not say where logins, tokens and keys are");
+    }
+  }
+
   return {
     name,
     issuer: settings.issuer.replace(/\/+$/, ""),
     rules,
     loginAddress: (secrets) => attempt(log, () => loginAddress(secrets)),
     redeem: (answer, secrets) => attempt(log, () => redeem(answer, secrets)),
+    check: () => attempt(log, check),
     readLogout: (token) => attempt(log, () => readLogout(token)),
   };
 }

@@ -42,6 +42,8 @@ export interface SsoProvider {
   loginAddress(secrets: LoginSecrets): Promise<string>;
   /** Whom the parameters that the browser brought back prove; the code in them works once. */
   redeem(answer: URLSearchParams, secrets: LoginSecrets): Promise<ProvenPerson>;
+  /** Throws `internal` unless it answers as it should, and is the issuer that it should be. */
+  check(): Promise<void>;
   /** What a logout token says, once it is found to be the provider's and for this service. */
   readLogout(token: string): Promise<ProviderLogout>;
 }
