@@ -46,6 +46,12 @@ describeInBrowser("single sign-on", () => {
     await page.goto("/admin");
     await page.getByRole("heading", { level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/admin");
+    // Their role is the provider's to say.
+    await page.goto("/admin/admins");
+    await page.getByText("by single sign-on").waitFor();
+    await page.getByRole("button", { name: "Change ann" }).click();
+    await page.getByText("Their role comes from single sign-on").waitFor();
+    expect(await page.getByRole("dialog").getByLabel("Role").count()).toBe(0);
     expectOnlyProvider(watched);
     await watched.close();
   });
