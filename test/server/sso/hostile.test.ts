@@ -2,12 +2,14 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { generateKeyPair } from "jose";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { createSsoProvider } from "../../../src/server/sso/provider.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { admins } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities, ssoLogins } from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { type ForgedProvider, startForgedProvider } from "../../support/forged-provider.ts";
@@ -342,6 +344,40 @@ describe("what a browser sends", () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe("the service itself", () => {
+  test("says so where its database does not take a login, and stores no half of one", async () => {
+    for (const table of ["sso_logins", "sso_identities", "sso_sessions"]) {
+      const browser = openBrowser(app);
+      provider.forgery.claims = { sub: `unlucky-${table}`, email: "unlucky@example.org" };
+      const at = await browser.follow(`${APP}/api/v1/auth/oidc/login`, (url) => url.startsWith(provider.issuer));
+      await app.alter(`alter table ${table} rename to away`);
+      try {
+        const before = (await app.auditRows()).length;
+        expect(await browser.follow(provider.answerTo(at).href)).toBe(APP + said("failed"));
+        if (table === "sso_logins") expect(await openBrowser(app).login()).toBe(said("failed"));
+        expect(browser.jars.get(APP)?.has("__Host-uam_session")).toBe(false);
+        // On record, and nothing else.
+        expect((await app.auditRows()).slice(before).map(({ action, result }) => [action, result])).toEqual([
+          ["auth.admin_login", "failed"],
+        ]);
+      } finally {
+        await app.alter(`alter table away rename to ${table}`);
+      }
+      expect(await app.db.select().from(admins).where(eq(admins.email, "unlucky@example.org"))).toEqual([]);
+    }
+  });
+
+  test("lets 60 logins an hour through from one address, and says so on the page", async () => {
+    const limited = await createTestApp(ssoVariables(provider.issuer, { UAM_RATE_LIMIT: "on" }));
+    meetClock(limited);
+    for (let left = 60; left > 0; left--) expect(await login(undefined, openBrowser(limited))).toBe(DONE);
+    expect(await openBrowser(limited).login()).toBe(said("limited"));
+    // Passwords are counted by themselves.
+    expect((await limited.admin()).cookie).not.toBe("");
+    await limited.close();
   });
 });
 

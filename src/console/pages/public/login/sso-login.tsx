@@ -28,7 +28,7 @@ export function SsoLogin({ query: { next } }: { readonly query: Query }) {
   if (name === undefined) return null;
   const { sso, login } = publicTexts;
   return (
-    <div class="sso">
+    <>
       <p class="actions">
         <Button
           kind="primary"
@@ -43,7 +43,7 @@ export function SsoLogin({ query: { next } }: { readonly query: Query }) {
         </Button>
       </p>
       <p class="quiet">{sso.or}</p>
-    </div>
+    </>
   );
 }
 
