@@ -78,6 +78,14 @@ export function anonymous(web: Web, kind: LimitKind) {
   });
 }
 
+/** The same without a limit: for a route that counts by itself, because what it answers is for a person. */
+export function unlimited(web: Web) {
+  return new Elysia({ name: "unlimited" }).derive({ as: "scoped" }, ({ request }) => {
+    checkQuery(web, request);
+    return { context: contextOf(web.services, request) };
+  });
+}
+
 /**
  * Parses a route's body, as its `parse` hook: Elysia itself would accept forms, and JSON that is sent as text, which a browser
  * sends anywhere without asking. It parses before any other hook runs, so the session is asked for here too.

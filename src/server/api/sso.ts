@@ -8,10 +8,11 @@ import { beginLogin, newSecret } from "../../domain/auth/sso/begun.ts";
 import { finishLogin } from "../../domain/auth/sso/login.ts";
 import { endProviderSessions } from "../../domain/auth/sso/logout.ts";
 import type { ProviderLogout, SsoProvider } from "../../domain/auth/sso/provider.ts";
+import type { Context } from "../../domain/operation/context.ts";
 import { UamError } from "../../shared/errors.ts";
 import { isPage, PAGES } from "../../shared/pages.ts";
 import { outcomeOf, type SsoOutcome } from "../../shared/sso-outcomes.ts";
-import { anonymousForm, setSessionCookie } from "./elysia.ts";
+import { anonymousForm, setSessionCookie, unlimited } from "./elysia.ts";
 import { isFault } from "./errors.ts";
 import { contextOf, infoOf, tokenOf } from "./request.ts";
 import { SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
@@ -28,12 +29,13 @@ export function ssoRoutes(web: Web) {
 
 function browserRoutes(web: Web) {
   return new Elysia()
+    .use(unlimited(web))
     .get(
       "/login",
-      async ({ request, query, cookie, set }) => {
+      async ({ context, request, query, cookie, set }) => {
         const provider = requireProvider(web);
         set.status = 303;
-        set.headers.location = await begin(web, provider, { request, cookie, next: query.next });
+        set.headers.location = await begin(web, provider, { context, request, cookie, next: query.next });
       },
       {
         query: SsoBegin,
@@ -48,10 +50,10 @@ function browserRoutes(web: Web) {
     )
     .get(
       "/callback",
-      async ({ request, cookie, set }) => {
+      async ({ context, request, cookie, set }) => {
         const provider = requireProvider(web);
         set.status = 303;
-        set.headers.location = await finish(web, provider, { request, cookie });
+        set.headers.location = await finish(web, provider, { context, request, cookie });
       },
       {
         detail: {
@@ -90,6 +92,7 @@ function logoutRoutes(web: Web) {
 }
 
 interface Browser {
+  readonly context: Context;
   readonly request: Request;
   readonly cookie: unknown;
 }
@@ -97,7 +100,7 @@ interface Browser {
 async function begin(
   web: Web,
   provider: SsoProvider,
-  { request, cookie, next }: Browser & { readonly next: string | undefined },
+  { context, request, cookie, next }: Browser & { readonly next: string | undefined },
 ): Promise<string> {
   // A HEAD asks where this leads, and begins nothing.
   if (request.method === "HEAD") return loginPage(web, {});
@@ -105,18 +108,18 @@ async function begin(
     // A login in another tab goes on: both have the same cookie.
     const browser = browserOf(request) ?? newSecret();
     const beginning = { next: pageOf(next), browser, replaces: tokenOf(request) };
-    const address = await beginLogin(contextOf(web.services, request), provider, beginning);
+    const address = await beginLogin(context, provider, beginning);
     setBrowserCookie(cookie, browser);
     return address;
   });
 }
 
-async function finish(web: Web, provider: SsoProvider, { request, cookie }: Browser): Promise<string> {
+async function finish(web: Web, provider: SsoProvider, { context, request, cookie }: Browser): Promise<string> {
   if (request.method === "HEAD") return loginPage(web, {});
   return await orLoginPage(web, request, async () => {
     const { searchParams: answer } = new URL(request.url);
     const brought = { answer, browser: browserOf(request), replaces: tokenOf(request) };
-    const { session, next } = await finishLogin(contextOf(web.services, request), provider, brought);
+    const { session, next } = await finishLogin(context, provider, brought);
     setSessionCookie(web, cookie, session);
     setBrowserCookie(cookie, undefined);
     return loginPage(web, { sso: "done", next });
