@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { removeAdmin, setAdminPassword, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities, ssoLogins } from "../../../src/store/schema-sso.ts";
@@ -268,13 +269,19 @@ describe("the role", () => {
     expect(await app.lastAudit("auth.admin_login")).toMatchObject({ result: "success" });
   });
 
-  test("that is gone ends the sessions that there are, though the login is refused", async () => {
+  test("that is gone ends the sessions and revokes the tokens that there are, though the login is refused", async () => {
     const person = somebody();
     const { browser } = await enter();
+    const owner = { owner: `person${count}` };
+    const { token } = await createToken(app.system, owner, { name: "nightly", role: "auditor", days: 1, networks: [] });
+    const useToken = () => app.anonymous().call("GET", "/auth/me", undefined, { authorization: `Bearer ${token}` });
+    expect((await useToken()).status).toBe(200);
     provider.wishes.person = { ...person, claims: { ...person.claims, groups: [] } };
     const refused = await enter();
     expect(refused.end).toBe(said("role"));
     expect(await browser.me()).toBe(401);
+    expect((await useToken()).headers.get("uam-error")).toBe("token.revoked");
+    expect((await app.lastAudit("token.revoke")).detail).toMatchObject({ administrator: `person${count}` });
     expect((await app.lastAudit("auth.admin_login")).detail).toMatchObject({ username: `person${count}` });
   });
 

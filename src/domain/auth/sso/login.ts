@@ -12,6 +12,7 @@ import type { Context, Operation } from "../../operation/context.ts";
 import { findAdmin, insertAdmin } from "../admin.ts";
 import { lockAdmins, requireOtherOwner } from "../admin-rows.ts";
 import { endSessionsOf, hashToken, type NewSession, openSession } from "../sessions.ts";
+import { revokeTokensOf } from "../tokens.ts";
 import { type Begun, takeLogin } from "./begun.ts";
 import { emailOf, nameOf, roleOf } from "./claims.ts";
 import type { ProvenPerson, SsoProvider } from "./provider.ts";
@@ -35,7 +36,7 @@ export interface SsoLogin {
  * Opens a session for whom the provider vouches, by issuer and subject alone: never by a name or an address. The first login makes the
  * administrator; each one gives them the role of their claims. Throws `unauthorized` for an answer that proves nobody, `forbidden` for
  * somebody who has no role or was removed, `conflict` where the last owner would lose that role, and `internal` while the provider
- * is away. Whoever has lost every role also loses the sessions that they have.
+ * is away. Whoever has lost every role also loses the sessions and tokens that they have.
  */
 export async function finishLogin(context: Context, provider: SsoProvider, brought: BroughtBack): Promise<SsoLogin> {
   const { issuer } = provider;
@@ -74,7 +75,7 @@ interface Entering {
   readonly role: AdminRole;
 }
 
-/** Committed, though it is a refusal: what their other sessions may do is over, too. */
+/** Committed, though it is a refusal: what their other sessions and their tokens may do is over, too. */
 async function refuse(op: Operation, issuer: string, person: ProvenPerson): Promise<UamError> {
   const refusal = new UamError("forbidden", "The provider's groups or roles give you none here; see UAM_OIDC_ROLES", {
     reason: "sso.role",
@@ -82,7 +83,10 @@ async function refuse(op: Operation, issuer: string, person: ProvenPerson): Prom
   const [known] = await op.tx.select().from(ssoIdentities).where(isPerson(issuer, person.subject));
   if (known !== undefined) {
     op.record({ detail: { username: known.username } });
-    if (known.adminId !== null) await endSessionsOf(op.tx, "admin", known.adminId);
+    if (known.adminId !== null) {
+      await endSessionsOf(op.tx, "admin", known.adminId);
+      await revokeTokensOf(op, { id: known.adminId });
+    }
   }
   op.record({ refused: refusal.message });
   return refusal;
@@ -135,6 +139,7 @@ async function note(op: Operation, admin: AdminRow, role: AdminRole): Promise<Ad
     const detail = { username: admin.username, role, old_role: admin.role, way: "oidc" };
     const entry = { action: "admin.update", resourceId: String(admin.id), detail } as const;
     op.alsoRecord({ entry, result: "success", actor: actorOf(op, admin) });
+    op.context.log.warn("an administrator's role was changed by single sign-on", detail);
   }
   return after;
 }
