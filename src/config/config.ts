@@ -180,7 +180,7 @@ const OIDC_NEEDS = ["oidcClientId", "oidcClientSecret", "oidcRoles"] as const;
 function halfSingleSignOn(given: ReadonlySet<Key>): string[] {
   const isOn = given.has("oidcIssuer");
   const without = isOn ? OIDC_NEEDS.filter((key) => !given.has(key)) : [];
-  const alone = isOn ? [] : ([...OIDC_NEEDS, "oidcScope", "oidcName"] as const).filter((key) => given.has(key));
+  const alone = isOn ? [] : OIDC_NEEDS.filter((key) => given.has(key));
   return [
     ...without.map((key) => `UAM_OIDC_ISSUER is set without ${VARIABLES[key].name}`),
     ...alone.map((key) => `${VARIABLES[key].name} is set without UAM_OIDC_ISSUER`),

@@ -206,7 +206,6 @@ describe("single sign-on", () => {
       "UAM_OIDC_CLIENT_ID is set without UAM_OIDC_ISSUER",
       "UAM_OIDC_CLIENT_SECRET is set without UAM_OIDC_ISSUER",
       "UAM_OIDC_ROLES is set without UAM_OIDC_ISSUER",
-      "UAM_OIDC_NAME is set without UAM_OIDC_ISSUER",
     ]);
     expect(faultsOf({ ...whole, UAM_CONSOLE: "off" })).toEqual([expect.stringContaining("UAM_CONSOLE=off")]);
   });
