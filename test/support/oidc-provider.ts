@@ -78,6 +78,7 @@ export async function startProvider(redirectUri: string, logoutUri?: string): Pr
         rpInitiatedLogout: { enabled: true },
       },
       pkce: { required: () => true },
+      ttl: { Interaction: 600, Grant: 3600, Session: 3600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
       interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people.get(id)?.claims }) }),
       loadExistingGrant: async (context) => {

@@ -238,6 +238,9 @@ describe("a provider that is away", () => {
       provider.forgery.at = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
       expect(await login(undefined, openBrowser(fresh))).toBe(said("unavailable"));
       expect(await fresh.db.select().from(ssoLogins)).toEqual([]);
+      const failed = await fresh.lastAudit("auth.admin_login");
+      expect(failed).toMatchObject({ actorType: "anonymous", result: "failed", ip: "192.0.2.1" });
+      expect(failed.detail).toMatchObject({ way: "oidc", err: expect.stringContaining("does not answer") });
     } finally {
       await fresh.close();
     }
@@ -357,12 +360,12 @@ describe("the service itself", () => {
       try {
         const before = (await app.auditRows()).length;
         expect(await browser.follow(provider.answerTo(at).href)).toBe(APP + said("failed"));
-        if (table === "sso_logins") expect(await openBrowser(app).login()).toBe(said("failed"));
         expect(browser.jars.get(APP)?.has("__Host-uam_session")).toBe(false);
         // On record, and nothing else.
         expect((await app.auditRows()).slice(before).map(({ action, result }) => [action, result])).toEqual([
           ["auth.admin_login", "failed"],
         ]);
+        if (table === "sso_logins") expect(await openBrowser(app).login()).toBe(said("failed"));
       } finally {
         await app.alter(`alter table away rename to ${table}`);
       }

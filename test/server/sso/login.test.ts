@@ -130,6 +130,14 @@ describe("a login by single sign-on", () => {
     expect(await browser.me()).toBe(401);
   });
 
+  test("goes on while the provider changes its keys", async () => {
+    const person = somebody();
+    await enter();
+    await provider.rotate();
+    expect((await enter()).end).toBe(done());
+    expect(await adminOf(person)).toMatchObject({ username: `person${count}` });
+  });
+
   test("goes on in each of two tabs", async () => {
     somebody();
     const browser = openBrowser(app);

@@ -5,6 +5,7 @@ import { and, eq, gt, lte } from "drizzle-orm";
 import { MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { ssoLogins } from "../../../store/schema-sso.ts";
+import { audited } from "../../operation/audited.ts";
 import type { Context, Services } from "../../operation/context.ts";
 import { hashToken } from "../sessions.ts";
 import type { LoginSecrets, SsoProvider } from "./provider.ts";
@@ -28,22 +29,31 @@ export interface Begun extends LoginSecrets {
   readonly replacesHash: Uint8Array | null;
 }
 
-/** Notes a login and returns where it goes on, at the provider. Throws `internal` while the provider is away. */
-export async function beginLogin(context: Context, provider: SsoProvider, beginning: Beginning): Promise<string> {
+/** Notes a login and returns where it goes on, at the provider. Throws `internal` while the provider is away, which is recorded. */
+export function beginLogin(context: Context, provider: SsoProvider, beginning: Beginning): Promise<string> {
   const secrets = { state: newSecret(), nonce: newSecret(), verifier: newSecret() };
-  // The provider first: while it is away, nothing is stored.
-  const address = await provider.loginAddress(secrets);
   const { next, browser, replaces } = beginning;
-  await context.autocommit.insert(ssoLogins).values({
-    stateHash: hashToken(secrets.state),
-    browserHash: hashToken(browser),
-    nonce: secrets.nonce,
-    verifier: secrets.verifier,
-    next,
-    replacesHash: replaces === undefined ? null : hashToken(replaces),
-    expiresAt: shift(context.clock.now(), LOGIN_TTL),
-  });
-  return address;
+  return audited(
+    context,
+    { action: "auth.admin_login", detail: { way: "oidc", issuer: provider.issuer } },
+    {
+      prepare: () => provider.loginAddress(secrets),
+      run: async (op, address) => {
+        await op.tx.insert(ssoLogins).values({
+          stateHash: hashToken(secrets.state),
+          browserHash: hashToken(browser),
+          nonce: secrets.nonce,
+          verifier: secrets.verifier,
+          next,
+          replacesHash: replaces === undefined ? null : hashToken(replaces),
+          expiresAt: shift(context.clock.now(), LOGIN_TTL),
+        });
+        // What is recorded is how it ends.
+        op.record({ unneeded: true });
+        return address;
+      },
+    },
+  );
 }
 
 /**
