@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ssoProviderOf } from "../src/cli/single-sign-on.ts";
 import { webOptionsOf } from "../src/cli/web-options.ts";
 import { type Config, readConfig } from "../src/config/config.ts";
 import { audited } from "../src/domain/operation/audited.ts";
@@ -21,6 +22,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   "mail password": "p4ss of the mail server",
   "API key": "re_p4ss_of_resend",
   "audit key": AUDIT_KEY,
+  "client secret": "p4ss of the client",
 };
 
 let database: TestDatabase;
@@ -42,6 +44,10 @@ beforeAll(async () => {
     UAM_SMTP_URL: `smtp://uam:${encodeURIComponent(SECRETS["mail password"] ?? "")}@mail.example.org`,
     UAM_MAIL_FROM: "uam@example.org",
     UAM_AUDIT_KEY: AUDIT_KEY,
+    UAM_OIDC_ISSUER: "https://login.example.org",
+    UAM_OIDC_CLIENT_ID: "uam",
+    UAM_OIDC_CLIENT_SECRET: SECRETS["client secret"] ?? "",
+    UAM_OIDC_ROLES: "groups:owners=owner",
   };
   const read = readConfig(variables, { isRoot: false, currentDirectory: "/" });
   // Either of the two ways to send mail can be configured, but not both.
@@ -69,7 +75,8 @@ describe("secrets", () => {
   });
 
   test("are not within a route's reach", () => {
-    const options = webOptionsOf(config, { version: "1", runtime: "test" });
+    const sso = ssoProviderOf(config, handle.services);
+    const options = webOptionsOf(config, { version: "1", runtime: "test", sso });
     expect(secretsIn({ options, services: handle.services, app: createApp(handle.services, options) })).toEqual([]);
   });
 });

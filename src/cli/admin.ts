@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
 import { ADMIN_ROLES, type AdminRole } from "../shared/statuses.ts";
+import { readmitCommand, removedCommand } from "./admin-removed.ts";
 import { jsonFlag } from "./arguments.ts";
 import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
@@ -90,7 +91,7 @@ const remove = command(
   { brief: message`Remove an administrator and end their sessions.` },
 );
 
-export const adminCommand = command("admin", or(add, list, passwd, role, remove), {
+export const adminCommand = command("admin", or(add, list, passwd, role, remove, removedCommand, readmitCommand), {
   brief: message`Manage administrators.`,
 });
 

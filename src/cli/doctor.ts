@@ -23,7 +23,7 @@ export const doctorCommand = command(
   ),
   {
     brief: message`Find what is wrong with this installation, and say what to do.`,
-    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock, administrators, and whether the service is running. Changes nothing without --fix. Exits 1 if anything is wrong.`,
+    description: message`Looks at configuration, database, data directory, host mode, accounts, sshd, mail, clock, administrators, the provider of single sign-on, and whether the service is running. Changes nothing without --fix. Exits 1 if anything is wrong.`,
   },
 );
 
@@ -54,7 +54,10 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
     const sudo =
       config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config), machine.program) } : {};
     const patient = { ...config, auditKeyFile: join(config.dataDir, AUDIT_KEY_FILE) };
-    return await examine({ config: patient, isRoot: environment.isRoot, fix, open, ...sudo });
+    const { ssoProviderOf } = await import("./single-sign-on.ts");
+    const { systemClock } = await import("../shared/clock.ts");
+    const sso = ssoProviderOf(config, { clock: systemClock, log });
+    return await examine({ config: patient, isRoot: environment.isRoot, fix, open, sso, ...sudo });
   } catch (error) {
     if (!(error instanceof Faulty)) throw error;
     return (await everyFault(environment, error)).faults.map((fault) =>

@@ -24,6 +24,7 @@ import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "./environment.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
+import { ssoProviderOf } from "./single-sign-on.ts";
 import { webOptionsOf } from "./web-options.ts";
 import { firstAdminCommand, welcome } from "./welcome.ts";
 
@@ -57,6 +58,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
         observe: metrics?.observe,
         pages: config.console ? openConsole(log) : undefined,
         setupCommand: firstAdminCommand(config, environment),
+        sso: ssoProviderOf(config, services),
       }),
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);

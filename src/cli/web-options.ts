@@ -6,7 +6,7 @@ import type { WebOptions } from "../server/api/web.ts";
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(
   config: Config,
-  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand">,
+  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand" | "sso">,
 ): WebOptions {
   return {
     baseUrl: config.baseUrl,
@@ -21,6 +21,7 @@ export function webOptionsOf(
     observe: about.observe,
     pages: about.pages,
     setupCommand: about.setupCommand,
+    sso: about.sso,
     captcha: config.captcha,
   };
 }

@@ -22,6 +22,10 @@ type Optional =
   | "resendApiKey"
   | "resendBaseUrl"
   | "mailFrom"
+  | "oidcIssuer"
+  | "oidcClientId"
+  | "oidcClientSecret"
+  | "oidcRoles"
   | "logFormat";
 
 /** The configuration in force; durations are milliseconds. */
@@ -69,7 +73,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given), ...tooShort(values));
+  faults.push(...contradictions(given), ...tooShort(values), ...withoutPages(values));
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -167,7 +171,26 @@ function contradictions(given: ReadonlySet<Key>): string[] {
     faults.push("UAM_MAIL_FROM must be set for mail to be sent");
   if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
-  return faults;
+  return [...faults, ...halfSingleSignOn(given)];
+}
+
+/** What single sign-on cannot do without. */
+const OIDC_NEEDS = ["oidcClientId", "oidcClientSecret", "oidcRoles"] as const;
+
+function halfSingleSignOn(given: ReadonlySet<Key>): string[] {
+  const isOn = given.has("oidcIssuer");
+  const without = isOn ? OIDC_NEEDS.filter((key) => !given.has(key)) : [];
+  const alone = isOn ? [] : OIDC_NEEDS.filter((key) => given.has(key));
+  return [
+    ...without.map((key) => `UAM_OIDC_ISSUER is set without ${VARIABLES[key].name}`),
+    ...alone.map((key) => `${VARIABLES[key].name} is set without UAM_OIDC_ISSUER`),
+  ];
+}
+
+/** The provider sends the browser back to a page. */
+function withoutPages({ oidcIssuer, console: pages }: Readonly<Record<string, unknown>>): string[] {
+  if (oidcIssuer === undefined || pages !== false) return [];
+  return ["UAM_OIDC_ISSUER needs the pages for browsers, which UAM_CONSOLE=off switches off"];
 }
 
 function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { parseTrustedProxies } from "../shared/client-address.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
+import { parseRoleRule } from "../shared/role-rules.ts";
 import { changesDirection, hasControlCharacters } from "../shared/text.ts";
 
 /** A whole number in that range. */
@@ -109,3 +110,39 @@ export const mailAddress = v.pipe(
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
 }
+
+/** The issuer of single sign-on: what it answers is trusted, so nobody on the way may change it. */
+export const issuer = v.pipe(
+  v.string(),
+  v.check(isIssuer, "must be an address such as https://login.example.org/realms/staff, without a query"),
+);
+
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  // Without TLS only on the same machine.
+  const isSafe =
+    protocol === "https:" || (protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
+  return isSafe && [username, password, search, hash].every((part) => part === "");
+}
+
+/** Which claims make which role; names and values may hold spaces. */
+export const roleRules = v.pipe(
+  v.string(),
+  v.transform((value) => value.split(",").map((rule) => rule.trim())),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    try {
+      dataset.value.map(parseRoleRule);
+    } catch (error) {
+      addIssue({ message: `is not valid. ${publicMessage(error)}` });
+    }
+  }),
+);
+
+/** Scopes of OpenID Connect. */
+export const scopes = v.pipe(
+  v.string(),
+  v.regex(/^[\x21\x23-\x5B\x5D-\x7E]+(?: [\x21\x23-\x5B\x5D-\x7E]+)*$/, "must be words with a space between them"),
+  v.check((value) => value.split(" ").includes("openid"), "must contain openid"),
+);

@@ -12,12 +12,15 @@ import {
   count,
   databaseUrl,
   duration,
+  issuer,
   list,
   mailAddress,
   oneLine,
   onOff,
   origin,
   proxies,
+  roleRules,
+  scopes,
   uidRange,
 } from "./values.ts";
 
@@ -187,6 +190,26 @@ export const VARIABLES = {
     "failed administrator logins that lock a name",
   ),
   lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lockout lasts"),
+  oidcIssuer: variable(
+    "UAM_OIDC_ISSUER",
+    undefined,
+    issuer,
+    "OpenID Connect provider that administrators may log in with; unset: no single sign-on; see docs/single-sign-on.md",
+  ),
+  oidcClientId: variable("UAM_OIDC_CLIENT_ID", undefined, oneLine, "the service's client id at that provider"),
+  oidcClientSecret: secret(
+    "UAM_OIDC_CLIENT_SECRET",
+    v.pipe(v.string(), v.nonEmpty("is empty")),
+    "the service's client secret at that provider",
+  ),
+  oidcRoles: variable(
+    "UAM_OIDC_ROLES",
+    undefined,
+    roleRules,
+    "who comes in as what: CLAIM:VALUE=ROLE, separated by commas, as in groups:uam-owners=owner",
+  ),
+  oidcScope: variable("UAM_OIDC_SCOPE", "openid profile email", scopes, "what the provider is asked for"),
+  oidcName: variable("UAM_OIDC_NAME", "single sign-on", oneLine, "what the login page calls single sign-on"),
   keyTypes: variable(
     "UAM_KEY_TYPES",
     KEY_TYPES.join(","),

@@ -37,13 +37,19 @@ export async function checkDatabase(db: Database, isExternal: boolean): Promise<
 /** Whether there is an administrator, and an owner who can log in. */
 export async function checkAdministrators(db: Database): Promise<readonly Finding[]> {
   const area = areaOf("administrators");
-  const [row] = await db.execute<{ count: number; owners: number }>(sql`
-    select count(*)::int as count, count(*) filter (where role = 'owner' and password_hash is not null)::int as owners from admins`);
+  const [row] = await db.execute<{ count: number; owners: number; local: number }>(sql`
+    select count(*)::int as count,
+      count(*) filter (where role = 'owner' and (password_hash is not null or sso))::int as owners,
+      count(*) filter (where role = 'owner' and password_hash is not null)::int as local
+    from admins`);
   if (row === undefined || row.count === 0) {
     return [area.fault("There is no administrator", "uam admin add NAME --email ADDRESS")];
   }
   if (row.owners === 0) return [area.fault("No administrator is an owner who can log in", "uam admin role NAME owner")];
-  return [area.ok(counted(row.count, "administrator"))];
+  const all = area.ok(counted(row.count, "administrator"));
+  if (row.local > 0) return [all];
+  const alone = "No owner has a password: while the provider of single sign-on is away, none can log in";
+  return [all, area.note(alone, "uam admin passwd NAME, kept in a safe place")];
 }
 
 /** Mail that was given up on, and mail that has waited too long. */

@@ -1,5 +1,6 @@
 /** Checks everything that the service needs to do its work. */
 
+import type { SsoProvider } from "../domain/auth/sso/provider.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { LIMITS_FILE } from "../install/settings.ts";
@@ -16,6 +17,7 @@ import {
 } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkOwed } from "./owed.ts";
+import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
@@ -41,6 +43,8 @@ export interface Examination {
   readonly fix: boolean;
   /** Sentences about what sudo does not allow; undefined outside sudo mode. */
   readonly checkSudo?: () => Promise<readonly string[]>;
+  /** The provider of single sign-on, where one is set up. */
+  readonly sso?: SsoProvider | undefined;
   /** Opens the services, or throws saying why that is impossible. */
   readonly open: () => Promise<{ readonly services: Services; close(): Promise<void> }>;
 }
@@ -70,6 +74,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would become root's; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),
+    ...(await guarded("sign-on", () => checkSingleSignOn(examination.sso))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
     ...(await guarded("clock", checkClock)),
   ];

@@ -20,6 +20,7 @@ import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { AuditRow } from "../store/schema-audit.ts";
+import type { SsoIdentityRow } from "../store/schema-sso.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -204,7 +205,13 @@ export function adminRecord(admin: AdminEntry) {
     created_at: formatTimestamp(admin.createdAt),
     last_login_at: time(admin.lastLoginAt),
     status: admin.status,
+    sso: admin.sso,
   };
+}
+
+/** Somebody who came in by single sign-on and was removed. */
+export function removedRecord({ id, username, issuer, subject, createdAt }: SsoIdentityRow) {
+  return { id, username, issuer, subject, created_at: formatTimestamp(createdAt) };
 }
 
 export function tokenRecord(token: TokenEntry) {

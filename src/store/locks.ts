@@ -19,4 +19,6 @@ export const LOCKS = {
   lockImport: 8_246_006,
   /** Whoever changes, or rereads, what the settings wait for. */
   settings: 8_246_007,
+  /** Whoever comes in by single sign-on, and whoever ends sessions on the provider's word: one at a time. */
+  singleSignOn: 8_246_011,
 } as const;

@@ -1,7 +1,7 @@
 /** Tables of those who log in, and of what holds guessing back. */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { ADMIN_ROLES } from "../shared/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
@@ -14,6 +14,8 @@ export const admins = pgTable(
     /** Null while the administrator is invited, and has set no password yet. */
     passwordHash: text(),
     role: text({ enum: ADMIN_ROLES }).notNull().default("owner"),
+    /** Whether they came in by single sign-on: their role is the provider's to say, and no mail sets a password for them. */
+    sso: boolean().notNull().default(false),
     /** Null before the first login. */
     lastLoginAt: time(),
     createdAt: time().notNull(),

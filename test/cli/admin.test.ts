@@ -36,7 +36,7 @@ describe("uam admin", () => {
     const { stdout } = await cli.run(["admin", "list"]);
     expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}owner {2}active {2}\d{4}/m);
     const { items } = await cli.json(["admin", "list"]);
-    const columns = ["id", "username", "email", "role", "created_at", "last_login_at", "status", "updated_at"];
+    const columns = ["id", "username", "email", "role", "created_at", "last_login_at", "status", "sso", "updated_at"];
     expect(Object.keys(items[0])).toEqual(columns);
   });
 

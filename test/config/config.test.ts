@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, describeConfig, describeVariables, readConfig } from "../../src/config/config.ts";
 import { DAY } from "../../src/shared/clock.ts";
+import { parseRoleRule } from "../../src/shared/role-rules.ts";
 
 const here = { isRoot: false, currentDirectory: "/somewhere" };
 
@@ -174,5 +175,72 @@ describe("describeConfig()", () => {
     expect(read({ UAM_NOTHING_LIKE_IT: "1" })).toThrow(
       "UAM_NOTHING_LIKE_IT is not a variable that uam knows; see uam serve --help",
     );
+  });
+});
+
+describe("single sign-on", () => {
+  const whole = {
+    UAM_OIDC_ISSUER: "https://login.example.org/realms/staff",
+    UAM_OIDC_CLIENT_ID: "uam",
+    UAM_OIDC_CLIENT_SECRET: "hunter2",
+    UAM_OIDC_ROLES: "groups:UAM Owners=owner, roles:ops=operator",
+  };
+
+  test("is read whole, and shown without its secret in a form that can be set again", () => {
+    const config = readConfig({ UAM_DATA_DIR: "/d", ...whole }, { isRoot: false, currentDirectory: "/" });
+    expect(config.oidcRoles?.map(parseRoleRule)).toEqual([
+      { claim: "groups", value: "UAM Owners", role: "owner" },
+      { claim: "roles", value: "ops", role: "operator" },
+    ]);
+    const shown = describeConfig(config);
+    expect(shown.UAM_OIDC_ROLES).toBe("groups:UAM Owners=owner,roles:ops=operator");
+    expect(shown).toMatchObject({ UAM_OIDC_CLIENT_SECRET: "(set)", UAM_OIDC_SCOPE: "openid profile email" });
+    expect(shown.UAM_OIDC_NAME).toBe("single sign-on");
+  });
+
+  test("is refused by halves, each fault by name", () => {
+    for (const left of ["UAM_OIDC_CLIENT_ID", "UAM_OIDC_CLIENT_SECRET", "UAM_OIDC_ROLES"] as const) {
+      expect(faultsOf({ ...whole, [left]: "" })).toEqual([`UAM_OIDC_ISSUER is set without ${left}`]);
+    }
+    expect(faultsOf({ ...whole, UAM_OIDC_ISSUER: "", UAM_OIDC_NAME: "Staff" })).toEqual([
+      "UAM_OIDC_CLIENT_ID is set without UAM_OIDC_ISSUER",
+      "UAM_OIDC_CLIENT_SECRET is set without UAM_OIDC_ISSUER",
+      "UAM_OIDC_ROLES is set without UAM_OIDC_ISSUER",
+    ]);
+    expect(faultsOf({ ...whole, UAM_CONSOLE: "off" })).toEqual([expect.stringContaining("UAM_CONSOLE=off")]);
+  });
+
+  test.each([
+    ["UAM_OIDC_ISSUER", "http://login.example.org"],
+    ["UAM_OIDC_ISSUER", "login.example.org"],
+    ["UAM_OIDC_ISSUER", "https://login.example.org/?realm=staff"],
+    ["UAM_OIDC_ISSUER", "https://me:secret@login.example.org"],
+    ["UAM_OIDC_ISSUER", "file:///etc/passwd"],
+    ["UAM_OIDC_SCOPE", "profile email"],
+    ["UAM_OIDC_SCOPE", 'openid "'],
+    ["UAM_OIDC_NAME", "two\nlines"],
+    ["UAM_OIDC_ROLES", "groups=owner"],
+    ["UAM_OIDC_ROLES", "groups:owners"],
+    ["UAM_OIDC_ROLES", "groups:owners=root"],
+    ["UAM_OIDC_ROLES", "groups:=owner"],
+    ["UAM_OIDC_ROLES", "groups:a=owner,"],
+    ["UAM_OIDC_ROLES", "groups:50%=owner"],
+  ])("refuses %s=%p", (name, value) => {
+    expect(faultsOf({ ...whole, [name]: value })).toEqual([expect.stringContaining(name)]);
+  });
+
+  test("takes an issuer without TLS on the same machine only", () => {
+    for (const issuer of ["http://127.0.0.1:4000", "http://localhost:4000/x", "http://[::1]:4000"]) {
+      expect(faultsOf({ ...whole, UAM_OIDC_ISSUER: issuer })).toEqual([]);
+    }
+  });
+});
+
+describe("parseRoleRule()", () => {
+  test("takes any claim and value: the first colon and the last equals sign part them, and escapes stand for these", () => {
+    const of = (text: string) => Object.values(parseRoleRule(text));
+    expect(of("roles:urn:example:uam=admin=owner")).toEqual(["roles", "urn:example:uam=admin", "owner"]);
+    expect(of("https%3A//example.org/roles:ops=operator")).toEqual(["https://example.org/roles", "ops", "operator"]);
+    expect(of("groups:a%2Cb%3D%25=auditor")).toEqual(["groups", "a,b=%", "auditor"]);
   });
 });

@@ -25,7 +25,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
   domain: {
     what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
     imports: [
-      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/client.ts"],
+      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/schema-sso.ts"],
+      "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "protocol"],
     ],
   },
@@ -43,12 +44,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts"],
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts"],
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
     imports: ["server/records.ts", "domain"],
   },
+  "server/sso": { what: "asks the provider of single sign-on, over HTTP", imports: ["domain/auth/sso"] },
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
   console: {
     what: "the browser's pages: a client of the API, of which it knows the types",
@@ -116,6 +118,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   resend: ["server/mail"],
+  "openid-client": ["server/sso"],
+  jose: ["server/sso"],
   preact: ["console"],
   "preact-iso": ["console"],
   "@tanstack/preact-query": ["console"],

@@ -1,5 +1,6 @@
 /** The whole application on a real database, with a fake host and clock, and someone to call it. */
 
+import { ssoProviderOf } from "../../src/cli/single-sign-on.ts";
 import { webOptionsOf } from "../../src/cli/web-options.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
@@ -98,7 +99,10 @@ export async function createTestApp(
   };
   const app = createApp(
     services,
-    webOptionsOf(config, { version: "0.0.0-test", runtime: "test 1", pages, setupCommand }),
+    webOptionsOf(config, {
+      ...{ version: "0.0.0-test", runtime: "test 1", pages, setupCommand },
+      sso: ssoProviderOf(config, services),
+    }),
   );
   app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };

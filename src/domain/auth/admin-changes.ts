@@ -1,6 +1,7 @@
 /** Changes to administrators, by an owner or the host's operator; the service's log reports them too, for whoever watches it. */
 
-import { and, asc, count, desc, eq, isNotNull } from "drizzle-orm";
+import { and, asc, count, desc, eq, isNotNull, or } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { type AdminRow, admins, resetTokens } from "../../store/schema-auth.ts";
@@ -50,7 +51,7 @@ export async function pageAdmins(context: Context, page: Page): Promise<Paged<Ad
 
 /** Whether anybody is an owner who can log in. */
 export async function hasOwner({ db }: Pick<Context, "db">): Promise<boolean> {
-  const isOwner = and(eq(admins.role, "owner"), isNotNull(admins.passwordHash));
+  const isOwner = and(eq(admins.role, "owner"), or(isNotNull(admins.passwordHash), admins.sso));
   return (await db.select({ id: admins.id }).from(admins).where(isOwner).limit(1)).length > 0;
 }
 
@@ -73,6 +74,7 @@ export async function updateAdmin(
     const all = await lockAdmins(op.tx);
     const admin = requireAdmin(all, who);
     op.about({ detail: { username: admin.username } });
+    if (role !== undefined && which === undefined) requireOwnRole(admin, role);
     if (role !== undefined && role !== "owner" && which === undefined) requireOtherOwner(all, admin);
     requireStillOwner(context, all);
     const supplied = {
@@ -145,13 +147,20 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
   return removed;
 }
 
+/** Throws `conflict` for another role than single sign-on gave: the next login would undo that, and nobody would notice. */
+function requireOwnRole({ sso, role, username }: AdminRow, wanted: AdminRole): void {
+  if (!sso || wanted === role) return;
+  const sentence = `The role of ${username} comes from single sign-on at each login; change it at the provider, or remove them`;
+  throw new UamError("conflict", sentence, { reason: "sso.managed" });
+}
+
 /** Whoever reads the old mailbox must not set the password. */
 async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
   await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, after.id));
   const change = { username: after.username, at: clock.now(), by: nameForPeople(actor) };
   await queueMail(op, { recipient: before.email, message: adminAddressRemoved(policy.site, change) });
-  if (after.passwordHash === null) return await mailInvitation(op, after);
+  if (after.passwordHash === null && !after.sso) return await mailInvitation(op, after);
   await queueMail(op, { recipient: after.email, message: adminAddressSet(policy.site, change) });
 }
 

@@ -102,7 +102,10 @@ interface MadeToken {
   readonly isDue: boolean;
 }
 
-/** Stores the token and returns whose it is; one statement whether or not there is such an administrator. */
+/**
+ * Stores the token and returns whose it is; one statement whether or not there is such an administrator. None for one of single
+ * sign-on: whoever has the mailbox that the provider named must not get around the provider.
+ */
 async function storeToken(
   op: Operation,
   { username, token, expiresAt, isDue }: MadeToken,
@@ -110,7 +113,7 @@ async function storeToken(
   const [stored] = await op.tx.execute<{ admin_id: string }>(sql`
     insert into reset_tokens (admin_id, token_hash, expires_at)
     select id, ${hashToken(token)}, ${expiresAt.toISOString()}::timestamptz from admins
-    where username = ${username} and ${isDue}
+    where username = ${username} and not sso and ${isDue}
     on conflict (admin_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
     returning admin_id`);
   const admin = await findAdmin(op.tx, username);

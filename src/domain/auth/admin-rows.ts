@@ -6,7 +6,7 @@ import type { Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import type { Context } from "../operation/context.ts";
 
-/** An administrator without the password's hash; one who is invited has set no password yet. */
+/** An administrator without the password's hash; one who is invited has set no password yet, and has no other way in. */
 export interface AdminEntry extends Omit<AdminRow, "passwordHash"> {
   readonly status: "active" | "invited";
 }
@@ -16,7 +16,7 @@ export type AdminRef = string | number;
 
 /** The row without the password's hash. */
 export function entryOf({ passwordHash, ...entry }: AdminRow): AdminEntry {
-  return { ...entry, status: passwordHash === null ? "invited" : "active" };
+  return { ...entry, status: passwordHash === null && !entry.sso ? "invited" : "active" };
 }
 
 /**
@@ -64,6 +64,6 @@ export function requireOtherOwner(all: readonly AdminRow[], admin: AdminRow): vo
 
 /** One who is invited is no owner to rely on: perhaps nobody ever reads that mail. */
 function isLastOwner(all: readonly AdminRow[], admin: AdminRow): boolean {
-  const owners = all.filter(({ role, passwordHash }) => role === "owner" && passwordHash !== null);
+  const owners = all.filter(({ role, passwordHash, sso }) => role === "owner" && (passwordHash !== null || sso));
   return owners.length === 1 && owners[0]?.id === admin.id;
 }

@@ -10,6 +10,8 @@ import { purgeAttempts } from "../auth/attempts.ts";
 import { purgeCaptchas } from "../auth/captchas.ts";
 import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
+import { purgeLogins } from "../auth/sso/begun.ts";
+import { purgeLogouts } from "../auth/sso/logout.ts";
 import { purgeTokens } from "../auth/tokens.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { auditPurged } from "../mail/audit-messages.ts";
@@ -90,7 +92,7 @@ function earliest(...times: readonly (Date | undefined)[]): Date {
   return new Date(Math.min(...known.map((time) => time.getTime())));
 }
 
-/** Removes sessions, codes, reset tokens, used captchas, locks, tokens and finished mail that nobody can use or ask about any more. */
+/** Removes sessions, codes, reset tokens, used captchas, locks, tokens, logins and logouts by single sign-on and finished mail that nobody can use or ask about any more. */
 export async function cleanUp(services: Services): Promise<void> {
   await purgeSessions(services);
   await purgeCodes(services);
@@ -98,5 +100,7 @@ export async function cleanUp(services: Services): Promise<void> {
   await purgeCaptchas(services);
   await purgeAttempts(services);
   await purgeTokens(services);
+  await purgeLogins(services);
+  await purgeLogouts(services);
   await purgeOutbox(services);
 }

@@ -1,6 +1,6 @@
 /** Mail to the administrators whom it concerns. */
 
-import { and, asc, inArray, isNotNull } from "drizzle-orm";
+import { and, asc, inArray, isNotNull, or } from "drizzle-orm";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
@@ -25,7 +25,7 @@ export async function tellAdministrators(op: Queueing, message: Letter, { about,
   const recipients = await op.tx
     .select({ id: admins.id, email: admins.email })
     .from(admins)
-    .where(and(isNotNull(admins.passwordHash), inArray(admins.role, [...TOLD[about]])))
+    .where(and(or(isNotNull(admins.passwordHash), admins.sso), inArray(admins.role, [...TOLD[about]])))
     .orderBy(asc(admins.id));
   const mails = recipients.map(({ id, email }) => ({ recipient: email, message, dedupeKey: `${occasion}:${id}` }));
   await queueMails(op, mails);

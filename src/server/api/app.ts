@@ -22,6 +22,7 @@ import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
+import { removedAdminRoutes } from "./removed-admins.ts";
 import { infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
 import {
@@ -34,6 +35,7 @@ import {
   withoutEmptyParameters,
 } from "./routing.ts";
 import { settingRoutes } from "./settings.ts";
+import { ssoRoutes } from "./sso.ts";
 import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { userAccessRoutes } from "./user-access.ts";
@@ -143,6 +145,7 @@ function buildRoutes(web: Web): Router {
     api
       .use(healthRoutes(web))
       .use(authRoutes(web))
+      .use(ssoRoutes(web))
       .use(userRoutes(web))
       .use(userAccessRoutes(web))
       .use(meRoutes(web))
@@ -152,6 +155,7 @@ function buildRoutes(web: Web): Router {
       .use(statsRoutes(web))
       .use(problemRoutes(web))
       .use(adminRoutes(web))
+      .use(removedAdminRoutes(web))
       .use(tokenRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),

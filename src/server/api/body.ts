@@ -35,6 +35,19 @@ export async function readJson(request: Request, { maximum, optional }: BodyRule
   return body;
 }
 
+/** The fields of the request's form, each once. Throws `invalid` for anything else, and a 413 refusal for more than `maximum` bytes. */
+export async function readForm(request: Request, maximum: number): Promise<object> {
+  refuseDeclared(request, maximum);
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    const sentence = "The body must be a form with the header Content-Type: application/x-www-form-urlencoded";
+    throw new UamError("invalid", sentence);
+  }
+  const fields = [...new URLSearchParams(new TextDecoder().decode(await readBytes(request, maximum)))];
+  const form = Object.fromEntries(fields);
+  if (Object.keys(form).length < fields.length) throw new UamError("invalid", "A field of the form is there twice");
+  return form;
+}
+
 /**
  * Throws a 413 refusal for a body of more than `maximum` bytes on routes that take none and read none. One without a
  * length is counted, except that of a GET or HEAD, which has no meaning (RFC 9110, section 9.3.1) and is dropped unread.

@@ -9,9 +9,9 @@ export function consoleRoutes(web: Web) {
   return new Elysia({ prefix: "/console" }).get(
     "/config",
     async () => {
-      const { version, captcha, contact = "", setupCommand: command } = web.options;
+      const { version, captcha, contact = "", sso, setupCommand: command } = web.options;
       const setup = command === undefined || (await web.hasAdmins()) ? null : { command };
-      return { data: { version, captcha, contact, setup } };
+      return { data: { version, captcha, contact, sso: sso === undefined ? null : { name: sso.name }, setup } };
     },
     {
       response: responses(data(ConsoleConfig)),

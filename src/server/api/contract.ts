@@ -20,6 +20,7 @@ import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts"
 import { ProblemRecord } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
+import { RemovedRecord, SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
 import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
 import { MadeToken, NewToken, TokenRecord } from "./schemas/tokens.ts";
 import {
@@ -45,6 +46,9 @@ export const CONTRACT = {
   "POST /auth/admin/password": { body: PasswordChange, answer: status("changed") },
   "POST /auth/logout": { answer: status("logged_out") },
   "GET /auth/me": { answer: PrincipalRecord },
+  "GET /auth/oidc/login": { query: SsoBegin },
+  "GET /auth/oidc/callback": {},
+  "POST /auth/oidc/backchannel-logout": { body: SsoLogoutToken, answer: status("logged_out") },
   "GET /users": { query: UserQuery, answer: list(UserRecord) },
   "POST /users": { body: NewUser, answer: CreatedUser },
   "GET /users/:id": { answer: UserRecord },
@@ -78,6 +82,8 @@ export const CONTRACT = {
   "POST /admins": { body: NewAdmin, answer: AdminRecord },
   "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },
   "DELETE /admins/:id": { answer: status("deleted") },
+  "GET /admins/removed": { query: PageQuery, answer: list(RemovedRecord) },
+  "DELETE /admins/removed/:id": { answer: status("readmitted") },
   "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
   "POST /tokens": { body: NewToken, answer: MadeToken },
   "DELETE /tokens/:id": { answer: TokenRecord },

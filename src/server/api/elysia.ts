@@ -6,7 +6,7 @@ import type { LimitKind } from "../../domain/auth/rate-limits.ts";
 import type { LeastRole } from "../../domain/auth/roles.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
-import { readJson, refuseLargeBody } from "./body.ts";
+import { readForm, readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { acceptContent } from "./refusals.ts";
 import { authorize, contextOf, infoOf, type Need, SESSION_COOKIE } from "./request.ts";
@@ -78,6 +78,14 @@ export function anonymous(web: Web, kind: LimitKind) {
   });
 }
 
+/** The same without a limit: for a route that counts by itself, because what it answers is for a person. */
+export function unlimited(web: Web) {
+  return new Elysia({ name: "unlimited" }).derive({ as: "scoped" }, ({ request }) => {
+    checkQuery(web, request);
+    return { context: contextOf(web.services, request) };
+  });
+}
+
 /**
  * Parses a route's body, as its `parse` hook: Elysia itself would accept forms, and JSON that is sent as text, which a browser
  * sends anywhere without asking. It parses before any other hook runs, so the session is asked for here too.
@@ -101,6 +109,15 @@ export function anonymousBody(web: Web, kind: LimitKind) {
   };
 }
 
+/** Parses a form, which only other services send: a browser that is made to send one has no login that counts there. */
+export function anonymousForm(web: Web) {
+  async function parse({ request }: { readonly request: Request }) {
+    return await readForm(request, web.options.maxBody);
+  }
+  forms.add(parse);
+  return parse;
+}
+
 interface BodyOptions {
   /** Whether a request without a body counts as one with an empty object. */
   readonly optional?: boolean;
@@ -110,6 +127,8 @@ interface BodyOptions {
 const needs = new WeakMap<object, Need>();
 /** The parsers that accept a request without a body, likewise. */
 const optionalBodies = new WeakSet<object>();
+/** The parsers of forms. */
+const forms = new WeakSet<object>();
 
 /** What the guards of a route ask of the caller; undefined where anyone may call it. Elysia keeps a `derive` among the hooks that transform a request. */
 export function needOf({ transform }: RegisteredRoute["hooks"]): Need | undefined {
@@ -123,6 +142,11 @@ export function needOf({ transform }: RegisteredRoute["hooks"]): Need | undefine
 /** Whether a route accepts a request without a body. */
 export function isBodyOptional({ parse }: RegisteredRoute["hooks"]): boolean {
   return hooksOf(parse).some(({ fn }) => fn !== undefined && optionalBodies.has(fn));
+}
+
+/** Whether a route's body is a form. */
+export function isForm({ parse }: RegisteredRoute["hooks"]): boolean {
+  return hooksOf(parse).some(({ fn }) => fn !== undefined && forms.has(fn));
 }
 
 /** Elysia keeps one hook as it was given, and several as a list of objects that hold them. */

@@ -3,7 +3,7 @@
 import type * as v from "valibot";
 import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
-import { isBodyOptional, needOf } from "./elysia.ts";
+import { isBodyOptional, isForm, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
 import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
@@ -146,7 +146,7 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
       : {
           requestBody: {
             required: !isBodyOptional(route.hooks),
-            content: jsonContent(convertSchema(body, "input", components), components),
+            content: bodyContent(convertSchema(body, "input", components), components, isForm(route.hooks)),
           },
         }),
     responses: describeResponses(route, permission, components),
@@ -252,6 +252,11 @@ function describeFailures(components: Components): Record<string, ResponseObject
 function jsonContent(schema: JsonSchema, components: Components): Content {
   const example = exampleOf(schema, components);
   return { "application/json": { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+function bodyContent(schema: JsonSchema, components: Components, asForm: boolean): Content {
+  const content = jsonContent(schema, components);
+  return asForm ? { "application/x-www-form-urlencoded": Object.values(content)[0] ?? { schema } } : content;
 }
 
 function tagOf(path: string): keyof typeof TAGS {

@@ -3,6 +3,7 @@
 import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
+import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
 import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
@@ -28,6 +29,8 @@ export interface WebOptions {
   readonly pages?: ((request: Request, path: string) => Response | undefined) | undefined;
   /** The command that makes the first administrator, for the console while there is none. */
   readonly setupCommand?: string | undefined;
+  /** The provider of single sign-on, where one is set up. */
+  readonly sso?: SsoProvider | undefined;
   /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
   readonly captcha: CaptchaMode;
   /** Called for every answer; for monitoring. */

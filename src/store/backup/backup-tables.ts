@@ -13,6 +13,9 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "reset_tokens",
   // One that was revoked since would work again.
   "tokens",
+  "sso_logins",
+  "sso_sessions",
+  "sso_logouts",
   "used_captchas",
   "uam_migrations",
 ]);

@@ -414,10 +414,11 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/, in auth/admin-changes.ts, server/api/admins.ts, and at the command line. */
+/** Their operations, and their tests, are in lifecycle/, in auth/sso/ (tests in server/sso), in auth/admin-changes.ts, server/api/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
+  ...(["auth.sso_logout", "admin.readmit"] as const),
 ];
 
 describe("the Events table", () => {

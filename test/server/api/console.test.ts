@@ -110,7 +110,7 @@ describe("GET /console/config", () => {
     const empty = await createTestApp({ UAM_CONTACT: "help@example.org" }, { setupCommand: COMMAND });
     const before = await empty.anonymous().call("GET", "/console/config");
     expect(before.body.data).toEqual({
-      ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org" },
+      ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org", sso: null },
       setup: { command: COMMAND },
     });
     await empty.admin();

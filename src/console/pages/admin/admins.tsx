@@ -119,10 +119,11 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
     { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
     {
       name: columns.status,
-      cell: ({ status }) => (
+      cell: ({ status, sso }) => (
         <div class="event">
           <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>
           {status === "invited" ? <span class="hint">{texts.invitedHint}</span> : null}
+          {sso ? <span class="hint">{texts.ssoHint}</span> : null}
         </div>
       ),
     },

@@ -15,6 +15,7 @@ import { useFragment } from "./fragment.ts";
 import { AdminLogin } from "./login/admin-login.tsx";
 import { CodeStep } from "./login/code-step.tsx";
 import { NameStep } from "./login/name-step.tsx";
+import { SsoLogin, SsoRefusal, useSsoReturn } from "./login/sso-login.tsx";
 import { loginUrl, type MailedCode, mailedCode, mailedName, nextOf, type Way, wayOf } from "./login/ways.ts";
 
 export function Login() {
@@ -29,8 +30,9 @@ export function Login() {
     enter(principal);
     route(nextOf(query.next, principal.user_type), true);
   };
+  const isReturning = useSsoReturn(query, onEntered);
   const { login, already } = publicTexts;
-  if (isEntered) {
+  if (isEntered || isReturning) {
     return (
       <Page key="login" title={login.title}>
         <p role="status">{login.entering}</p>
@@ -80,7 +82,11 @@ function Ways({ link, named, onEntered }: WaysProps) {
         </ul>
       </nav>
       {way === "admin" ? (
-        <AdminLogin onEntered={onEntered} />
+        <>
+          <SsoRefusal query={query} />
+          <SsoLogin query={query} />
+          <AdminLogin onEntered={onEntered} />
+        </>
       ) : (
         <UserLogin {...{ link, named, onEntered }} atCode={isNew || query.step === "code"} />
       )}

@@ -73,6 +73,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
       : [`asked for a login code for ${user(facts)}`, `get a login code for ${user(facts)}`],
   ),
   "auth.otp_login": action("User logs in", () => ["logged in with a mailed code", "log in with a mailed code"]),
+  "auth.sso_logout": action("Logout at the provider of single sign-on", (facts) => [
+    `ended the sessions${whose(facts)} that ended at the provider`,
+    `end the sessions${whose(facts)} that ended at the provider`,
+  ]),
   "auth.logout": action("Logout", () => ["logged out", "log out"]),
   "auth.admin_forgot": action("Administrator's password forgotten", (facts) => [
     `asked for a new password${whose(facts)}`,
@@ -156,6 +160,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "admin.remove": action("Administrator removed", ({ name }) => [
     `removed ${of("administrator", name)}`,
     `remove ${of("administrator", name)}`,
+  ]),
+  "admin.readmit": action("Removed administrator let in again", (facts) => [
+    `let ${of("administrator", facts.name)} in again by single sign-on`,
+    `let ${of("administrator", facts.name)} in again by single sign-on`,
   ]),
   "token.create": action("Token made", (facts) => [
     `made ${of("token", facts.key)}${whose(facts)}`,

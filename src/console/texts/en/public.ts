@@ -41,6 +41,25 @@ export const publicTexts = {
     noAccount: "No account yet?",
     apply: "Apply for access",
   },
+  sso: {
+    submit: (name: string) => `Log in with ${name}`,
+    or: "Or with a password:",
+    failed: "The login by single sign-on did not work",
+    /** By the word that the service sends along; nothing of what the provider said. */
+    outcomes: {
+      expired: "It was used already, took longer than ten minutes, or was begun in another browser. Begin again here.",
+      refused: "The provider did not let you in, or you did not agree there.",
+      unavailable: "The provider does not answer as it should. Try again in a moment, or log in with your password.",
+      invalid: "What the provider sent does not prove who you are. Begin again; if it stays so, tell an owner.",
+      role: "The provider knows you, but its groups or roles give you none here. Ask whoever looks after them.",
+      email: "The provider gives no e-mail address that it vouches for, and an administrator needs one here.",
+      removed: "An owner removed you here. Ask an owner to let you in again.",
+      "last-owner":
+        "Your groups or roles no longer make you an owner, and you are the last one here. Somebody else has to become an owner first.",
+      limited: "There were too many logins from your network. Wait a while.",
+      failed: "Something went wrong here. Try again; the service's log says more.",
+    },
+  },
   code: {
     nameHint: "It is in the mail about your account; with or without ext_.",
     send: "Send me a code",

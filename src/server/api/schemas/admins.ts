@@ -19,6 +19,11 @@ export const AdminRecord = v.pipe(
       v.picklist(["active", "invited"]),
       v.description("`invited` until they have set a password with the link that was mailed"),
     ),
+    sso: v.pipe(
+      v.boolean(),
+      v.description("Whether they came in by single sign-on, which gives them their role at each login"),
+      v.examples([false]),
+    ),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
   }),

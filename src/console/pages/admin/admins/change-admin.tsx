@@ -69,7 +69,7 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
         value={email}
         onValue={setEmail}
       />
-      <RoleField value={role} onValue={setRole} hint={texts.roleHint} />
+      {admin.sso ? <p>{texts.ssoRole}</p> : <RoleField value={role} onValue={setRole} hint={texts.roleHint} />}
       {isSame && !work.busy ? (
         <Notice kind="info">
           <p>{texts.nothing}</p>

@@ -21,7 +21,7 @@ interface RemoveProps {
   readonly onDone: (sentence: string) => void;
 }
 
-export function RemoveAdmin({ admin: { id, username }, onClose, onDone }: RemoveProps) {
+export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: RemoveProps) {
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<string>();
   const { state, end } = useSession();
@@ -49,7 +49,7 @@ export function RemoveAdmin({ admin: { id, username }, onClose, onDone }: Remove
         </Notice>
       ) : null}
       <ul>
-        {texts.effects.map((effect) => (
+        {[...texts.effects, ...(sso ? [texts.ssoEffect] : [])].map((effect) => (
           <li key={effect}>{effect}</li>
         ))}
       </ul>

@@ -1,0 +1,56 @@
+/** What claims mean here: a role, a name, an address. They may be anything, and are never trusted to be of a shape. */
+
+import { isEmail } from "../../../shared/person.ts";
+import type { RoleRule } from "../../../shared/role-rules.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../shared/statuses.ts";
+import type { Claims } from "./provider.ts";
+
+/** The highest role that the claims have by the rules, in the order of `ADMIN_ROLES`; undefined without any. */
+export function roleOf(claims: Claims, rules: readonly RoleRule[]): AdminRole | undefined {
+  const had = new Set(rules.filter((rule) => has(claims, rule)).map(({ role }) => role));
+  return ADMIN_ROLES.find((role) => had.has(role));
+}
+
+/**
+ * The claim of that name, or else what a path with dots leads to, as in `realm_access.roles`; undefined where there is none. Only what
+ * the provider sent: never what every object inherits.
+ */
+export function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let at: unknown = claims;
+  for (const part of name.split(".")) {
+    if (typeof at !== "object" || at === null || Array.isArray(at) || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Claims)[part];
+  }
+  return at;
+}
+
+/** The address that the provider vouches for, or undefined. */
+export function emailOf(claims: Claims): string | undefined {
+  const { email } = claims;
+  return claims.email_verified !== false && typeof email === "string" && isEmail(email) ? email : undefined;
+}
+
+/** Longest name before a number follows it; an administrator's has at most 64 characters. */
+const LONGEST_NAME = 56;
+
+/** What an administrator's name may be made of the claims; not whether it is taken. */
+export function nameOf(claims: Claims): string {
+  const wanted = [claims.preferred_username, claims.email].find((text) => typeof text === "string" && text !== "");
+  // Never more than is used: a claim may be a megabyte long.
+  const name = String(wanted ?? "").slice(0, 256);
+  const plain = name
+    .normalize("NFKD")
+    .replace(/\p{Mn}/gu, "")
+    .toLowerCase()
+    .replace(/@.*$/s, "");
+  const allowed = plain.replace(/[^a-z0-9._-]+/g, "-").slice(0, LONGEST_NAME);
+  return allowed.replace(/^[._-]+|[._-]+$/g, "") || "sso";
+}
+
+function has(claims: Claims, { claim, value }: RoleRule): boolean {
+  // An address that the provider has not checked is whatever somebody typed.
+  if (claim === "email" && claims.email_verified !== true) return false;
+  const held = claimAt(claims, claim);
+  return held === value || (Array.isArray(held) && held.includes(value));
+}

@@ -1,0 +1,54 @@
+/** Those who came in by single sign-on and were removed by an owner: the provider's word lets them in again only once an owner says so. */
+
+import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { UamError } from "../../../shared/errors.ts";
+import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
+import { type SsoIdentityRow, ssoIdentities } from "../../../store/schema-sso.ts";
+import { audited } from "../../operation/audited.ts";
+import type { Context } from "../../operation/context.ts";
+import { lockAdmins, requireStillOwner } from "../admin-rows.ts";
+import { lockSingleSignOn } from "./login.ts";
+
+/** Everybody who was removed, newest first. */
+export async function listRemoved({ db }: Context): Promise<readonly SsoIdentityRow[]> {
+  return await db.select().from(ssoIdentities).where(isNull(ssoIdentities.adminId)).orderBy(desc(ssoIdentities.id));
+}
+
+/** One page of them. */
+export async function pageRemoved(context: Context, page: Page): Promise<Paged<SsoIdentityRow>> {
+  // One snapshot, so that `total` and `items` agree.
+  return await context.db.transaction(
+    async (tx) => {
+      const isRemoved = isNull(ssoIdentities.adminId);
+      const [row] = await tx.select({ total: count() }).from(ssoIdentities).where(isRemoved);
+      const total = row?.total ?? 0;
+      const offset = offsetOf(page);
+      // A page far beyond the end has an offset that no database takes.
+      if (offset >= total) return { total, items: [] };
+      const order = desc(ssoIdentities.id);
+      const rows = tx.select().from(ssoIdentities).where(isRemoved).orderBy(order).limit(page.pageSize).offset(offset);
+      return { total, items: await rows };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+/**
+ * Forgets that they were removed: their next login makes them an administrator as any first one does, if their claims still give them
+ * a role. Throws `not_found`, and `forbidden` if the caller is no owner any more.
+ */
+export function readmit(context: Context, id: number): Promise<SsoIdentityRow> {
+  return audited(context, { action: "admin.readmit" }, async (op) => {
+    await lockSingleSignOn(op.tx);
+    requireStillOwner(context, await lockAdmins(op.tx));
+    const isRemoved = and(eq(ssoIdentities.id, id), isNull(ssoIdentities.adminId));
+    const [removed] = await op.tx.delete(ssoIdentities).where(isRemoved).returning();
+    if (removed === undefined) {
+      const sentence = `Nobody with the number ${id} was removed; uam admin removed lists those who were`;
+      throw new UamError("not_found", sentence, { reason: "admin.missing" });
+    }
+    const { username, issuer, subject } = removed;
+    op.record({ detail: { username, issuer, subject } });
+    return removed;
+  });
+}
