@@ -19,6 +19,7 @@ import keyUse from "../../drizzle/0015_key_use.sql" with { type: "text" };
 import dailyCounts from "../../drizzle/0016_daily_counts.sql" with { type: "text" };
 import tokens from "../../drizzle/0017_tokens.sql" with { type: "text" };
 import sourceNetworks from "../../drizzle/0018_source_networks.sql" with { type: "text" };
+import secondFactors from "../../drizzle/0019_second_factors.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -45,4 +46,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0016_daily_counts", sql: dailyCounts },
   { name: "0017_tokens", sql: tokens },
   { name: "0018_source_networks", sql: sourceNetworks },
+  { name: "0019_second_factors", sql: secondFactors },
 ];

@@ -14,6 +14,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   // One that was revoked since would work again.
   "tokens",
   "used_captchas",
+  "used_tickets",
   "uam_migrations",
 ]);
 
@@ -31,8 +32,8 @@ const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, strin
         "case status when 'queued' then 'not sent: a backup was made before, and later restored' else last_error end",
     },
   },
-  // With a new key no earlier captcha is valid.
-  secrets: { where: "name <> 'captcha'" },
+  // With new keys no earlier captcha or challenge is valid, used or not.
+  secrets: { where: "name not in ('captcha', 'ticket')" },
 };
 
 /** Tables in which a row means that somebody's data is there; the others fill up by themselves. */
