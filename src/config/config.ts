@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { formatDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { nearMiss } from "../shared/near-miss.ts";
+import { passkeyHost } from "../shared/relying-party.ts";
 import { formatListen } from "./listen.ts";
 import { formatSshHost } from "./ssh-host.ts";
 import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";
@@ -69,7 +70,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given), ...tooShort(values));
+  faults.push(...contradictions(given), ...tooShort(values), ...withoutPasskeys(values));
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -168,6 +169,14 @@ function contradictions(given: ReadonlySet<Key>): string[] {
   if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
   return faults;
+}
+
+/** Nobody could log in. */
+function withoutPasskeys({ adminLogin, baseUrl }: Readonly<Record<string, unknown>>): string[] {
+  if (adminLogin !== "passkey" || typeof baseUrl !== "string" || passkeyHost(baseUrl) !== undefined) return [];
+  return [
+    `UAM_ADMIN_LOGIN is passkey, and browsers use passkeys only where UAM_BASE_URL is an https address with a host name, or localhost; it is ${baseUrl}`,
+  ];
 }
 
 function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {

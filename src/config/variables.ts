@@ -187,6 +187,12 @@ export const VARIABLES = {
     "failed administrator logins that lock a name",
   ),
   lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lockout lasts"),
+  adminLogin: variable(
+    "UAM_ADMIN_LOGIN",
+    "any",
+    v.picklist(["any", "second-factor", "passkey"], "must be any, second-factor or passkey"),
+    "what administrators need to log in: any (a password, and a second factor if they have one), second-factor (always one), passkey (nothing else)",
+  ),
   keyTypes: variable(
     "UAM_KEY_TYPES",
     KEY_TYPES.join(","),

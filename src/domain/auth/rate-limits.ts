@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import { type Clock, HOUR, MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 
-export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token";
+export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token" | "passkey";
 
 export interface RateLimits {
   /**
@@ -29,6 +29,7 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   forgot: { most: 10, period: HOUR, what: "password resets" },
   application: { most: 10, period: HOUR, what: "applications" },
   token: { most: 60, period: HOUR, what: "wrong tokens" },
+  passkey: { most: 30, period: MINUTE, what: "passkey challenges" },
 };
 
 /** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
@@ -44,6 +45,7 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     forgot: new Map(),
     application: new Map(),
     token: new Map(),
+    passkey: new Map(),
   };
   return {
     take(kind, address) {

@@ -19,11 +19,18 @@ export const AdminRecord = v.pipe(
       v.picklist(["active", "invited"]),
       v.description("`invited` until they have set a password with the link that was mailed"),
     ),
+    passkeys: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many they have"), v.examples([2])),
+    totp: v.pipe(v.boolean(), v.description("Whether an authenticator app is set up")),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
   }),
   v.title("Admin"),
 );
+
+export const EndedSessions = v.object({
+  status: v.literal("ended"),
+  sessions: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many were open"), v.examples([2])),
+});
 
 export const NewAdmin = v.pipe(
   v.object({
