@@ -20,7 +20,7 @@ export const AdminRecord = v.pipe(
       v.description("`invited` until they have set a password with the link that was mailed"),
     ),
     passkeys: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many they have"), v.examples([2])),
-    totp: v.pipe(v.boolean(), v.description("Whether an authenticator app is set up")),
+    totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether an authenticator app is set up")),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
   }),

@@ -58,7 +58,7 @@ export const PasskeyCreation = v.pipe(
     excludeCredentials: descriptors,
     authenticatorSelection: v.object({
       residentKey: v.literal("required"),
-      requireResidentKey: v.boolean(),
+      requireResidentKey: v.pipe(v.boolean(), v.examples([true])),
       userVerification: v.literal("required"),
     }),
     attestation: v.literal("none"),
@@ -109,7 +109,11 @@ export const PasskeyRecord = v.pipe(
   v.object({
     id,
     name: described("Laptop"),
-    backed_up: v.pipe(v.boolean(), v.description("Whether a copy is kept elsewhere, as in a password manager")),
+    backed_up: v.pipe(
+      v.boolean(),
+      v.examples([true]),
+      v.description("Whether a copy is kept elsewhere, as in a password manager"),
+    ),
     created_at: timestamp,
     last_used_at: v.nullable(timestamp),
   }),
@@ -150,14 +154,14 @@ export const PasskeyChallenge = v.object({
 export const SecondStep = v.pipe(
   v.object({
     ...PasskeyChallenge.entries,
-    totp: v.pipe(v.boolean(), v.description("Whether `code` can be sent instead")),
+    totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether `code` can be sent instead")),
   }),
   v.title("SecondStep"),
 );
 
 export const AppRecord = v.pipe(
   v.object({
-    added: v.boolean(),
+    added: v.pipe(v.boolean(), v.examples([true])),
     created_at: v.nullable(timestamp),
     last_used_at: v.nullable(timestamp),
   }),
