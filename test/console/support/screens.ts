@@ -137,5 +137,8 @@ export const SCREENS: readonly Screen[] = [
       revoke: dialog(/^Revoke nightly/, /refused from the next request on/),
     },
   }),
-  screen("account", "admin", { isFed: false }),
+  screen("account", "admin", {
+    isFed: false,
+    dialogs: { "add a passkey": dialog(/^Add a passkey/), "set up an app": dialog(/^Set up an app/) },
+  }),
 ];

@@ -129,7 +129,12 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
     { name: columns.email, cell: ({ email }) => <bdi class="typed">{email}</bdi> },
     {
       name: columns.login,
-      cell: ({ last_login_at: at }) => (at === null ? texts.never : <Time at={at} />),
+      cell: ({ status, last_login_at: at, passkeys, totp }) => (
+        <div class="event">
+          {at === null ? texts.never : <Time at={at} />}
+          {status === "invited" ? null : <span class="hint">{texts.factors(passkeys, totp)}</span>}
+        </div>
+      ),
     },
   ];
   if (onOpen === undefined) return shown;

@@ -1,6 +1,7 @@
 /** English: the page about administrators. */
 
 import type { AdminRole } from "../../../shared/statuses.ts";
+import { count } from "../language.ts";
 
 const explained: Readonly<Record<AdminRole, string>> = {
   owner: "Everything, also the settings and the administrators themselves.",
@@ -18,6 +19,10 @@ export const adminsTexts = {
   status: { active: "active", invited: "invited" },
   invitedHint: "no password yet",
   never: "never",
+  factors: (passkeys: number, totp: boolean) => {
+    const keys = passkeys === 0 ? [] : [count(passkeys, "passkey", "passkeys")];
+    return [...keys, ...(totp ? ["authenticator app"] : [])].join(", ") || "password only";
+  },
   empty: "This page is past the end of the list.",
   shell: "If no owner can log in any more, make one at the shell of the host:",
   shellLabel: "Command that adds an administrator at the shell",
