@@ -30,19 +30,26 @@ export interface SoftPasskey {
   answer(request: { readonly challenge: string; readonly rpId: string }, amiss?: Amiss): PasskeyAnswer;
 }
 
+/** What an authenticator can do. */
+export interface Ability {
+  /** Whether it counts its uses. */
+  readonly counts?: boolean;
+  readonly algorithm?: "ES256" | "RS256" | "EdDSA";
+}
+
 interface Creation {
   readonly challenge: string;
   readonly rp: { readonly id: string };
   readonly user: { readonly id: string };
 }
 
-/** Makes a passkey as the service asked, and the answer to it. `counts`: whether the authenticator counts its uses. */
+/** Makes a passkey as the service asked, and the answer to it. */
 export function makePasskey(
   { challenge, rp, user }: Creation,
   amiss: Amiss & { readonly format?: string } = {},
-  counts = false,
+  { counts = false, algorithm = "ES256" }: Ability = {},
 ): { readonly passkey: SoftPasskey; readonly answer: NewPasskeyAnswer } {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { publicKey, privateKey } = newKeys(algorithm);
   const id = randomBytes(16);
   const passkey = softPasskey(privateKey, id.toString("base64url"), user.id, counts);
   const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, coseOf(publicKey)]);
@@ -71,7 +78,8 @@ function softPasskey(key: KeyObject, id: string, handle: string, counts: boolean
       if (counts) passkey.counter++;
       const authData = authenticatorData(rpId, { counter: passkey.counter, ...amiss });
       const client = clientData("webauthn.get", challenge, amiss);
-      const signature = sign("sha256", Buffer.concat([authData, sha256(client)]), key);
+      const hash = key.asymmetricKeyType === "ed25519" ? null : "sha256";
+      const signature = sign(hash, Buffer.concat([authData, sha256(client)]), key);
       if (amiss.spoiltSignature === true) signature[signature.length - 1] = (signature.at(-1) ?? 0) ^ 1;
       return {
         ...{ id, rawId: id, type: "public-key" as const },
@@ -91,11 +99,11 @@ function softPasskey(key: KeyObject, id: string, handle: string, counts: boolean
 export async function addPasskeyTo(
   client: Client,
   password: string,
-  { name = "Laptop", counts = false }: { readonly name?: string; readonly counts?: boolean } = {},
+  { name = "Laptop", ...ability }: Ability & { readonly name?: string } = {},
 ): Promise<SoftPasskey & { readonly recordId: number }> {
   const begun = await client.call("POST", "/auth/passkeys/begin", { password });
   if (begun.status !== 200) throw new Error(`begin: ${begun.status} ${begun.text}`);
-  const { passkey, answer } = makePasskey(begun.body.data, {}, counts);
+  const { passkey, answer } = makePasskey(begun.body.data, {}, ability);
   const added = await client.call("POST", "/auth/passkeys", { name, passkey: answer });
   if (added.status !== 201) throw new Error(`add: ${added.status} ${added.text}`);
   return Object.assign(passkey, { recordId: added.body.data.id as number });
@@ -121,10 +129,21 @@ function clientData(type: string, challenge: string, amiss: Amiss): Buffer {
   return Buffer.from(JSON.stringify({ ...said, ...cross }));
 }
 
-/** COSE_Key: EC2, ES256, P-256. */
+function newKeys(algorithm: NonNullable<Ability["algorithm"]>) {
+  if (algorithm === "EdDSA") return generateKeyPairSync("ed25519");
+  if (algorithm === "RS256") return generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+/** The public key as COSE has it: EC2 with P-256, OKP with Ed25519, or RSA. */
 function coseOf(publicKey: KeyObject): Buffer {
-  const { x = "", y = "" } = publicKey.export({ format: "jwk" });
+  const { kty, x = "", y = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
   const coordinate = (value: string) => bytes(Buffer.from(value, "base64url"));
+  if (kty === "OKP") return Buffer.concat([Buffer.from("a4010103272006", "hex"), Buffer.from([0x21]), coordinate(x)]);
+  if (kty === "RSA") {
+    const head = Buffer.from("a401030339010020", "hex");
+    return Buffer.concat([head, coordinate(n), Buffer.from([0x21, 0x43]), Buffer.from(e, "base64url")]);
+  }
   return Buffer.concat([
     Buffer.from("a5010203262001", "hex"),
     Buffer.from([0x21]),

@@ -40,6 +40,9 @@ export interface Assertion {
   readonly backedUp: boolean;
 }
 
+/** What verifying needs: where the service is, and where to say why something is wrong. */
+type Verifying = Pick<Context, "log"> & { readonly policy: Pick<Context["policy"], "site"> };
+
 type Known = Pick<PasskeyRow, "credentialId" | "transports">;
 
 /** COSE: Ed25519, ECDSA with P-256, RSASSA-PKCS1-v1_5; each with SHA-256 or its own hash. Between them, every authenticator. */
@@ -110,7 +113,7 @@ export function challengeOf({ response }: NewPasskeyAnswer | PasskeyAnswer): str
 
 /** The new passkey, or undefined if the answer is not right for that challenge; why is logged. */
 export async function verifyNewPasskey(
-  context: Context,
+  context: Verifying,
   answer: NewPasskeyAnswer,
   challenge: string,
 ): Promise<NewCredential | undefined> {
@@ -138,7 +141,7 @@ export async function verifyNewPasskey(
 
 /** What the authenticator said, or undefined if the answer is not that passkey's to that challenge; why is logged. The counter is not compared. */
 export async function verifyPasskey(
-  context: Context,
+  context: Verifying,
   answer: PasskeyAnswer,
   { credentialId: id, publicKey }: Pick<PasskeyRow, "credentialId" | "publicKey">,
   challenge: string,

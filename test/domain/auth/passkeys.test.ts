@@ -190,7 +190,7 @@ describe("adding a passkey", () => {
     expect((await client.call("POST", "/auth/passkeys", { name: "", passkey: answer })).status).toBe(400);
     expect((await client.call("POST", "/auth/passkeys", { name: "x".repeat(65), passkey: answer })).status).toBe(400);
     expect((await client.call("POST", "/auth/passkeys", { name: "one", passkey: answer })).status).toBe(201);
-    const again = makePasskey(await begin(), {}, false);
+    const again = makePasskey(await begin());
     await app.db.update(passkeys).set({ credentialId: again.answer.id }).where(eq(passkeys.credentialId, passkey.id));
     const taken = await client.call("POST", "/auth/passkeys", { name: "two", passkey: again.answer });
     expect([taken.status, taken.headers.get("uam-error")]).toEqual([409, "passkey.taken"]);
@@ -226,6 +226,16 @@ describe("logging in with a passkey alone", () => {
     const { items } = (await client.call("GET", "/auth/passkeys")).body.data;
     expect(items[0].last_used_at).toBe(app.clock.now().toISOString());
   });
+
+  test.each(["ES256", "RS256", "EdDSA"] as const)(
+    "works with an authenticator that signs with %s",
+    async (algorithm) => {
+      const self = await made();
+      const passkey = await addPasskeyTo((await login(self)).client, ADMIN_PASSWORD, { algorithm });
+      expect((await enter(passkey)).status).toBe(200);
+      expect((await enter(passkey, { spoiltSignature: true })).status).toBe(401);
+    },
+  );
 
   const AMISS: readonly (readonly [string, Amiss])[] = [
     ["another origin", { origin: "https://evil.example" }],
