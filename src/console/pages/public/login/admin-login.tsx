@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { PAGES } from "../../../../shared/pages.ts";
-import { type AnswerOf, ApiFailure, api, type BodyOf } from "../../../api.ts";
+import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { hasPasskeys, usePasskey } from "../../../passkey.ts";
 import type { Principal } from "../../../session.tsx";
 import { common } from "../../../texts/common.ts";
@@ -13,10 +13,7 @@ import { Form } from "../../../ui/form.tsx";
 import { Password } from "../../../ui/password.tsx";
 import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
-import { SecondStep } from "./second-step.tsx";
-
-/** What is sent beside a password. */
-export type Proof = Pick<BodyOf<"POST /auth/admin/login">, "code" | "passkey">;
+import { type Proof, SecondStep } from "./second-step.tsx";
 
 interface Errors {
   readonly name?: string;

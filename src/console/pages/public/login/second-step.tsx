@@ -1,7 +1,7 @@
 /** The second step of an administrator's login, after the right password: a passkey, or a code of an app. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AnswerOf } from "../../../api.ts";
+import type { AnswerOf, BodyOf } from "../../../api.ts";
 import { hasPasskeys, usePasskey } from "../../../passkey.ts";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -10,7 +10,9 @@ import { Button } from "../../../ui/button.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { Refusal, reasonOf } from "../refusal.tsx";
-import type { Proof } from "./admin-login.tsx";
+
+/** What is sent beside a password. */
+export type Proof = Pick<BodyOf<"POST /auth/admin/login">, "code" | "passkey">;
 
 interface SecondStepProps {
   readonly name: string;
