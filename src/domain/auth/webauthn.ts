@@ -1,5 +1,6 @@
 /** Passkeys as browsers know them (WebAuthn): what is asked of a browser, and whether its answer is right. */
 
+import type { AttestationObject } from "@simplewebauthn/server/helpers";
 import { UamError } from "../../shared/errors.ts";
 import { passkeyHost } from "../../shared/relying-party.ts";
 import type { PasskeyRow } from "../../store/schema-passkeys.ts";
@@ -119,9 +120,9 @@ export async function verifyNewPasskey(
 ): Promise<NewCredential | undefined> {
   const expected = expectedFrom(context.policy.site, challenge);
   const { transports = [], ...response } = answer.response;
+  const { decodeAttestationObject, isoBase64URL, verifyRegistrationResponse } = await loadWebAuthn();
   return await logged(context, async () => {
-    const { verifyRegistrationResponse } = await loadWebAuthn();
-    await refuseAttestation(response.attestationObject);
+    refuseAttestation(decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject)));
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { ...answer, response, clientExtensionResults: {} },
       ...expected,
@@ -148,8 +149,8 @@ export async function verifyPasskey(
 ): Promise<Assertion | undefined> {
   const expected = expectedFrom(context.policy.site, challenge);
   const { userHandle: _, ...response } = answer.response;
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
   return await logged(context, async () => {
-    const { verifyAuthenticationResponse } = await loadWebAuthn();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...answer, response, clientExtensionResults: {} },
       ...expected,
@@ -163,9 +164,7 @@ export async function verifyPasskey(
 }
 
 /** Browsers leave no statement about the device where none is asked for, or one that it makes itself. Others would have us fetch lists of revoked certificates. */
-async function refuseAttestation(attestationObject: string): Promise<void> {
-  const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
-  const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+function refuseAttestation(decoded: AttestationObject): void {
   const format = decoded.get("fmt");
   if (format === "none" || (format === "packed" && decoded.get("attStmt").get("x5c") === undefined)) return;
   throw new Error("the answer has an attestation, and none was asked for");
@@ -194,7 +193,7 @@ function descriptorOf({ credentialId: id, transports }: Known) {
   return { type: "public-key" as const, id, transports: transports as Transport[] };
 }
 
-/** Loaded when a passkey is first used: it takes a tenth of a second. */
-function loadWebAuthn() {
-  return import("@simplewebauthn/server");
+/** Loaded when a passkey is first used: it takes a tenth of a second. Not within `logged`: a library that cannot be loaded is our fault. */
+async function loadWebAuthn() {
+  return { ...(await import("@simplewebauthn/server")), ...(await import("@simplewebauthn/server/helpers")) };
 }
