@@ -212,6 +212,27 @@ describeInBrowser("passkeys in the console", () => {
     await visitor.close();
   });
 
+  test("an owner sees who has a second factor, and ends somebody's sessions", async () => {
+    const [visitor, owner] = [await visit(system), await visit(system)];
+    await typePassword(visitor);
+    await loggedIn(visitor.page);
+    await addPasskey(visitor.page, "Laptop");
+    await typePassword(owner);
+    await loggedIn(owner.page);
+    await owner.page.goto(PAGES.admins);
+    const row = owner.page.getByRole("row").filter({ hasText: visitor.username });
+    await row.getByText("1 passkey").waitFor();
+    await mouse(owner.page).press("button", `End the sessions of ${visitor.username}`);
+    await mouse(owner.page).press("button", "End the sessions");
+    await owner.page.getByText(`1 session of ${visitor.username} ended.`).waitFor();
+    await visitor.page.goto(PAGES.users);
+    await visitor.page.getByRole("heading", { level: 1, name: "Your session has ended" }).waitFor();
+    for (const one of [visitor, owner]) {
+      expectNoFaults(one);
+      await one.close();
+    }
+  });
+
   test("where one is asked of everybody, the first login leads to setting it up, and nothing else is open", async () => {
     const strict = await openConsoleApp({ UAM_ADMIN_LOGIN: "passkey" }, "localhost");
     const visitor = await visit(strict);

@@ -122,7 +122,12 @@ export const SCREENS: readonly Screen[] = [
     },
   }),
   screen("admins", "admin", {
-    dialogs: { invite: dialog(/^Invite an administrator/), change: dialog(/^Change/), remove: dialog(/^Remove/) },
+    dialogs: {
+      invite: dialog(/^Invite an administrator/),
+      change: dialog(/^Change/),
+      "end sessions": dialog(/^End the sessions/),
+      remove: dialog(/^Remove/),
+    },
   }),
   // What it shows is known from the login.
   screen("tokens", "admin", {

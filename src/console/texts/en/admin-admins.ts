@@ -55,6 +55,17 @@ export const adminsTexts = {
     nothing: "Nothing is different yet.",
     done: (name: string) => `${name} is changed.`,
   },
+  endSessions: {
+    open: "End sessions",
+    openOf: (name: string) => `End the sessions of ${name}`,
+    title: (name: string) => `End the sessions of ${name}`,
+    text: "They are logged out everywhere, and log in again. Their tokens for machines stay; those are revoked on the page Tokens.",
+    own: "This is you: this session ends, too.",
+    submit: "End the sessions",
+    busy: "Ending the sessions …",
+    done: (name: string, sessions: number) =>
+      sessions === 0 ? `${name} had no open session.` : `${count(sessions, "session", "sessions")} of ${name} ended.`,
+  },
   remove: {
     open: "Remove",
     openOf: (name: string) => `Remove ${name}`,
