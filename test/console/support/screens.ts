@@ -125,7 +125,7 @@ export const SCREENS: readonly Screen[] = [
     dialogs: {
       invite: dialog(/^Invite an administrator/),
       change: dialog(/^Change/),
-      "end sessions": dialog(/^End the sessions/),
+      "end sessions": dialog(/^End sessions/),
       remove: dialog(/^Remove/),
     },
   }),

@@ -57,7 +57,7 @@ export const adminsTexts = {
   },
   endSessions: {
     open: "End sessions",
-    openOf: (name: string) => `End the sessions of ${name}`,
+    openOf: (name: string) => `End sessions of ${name}`,
     title: (name: string) => `End the sessions of ${name}`,
     text: "They are logged out everywhere, and log in again. Their tokens for machines stay; those are revoked on the page Tokens.",
     own: "This is you: this session ends, too.",
