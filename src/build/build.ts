@@ -1,7 +1,7 @@
 /** `bun run build`: one file with the program, its native addons and PostgreSQL. */
 
-import { existsSync, renameSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import type { ConsoleBundle } from "../server/console/carried.ts";
 import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
@@ -46,6 +46,8 @@ export async function build(options: BuildOptions): Promise<number> {
       carryPostgres(archive),
       carryConsole(options.console ?? (await bundleConsole())),
       bindAddons(addons(architecture, modules)),
+      leaveOutCertificates(),
+      writeNoticesInAscii(),
     ],
     compile: {
       target: `bun-linux-${architecture}`,
@@ -101,6 +103,39 @@ function bindAddons(all: readonly Addon[]): BunPlugin {
         const contents = `module.exports = Object.assign({}, require(${JSON.stringify(file)}));`;
         builder.onLoad({ filter }, () => ({ loader: "js", contents }));
       }
+    },
+  };
+}
+
+/** What @simplewebauthn/server reads certificates with, each the one thing that its module of that name exports. */
+const CERTIFICATES =
+  /@simplewebauthn\/server\/esm\/.*\/(convertX509PublicKeyToCOSE|getCertificateInfo|isCertRevoked|mapX509SignatureAlgToCOSEAlg|validateCertificatePath|validateExtFIDOGenCEAAGUID|verifyAttestation(?:AndroidKey|Apple|TPM))\.js$/;
+
+// Passkeys with certificates are refused before (domain/auth/webauthn.ts). What would read them is a megabyte of the binary, and
+// asks for a global object that a bundle makes too late.
+function leaveOutCertificates(): BunPlugin {
+  return {
+    name: "leave-out-certificates",
+    setup(builder) {
+      builder.onLoad({ filter: CERTIFICATES }, ({ path }) => ({
+        loader: "js",
+        contents: `export function ${basename(path, ".js")}() { throw new Error("certificates are not read"); }`,
+      }));
+    },
+  };
+}
+
+// One letter beyond ASCII in a notice that has to stay, and the whole bundle is kept with two bytes for each: 3 MB.
+function writeNoticesInAscii(): BunPlugin {
+  return {
+    name: "write-notices-in-ascii",
+    setup(builder) {
+      builder.onLoad({ filter: /\/node_modules\/otpauth\/dist\/.*\.m?js$/ }, ({ path }) => ({
+        loader: "js",
+        contents: readFileSync(path, "utf8").replace(/^\/\/!.*$/m, (notice) =>
+          notice.replace(/[^ -~]/g, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`),
+        ),
+      }));
     },
   };
 }

@@ -6,6 +6,7 @@ import { map, withDefault } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../domain/operation/context.ts";
+import { counted } from "../shared/counted.ts";
 import { ADMIN_ROLES, type AdminRole } from "../shared/statuses.ts";
 import { readmitCommand, removedCommand } from "./admin-removed.ts";
 import { jsonFlag } from "./arguments.ts";
@@ -58,7 +59,7 @@ const passwd = command(
   map(object({ name: known, passwordStdin }), (input) => runPasswd(input)),
   {
     brief: message`Set an administrator's password.`,
-    description: message`Sets a new password, ends the administrator's sessions, cancels any reset link and lifts the lock after wrong passwords. Without --password-stdin, a password is generated and printed once.`,
+    description: message`Sets a new password, removes the administrator's passkeys and authenticator app, ends their sessions, cancels any reset link and lifts the lock after wrong passwords. Without --password-stdin, a password is generated and printed once.`,
   },
 );
 
@@ -91,9 +92,22 @@ const remove = command(
   { brief: message`Remove an administrator and end their sessions.` },
 );
 
-export const adminCommand = command("admin", or(add, list, passwd, role, remove, removedCommand, readmitCommand), {
-  brief: message`Manage administrators.`,
-});
+const endSessions = command(
+  "end-sessions",
+  map(object({ name: known }), (input) => runEndSessions(input)),
+  {
+    brief: message`End an administrator's sessions.`,
+    description: message`Ends all sessions of an administrator that are open; they log in again. Tokens stay: see uam token revoke.`,
+  },
+);
+
+export const adminCommand = command(
+  "admin",
+  or(add, list, passwd, role, endSessions, remove, removedCommand, readmitCommand),
+  {
+    brief: message`Manage administrators.`,
+  },
+);
 
 interface PasswordInput {
   readonly name: string;
@@ -119,8 +133,9 @@ function runPasswd({ name, passwordStdin }: PasswordInput): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
       const { setAdminPassword } = await import("../domain/auth/admin-changes.ts");
-      await setAdminPassword(context, name, password);
-      return `The administrator ${name} has a new password; all their sessions were ended.`;
+      const { removed } = await setAdminPassword(context, name, password);
+      const rest = removed.length === 0 ? "" : ` What else they could log in with was removed: ${removed.join(", ")}.`;
+      return `The administrator ${name} has a new password; all their sessions were ended.${rest}`;
     });
 }
 
@@ -166,6 +181,8 @@ interface AdminRecord {
   readonly email: string;
   readonly role: AdminRole;
   readonly status: string;
+  readonly passkeys: number;
+  readonly totp: boolean;
   readonly created_at: string;
   readonly last_login_at: string | null;
 }
@@ -176,6 +193,8 @@ const COLUMNS: readonly Column<AdminRecord>[] = [
   { header: "EMAIL", value: (admin) => admin.email, narrow: "cut" },
   { header: "ROLE", value: (admin) => admin.role },
   { header: "STATUS", value: (admin) => admin.status, narrow: "drop" },
+  { header: "PASSKEYS", value: (admin) => admin.passkeys, narrow: "drop" },
+  { header: "APP", value: (admin) => (admin.totp ? "yes" : ""), narrow: "drop" },
   { header: "CREATED", value: (admin) => shortTime(admin.created_at), narrow: "drop" },
   { header: "LAST LOGIN", value: (admin) => (admin.last_login_at === null ? "" : shortTime(admin.last_login_at)) },
 ];
@@ -190,6 +209,16 @@ function runList({ json }: { readonly json: boolean }): Command {
     }));
     if (json) printJson(environment, { items });
     else await printTable(environment, COLUMNS, items);
+    return EXIT.done;
+  };
+}
+
+function runEndSessions({ name }: { readonly name: string }): Command {
+  return async (environment) => {
+    const { endAdminSessions } = await import("../domain/auth/admin-changes.ts");
+    const ended = await withServices(environment, "store", (context) => endAdminSessions(context, name));
+    const sessions = counted(ended, "session");
+    environment.err(`${sessions} of the administrator ${name} ${ended === 1 ? "was" : "were"} ended.\n`);
     return EXIT.done;
   };
 }

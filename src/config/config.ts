@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { formatDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { nearMiss } from "../shared/near-miss.ts";
+import { passkeyHost } from "../shared/relying-party.ts";
 import { formatListen } from "./listen.ts";
 import { formatSshHost } from "./ssh-host.ts";
 import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";
@@ -73,7 +74,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given), ...tooShort(values), ...withoutPages(values));
+  faults.push(...contradictions(given), ...tooShort(values), ...withoutPages(values), ...withoutPasskeys(values));
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -191,6 +192,14 @@ function halfSingleSignOn(given: ReadonlySet<Key>): string[] {
 function withoutPages({ oidcIssuer, console: pages }: Readonly<Record<string, unknown>>): string[] {
   if (oidcIssuer === undefined || pages !== false) return [];
   return ["UAM_OIDC_ISSUER needs the pages for browsers, which UAM_CONSOLE=off switches off"];
+}
+
+/** Nobody could log in. */
+function withoutPasskeys({ adminLogin, baseUrl }: Readonly<Record<string, unknown>>): string[] {
+  if (adminLogin !== "passkey" || typeof baseUrl !== "string" || passkeyHost(baseUrl) !== undefined) return [];
+  return [
+    `UAM_ADMIN_LOGIN is passkey, and browsers use passkeys only where UAM_BASE_URL is an https address with a host name, or localhost; it is ${baseUrl}`,
+  ];
 }
 
 function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {

@@ -210,6 +210,12 @@ export const VARIABLES = {
   ),
   oidcScope: variable("UAM_OIDC_SCOPE", "openid profile email", scopes, "what the provider is asked for"),
   oidcName: variable("UAM_OIDC_NAME", "single sign-on", oneLine, "what the login page calls single sign-on"),
+  adminLogin: variable(
+    "UAM_ADMIN_LOGIN",
+    "any",
+    v.picklist(["any", "second-factor", "passkey"], "must be any, second-factor or passkey"),
+    "what administrators need to log in: any (a password, and a second factor if they have one), second-factor (always one), passkey (nothing else)",
+  ),
   keyTypes: variable(
     "UAM_KEY_TYPES",
     KEY_TYPES.join(","),

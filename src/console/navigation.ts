@@ -14,8 +14,10 @@ export interface NavigationLink {
 export function navigationFor(state: SessionState): readonly NavigationLink[] {
   if (state.kind === "loading" || state.kind === "failed") return [];
   if (state.kind === "none") return linksOf(["apply", "login"], common.nav.public);
-  const { user_type: kind, role = "auditor" } = state.principal;
+  const { user_type: kind, role = "auditor", needs } = state.principal;
   if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
+  // Until a second factor is set up, which is behind one's name, nothing else is open.
+  if (needs !== undefined) return [];
   const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
     maySee(role, area),
   );

@@ -3,6 +3,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/preact-query";
 import type { ComponentChildren, ComponentType } from "preact";
 import { useLocation } from "preact-iso";
+import { PAGES } from "../shared/pages.ts";
 import { ApiFailure } from "./api.ts";
 import { homeOf } from "./navigation.ts";
 import { useSession } from "./session.tsx";
@@ -38,10 +39,12 @@ let owner = "";
 export function signedIn<P extends object>(kind: "admin" | "user", Content: ComponentType<P>): ComponentType<P> {
   return function SignedIn(props: P) {
     const { state } = useSession();
+    const { path } = useLocation();
     if (state.kind !== "open" || state.principal.user_type !== kind) return <Missing kind={kind} />;
     const now = `${kind} ${state.principal.id}`;
     if (owner !== now) queries.clear();
     owner = now;
+    if (state.principal.needs !== undefined && path !== PAGES.account) return <FactorNeeded />;
     return (
       <QueryClientProvider client={queries}>
         <Content {...props} />
@@ -69,6 +72,17 @@ function Missing({ kind }: { readonly kind: "admin" | "user" }) {
     <Page title={session.wrongKindTitle}>
       <p>{session.wrongKind(kind)}</p>
       <LinkRow href={homeOf(state.principal.user_type)}>{session.goBack}</LinkRow>
+    </Page>
+  );
+}
+
+/** For administrators who first have to set up a second factor. */
+function FactorNeeded() {
+  const { session, nav } = common;
+  return (
+    <Page title={session.factorTitle}>
+      <p>{common.reasons["login.factor_needed"]}</p>
+      <LinkRow href={PAGES.account}>{nav.account}</LinkRow>
     </Page>
   );
 }

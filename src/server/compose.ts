@@ -153,6 +153,7 @@ export function policyOf(config: Config): Policy {
     lockoutThreshold: config.lockoutThreshold,
     lockoutPeriod: config.lockoutPeriod,
     captcha: config.captcha,
+    adminLogin: config.adminLogin,
     expiryReminders: config.expiryReminders,
     site: siteOf(config),
   };

@@ -2,6 +2,7 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
+import type { PasskeyEntry } from "../domain/auth/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
@@ -20,6 +21,7 @@ import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { AuditRow } from "../store/schema-audit.ts";
+import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
@@ -202,6 +204,8 @@ export function adminRecord(admin: AdminEntry) {
     username: admin.username,
     email: admin.email,
     role: admin.role,
+    passkeys: admin.passkeys,
+    totp: admin.totp,
     created_at: formatTimestamp(admin.createdAt),
     last_login_at: time(admin.lastLoginAt),
     status: admin.status,
@@ -212,6 +216,25 @@ export function adminRecord(admin: AdminEntry) {
 /** Somebody who came in by single sign-on and was removed. */
 export function removedRecord({ id, username, issuer, subject, createdAt }: SsoIdentityRow) {
   return { id, username, issuer, subject, created_at: formatTimestamp(createdAt) };
+}
+
+export function passkeyRecord(passkey: PasskeyEntry) {
+  return {
+    id: passkey.id,
+    name: passkey.name,
+    backed_up: passkey.backedUp,
+    created_at: formatTimestamp(passkey.createdAt),
+    last_used_at: time(passkey.lastUsedAt),
+  };
+}
+
+/** An authenticator app, and that there is none. */
+export function appRecord(app: Pick<TotpRow, "createdAt" | "lastUsedAt"> | undefined) {
+  return {
+    added: app !== undefined,
+    created_at: time(app?.createdAt ?? null),
+    last_used_at: time(app?.lastUsedAt ?? null),
+  };
 }
 
 export function tokenRecord(token: TokenEntry) {
@@ -242,6 +265,7 @@ export function principalRecord(principal: Principal) {
     username: principal.username,
     email: principal.email ?? "",
     ...(principal.role === undefined ? {} : { role: principal.role }),
+    ...(principal.needs === undefined ? {} : { needs: principal.needs }),
     ...(principal.token === undefined ? {} : { token: usedTokenRecord(principal.token) }),
   };
 }

@@ -19,3 +19,8 @@ export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
 /** Who can have done what the audit log records, and how it went. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
 export const RESULTS = ["success", "failed"] as const;
+
+/** How an administrator logged in. */
+export const LOGIN_WAYS = ["password", "password+passkey", "password+totp", "passkey", "oidc"] as const;
+
+export type LoginWay = (typeof LOGIN_WAYS)[number];

@@ -21,6 +21,7 @@ import tokens from "../../drizzle/0017_tokens.sql" with { type: "text" };
 import sourceNetworks from "../../drizzle/0018_source_networks.sql" with { type: "text" };
 import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text" };
 import singleSignOn from "../../drizzle/0020_single_sign_on.sql" with { type: "text" };
+import passkeys from "../../drizzle/0021_passkeys.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -49,4 +50,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0018_source_networks", sql: sourceNetworks },
   { name: "0019_audit_notify", sql: auditNotify },
   { name: "0020_single_sign_on", sql: singleSignOn },
+  { name: "0021_passkeys", sql: passkeys },
 ];

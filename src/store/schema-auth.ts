@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
-import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { ADMIN_ROLES, LOGIN_WAYS } from "../shared/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
 export const admins = pgTable(
@@ -42,6 +42,10 @@ export const sessions = pgTable(
     userType: text({ enum: ["admin", "user"] }).notNull(),
     principalId: bigint({ mode: "number" }).notNull(),
     username: text().notNull(),
+    /** How an administrator logged in; "" for users, and for sessions from before this was stored. */
+    way: text({ enum: ["", ...LOGIN_WAYS] })
+      .notNull()
+      .default(""),
     createdAt: time().notNull(),
     expiresAt: time().notNull(),
   },
@@ -95,7 +99,7 @@ export const otpCodes = pgTable(
 export const loginLimits = pgTable(
   "login_limits",
   {
-    kind: text({ enum: ["code", "password"] }).notNull(),
+    kind: text({ enum: ["code", "password", "totp"] }).notNull(),
     username: text().notNull(),
     /** Wrong answers since the last right one. */
     failures: integer().notNull().default(0),

@@ -40,6 +40,7 @@ describe("build", () => {
       postgres: expect.stringMatching(/^18\./),
       hash: expect.stringContaining("$argon2id$"),
       png: true,
+      passkey: true,
       dotenv: null,
     });
     expect(existsSync(mark)).toBe(false);

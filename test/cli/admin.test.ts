@@ -34,9 +34,12 @@ describe("uam admin", () => {
 
   test("list shows names and addresses, never a hash", async () => {
     const { stdout } = await cli.run(["admin", "list"]);
-    expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}owner {2}active {2}\d{4}/m);
+    expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}owner {2}active {2}0 +\d{4}/m);
     const { items } = await cli.json(["admin", "list"]);
-    const columns = ["id", "username", "email", "role", "created_at", "last_login_at", "status", "sso", "updated_at"];
+    const columns = [
+      ...["id", "username", "email", "role", "passkeys", "totp", "created_at", "last_login_at"],
+      ...["status", "sso", "updated_at"],
+    ];
     expect(Object.keys(items[0])).toEqual(columns);
   });
 
@@ -46,6 +49,14 @@ describe("uam admin", () => {
     expect(stdout).toMatch(/^\S{20,}\n$/);
     expect(stderr).toMatch(/"level":"WARN".*"username":"second","operator":"olga"/);
     expect((await cli.run(["admin", "passwd", "nobody"])).code).toBe(1);
+  });
+
+  test("end-sessions says how many there were", async () => {
+    const { code, stderr } = await cli.run(["admin", "end-sessions", "second"]);
+    expect([code, stderr]).toEqual([0, "0 sessions of the administrator second were ended.\n"]);
+    expect((await cli.run(["admin", "end-sessions", "nobody"])).code).toBe(1);
+    const [record] = (await cli.json(["audit", "list", "--action", "admin.end_sessions"])).items;
+    expect(record).toMatchObject({ actor_type: "cli", actor: "olga", resource_type: "admin" });
   });
 
   test("add --role makes no owner, and role changes what they may do", async () => {

@@ -95,6 +95,8 @@ describe("readConfig()", () => {
     ["UAM_MAX_BODY", "1e9"],
     ["UAM_KEY_TYPES", "ssh-dss"],
     ["UAM_CAPTCHA", "yes"],
+    ["UAM_ADMIN_LOGIN", "password"],
+    ["UAM_ADMIN_LOGIN", "passkey"],
     ["UAM_UID_RANGE", "30000-20000"],
     ["UAM_UID_RANGE", "0-99"],
     ["UAM_GROUPS", "users, Bad Group!"],

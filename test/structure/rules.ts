@@ -25,7 +25,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   domain: {
     what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
     imports: [
-      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/schema-sso.ts"],
+      ...[
+        "store/schema.ts",
+        "store/schema-auth.ts",
+        "store/schema-audit.ts",
+        "store/schema-sso.ts",
+        "store/schema-passkeys.ts",
+      ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "protocol"],
     ],
@@ -44,7 +50,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts"],
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
@@ -124,6 +130,9 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "preact-iso": ["console"],
   "@tanstack/preact-query": ["console"],
   "@noble/hashes": ["console"],
+  "@simplewebauthn/server": ["domain/auth/webauthn.ts"],
+  otpauth: ["domain/auth/totp.ts"],
+  uqr: ["domain/auth/totp.ts"],
   bun: ["build"],
 };
 

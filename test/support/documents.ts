@@ -55,6 +55,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
   ],
   "docs/single-sign-on.md": ["here"],
+  "docs/passkeys.md": ["here"],
   "docs/sudo-mode.md": [
     {
       not: "it would change this host's sudo; test/install/sudoers.test.ts has visudo check the file, test/debian/sudo.ts uses it",

@@ -3,6 +3,7 @@
 import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
 import * as about from "../../src/domain/mail/audit-messages.ts";
+import * as factors from "../../src/domain/mail/factor-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
 import type { Letter } from "../../src/domain/mail/letter.ts";
 import * as mail from "../../src/domain/mail/messages.ts";
@@ -40,6 +41,9 @@ const disabled = (username: string) => ({ ...user(username), status: "disabled" 
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
 const token = (value: string) => encodeURIComponent(value);
+const factor = (value: string) => ({
+  ...{ username: value, names: [`the passkey ${value}`, value], at: NOW, by: value, from: "192.0.2.1" },
+});
 const machine = (value: string) => ({
   ...{ id: 7, name: value, prefix: "uam_01234567", owner: value, role: "operator" as const },
   ...{ networks: ["192.0.2.0/24"], expiresAt: END },
@@ -229,6 +233,22 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "adminAddressSet", to: "administrators", pages: [], without: [] },
     make: (site, value) => invited.adminAddressSet(site, { username: value, at: NOW, by: value }),
+  },
+  {
+    ...{ name: "factorsAdded", to: "administrators", pages: ["/admin/account"], without: [] },
+    make: (site, value) => factors.factorsAdded(site, factor(value)),
+  },
+  {
+    ...{ name: "factorsRemoved, at the shell", to: "administrators", pages: ["/admin/account"], without: [] },
+    make: (site, value) => factors.factorsRemoved(site, { ...factor(value), from: "" }),
+  },
+  {
+    ...{ name: "counterWentBack", to: "administrators", pages: ["/admin/account"], without: [] },
+    make: (site, value) => factors.counterWentBack(site, { username: value, name: value, at: NOW, from: "192.0.2.1" }),
+  },
+  {
+    ...{ name: "codesGuessed", to: "administrators", pages: ["/admin/account"], without: [] },
+    make: (site, value) => factors.codesGuessed(site, { username: value, at: NOW, from: "192.0.2.1" }),
   },
   {
     ...{ name: "tokenMade", to: "administrators", pages: ["/admin/tokens"], without: [] },

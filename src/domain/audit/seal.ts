@@ -21,6 +21,7 @@ export function createSeal(key: Uint8Array): Seal {
         : hash("audit record 1", [hex(previous), ...fieldsOf(content), ...parseCounters(content.sealedCounters)]),
     checkpoint: (id, createdAt, mac, purgedAt) =>
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
+    keyFor: (purpose) => hash(`key for ${purpose} 1`, []),
     fingerprint: () => hash("audit key 1", []),
   };
 }

@@ -6,6 +6,7 @@ import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { type AdminRow, admins, resetTokens } from "../../store/schema-auth.ts";
 import { adminAddressRemoved, adminAddressSet } from "../mail/admin-messages.ts";
+import { factorsRemoved } from "../mail/factor-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -16,6 +17,7 @@ import { mailInvitation } from "./admin-invitation.ts";
 import {
   type AdminEntry,
   type AdminRef,
+  entriesOf,
   entryOf,
   lockAdmins,
   requireAdmin,
@@ -23,13 +25,17 @@ import {
   requireOtherOwner,
   requireStillOwner,
 } from "./admin-rows.ts";
+import { forgetFailures } from "./attempts.ts";
+import { readFactors, tellOwner } from "./factors.ts";
+import { removePasskeysOf } from "./passkeys.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf } from "./sessions.ts";
 import { revokeTokensOf } from "./tokens.ts";
+import { removeAppOf } from "./totp.ts";
 
 /** Every administrator, by name. */
 export async function listAdmins(context: Context): Promise<readonly AdminEntry[]> {
-  return (await context.db.select().from(admins).orderBy(asc(admins.username))).map(entryOf);
+  return await entriesOf(context.db, await context.db.select().from(admins).orderBy(asc(admins.username)));
 }
 
 /** One page of administrators, newest first. */
@@ -43,7 +49,7 @@ export async function pageAdmins(context: Context, page: Page): Promise<Paged<Ad
       // A page far beyond the end has an offset that no database takes.
       if (offset >= total) return { total, items: [] };
       const rows = await tx.select().from(admins).orderBy(desc(admins.id)).limit(page.pageSize).offset(offset);
-      return { total, items: rows.map(entryOf) };
+      return { total, items: await entriesOf(tx, rows) };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
@@ -90,17 +96,24 @@ export async function updateAdmin(
       .set({ ...supplied, updatedAt: after.updatedAt })
       .where(eq(admins.id, admin.id));
     if (after.email !== admin.email) await moveAddress(op, admin, after);
-    return entryOf(after);
+    return entryOf(after, await readFactors(op.tx, admin.id));
   });
   report(context, "an administrator was changed", changed.username);
   return changed;
 }
 
+/** An administrator with a new password. */
+export interface ResetAdmin {
+  readonly entry: AdminEntry;
+  /** What they can no longer log in with, such as "the passkey Laptop". */
+  readonly removed: readonly string[];
+}
+
 /**
- * Sets a new password for the administrator; ends every session, voids a pending reset token, and clears the lock of the
- * name. Throws `not_found`, and `invalid` for a password that is not allowed.
+ * Sets a new password for the administrator; removes their passkeys and authenticator app, on record, so that it alone lets them in again;
+ * ends every session, voids a pending reset token, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
  */
-export async function setAdminPassword(context: Context, username: string, password: string): Promise<AdminEntry> {
+export async function setAdminPassword(context: Context, username: string, password: string): Promise<ResetAdmin> {
   const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
   const changed = await audited(context, entry, {
     prepare: async () => {
@@ -109,6 +122,7 @@ export async function setAdminPassword(context: Context, username: string, passw
     },
     run: async (op, passwordHash) => {
       await unlock(op.tx, username);
+      await forgetFailures(op.tx, "totp", username);
       const rows = await op.tx.select().from(admins).where(eq(admins.username, username)).for("update");
       const admin = requireAdmin(rows, username);
       const after = { ...admin, passwordHash, updatedAt: context.clock.now() };
@@ -116,7 +130,9 @@ export async function setAdminPassword(context: Context, username: string, passw
       await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
       await endSessionsOf(op.tx, "admin", admin.id);
       op.record({ resourceId: String(admin.id) });
-      return entryOf(after);
+      const removed = [...(await removePasskeysOf(op, admin)), ...(await removeAppOf(op, admin))];
+      if (removed.length > 0) await tellOwner(op, admin, factorsRemoved, removed);
+      return { entry: entryOf(after), removed };
     },
   });
   report(context, "an administrator's password was changed, and their sessions were ended", username);
@@ -154,6 +170,21 @@ function requireOwnRole({ sso, role, username }: AdminRow, wanted: AdminRole): v
   throw new UamError("conflict", sentence, { reason: "sso.managed" });
 }
 
+/**
+ * Ends every session of the administrator, and returns how many. Throws `not_found`, and `forbidden` if the caller is no owner any more.
+ */
+export async function endAdminSessions(context: Context, who: AdminRef): Promise<number> {
+  return await audited(context, entryAbout("admin.end_sessions", who), async (op) => {
+    const all = await lockAdmins(op.tx);
+    const admin = requireAdmin(all, who);
+    op.about({ detail: { username: admin.username } });
+    requireStillOwner(context, all);
+    const sessions = await endSessionsOf(op.tx, "admin", admin.id);
+    op.record({ resourceId: String(admin.id), detail: { sessions } });
+    return sessions;
+  });
+}
+
 /** Whoever reads the old mailbox must not set the password. */
 async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
@@ -164,7 +195,7 @@ async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Pr
   await queueMail(op, { recipient: after.email, message: adminAddressSet(policy.site, change) });
 }
 
-function entryAbout(action: "admin.update" | "admin.remove", who: AdminRef): AuditEntry {
+function entryAbout(action: "admin.update" | "admin.remove" | "admin.end_sessions", who: AdminRef): AuditEntry {
   return typeof who === "number" ? { action, resourceId: String(who) } : { action, detail: { username: who } };
 }
 

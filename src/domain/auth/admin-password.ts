@@ -52,6 +52,7 @@ export async function changeOwnPassword(context: Context, session: OwnSession, c
   );
 }
 
-function wrongPassword(): UamError {
+/** The answer to whoever is logged in and gives a wrong password. */
+export function wrongPassword(): UamError {
   return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
 }

@@ -2,21 +2,31 @@
 
 import { asc } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import type { Transaction } from "../../store/client.ts";
+import type { Database, Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import type { Context } from "../operation/context.ts";
+import { type Factors, factorsOf, NO_FACTORS } from "./factors.ts";
 
 /** An administrator without the password's hash; one who is invited has set no password yet, and has no other way in. */
-export interface AdminEntry extends Omit<AdminRow, "passwordHash"> {
+export interface AdminEntry extends Omit<AdminRow, "passwordHash">, Factors {
   readonly status: "active" | "invited";
 }
 
 /** An administrator by name, or by id as the API names them. */
 export type AdminRef = string | number;
 
-/** The row without the password's hash. */
-export function entryOf({ passwordHash, ...entry }: AdminRow): AdminEntry {
-  return { ...entry, status: passwordHash === null && !entry.sso ? "invited" : "active" };
+/** The row without the password's hash, and with what else the administrator logs in with. */
+export function entryOf({ passwordHash, ...entry }: AdminRow, factors = NO_FACTORS): AdminEntry {
+  return { ...entry, ...factors, status: passwordHash === null && !entry.sso ? "invited" : "active" };
+}
+
+/** The same of several. */
+export async function entriesOf(db: Database | Transaction, rows: readonly AdminRow[]): Promise<readonly AdminEntry[]> {
+  const factors = await factorsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => entryOf(row, factors.get(row.id)));
 }
 
 /**

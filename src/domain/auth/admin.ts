@@ -1,4 +1,4 @@
-/** Administrators: logging in with a password, and the lockout after wrong ones. */
+/** Administrators: their rows, their passwords, and the lockout after wrong ones. Logging in is in admin-login.ts. */
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -8,51 +8,9 @@ import { type Database, isDuplicate, type Transaction } from "../../store/client
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { parseEmail, parseTypedAdminName } from "../users/username.ts";
+import { parseEmail } from "../users/username.ts";
 import { type AttemptLimit, claimAttempt, forgetFailures, returnAttempt } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
-import { type NewSession, openSession } from "./sessions.ts";
-
-/**
- * Opens a session for the right password. Throws `unauthorized` for a wrong name or password, and `limited` while the name
- * is locked, even for the right password; unknown names lock the same way. Of any number of simultaneous guesses at most the
- * limit is evaluated, because each claims its attempt first.
- */
-export async function loginAdmin(
-  context: Context,
-  typedName: string,
-  password: string,
-  replaces?: string,
-): Promise<NewSession> {
-  const username = parseTypedAdminName(typedName);
-  const known = await findAdmin(context.autocommit, username);
-  // A name that nobody has may be a password in the wrong field, so it is not recorded.
-  const about = known === undefined ? {} : { detail: { username } };
-  return await audited(
-    context,
-    { action: "auth.admin_login", ...about },
-    {
-      prepare: async () => {
-        const admin = await tryPassword(context, username, password);
-        if (admin === undefined) throw wrongPassword();
-        return admin;
-      },
-      run: async (op, verified) => {
-        await unlock(op.tx, username);
-        // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
-        const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("update");
-        // The administrator was removed, or the password changed, while this one was being verified.
-        if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
-        await op.tx.update(admins).set({ lastLoginAt: context.clock.now() }).where(eq(admins.id, admin.id));
-        // Only now is it known who asked.
-        op.record({ actor: { ...context.actor, type: "admin", name: admin.username } });
-        const { id, email, role } = admin;
-        const principal = { userType: "admin", id, username: admin.username, email, role } as const;
-        return await openSession(op.tx, context, principal, replaces);
-      },
-    },
-  );
-}
 
 /**
  * Counts an attempt and returns the administrator whose password it is, with whom `forgetFailures` is due; undefined for a wrong name or
@@ -159,7 +117,8 @@ async function isRight(context: Context, { username, password, admin }: Attempt)
   }
 }
 
-function wrongPassword(): UamError {
+/** The answer to a wrong name or password. */
+export function wrongPassword(): UamError {
   return new UamError("unauthorized", "The username or the password is wrong", { reason: "login.wrong" });
 }
 

@@ -12,7 +12,7 @@ import type { Services } from "../operation/context.ts";
 
 /** How many wrong answers are allowed, and what follows. */
 export interface AttemptLimit {
-  readonly kind: "code" | "password";
+  readonly kind: "code" | "password" | "totp";
   /** The name is locked each time this many more wrong answers were given. */
   readonly most: number;
   /** Milliseconds of the first lock; each further one is twice as long, up to `longest`. */

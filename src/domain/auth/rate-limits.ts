@@ -4,7 +4,16 @@ import ipaddr from "ipaddr.js";
 import { type Clock, HOUR, MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 
-export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token" | "sso" | "logout";
+export type LimitKind =
+  | "captcha"
+  | "code"
+  | "login"
+  | "forgot"
+  | "application"
+  | "token"
+  | "sso"
+  | "logout"
+  | "passkey";
 
 export interface RateLimits {
   /**
@@ -31,6 +40,7 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   token: { most: 60, period: HOUR, what: "wrong tokens" },
   sso: { most: 120, period: HOUR, what: "logins by single sign-on" },
   logout: { most: 60, period: HOUR, what: "wrong logout tokens" },
+  passkey: { most: 30, period: MINUTE, what: "passkey challenges" },
 };
 
 /** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
@@ -48,6 +58,7 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     token: new Map(),
     sso: new Map(),
     logout: new Map(),
+    passkey: new Map(),
   };
   return {
     take(kind, address) {

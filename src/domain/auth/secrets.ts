@@ -5,7 +5,8 @@ import { eq } from "drizzle-orm";
 import { secrets } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
-export type SecretName = "captcha";
+/** `captcha` and `ticket` seal what is handed out; `handle` makes the ids that authenticators know administrators by. */
+export type SecretName = "captcha" | "ticket" | "handle";
 
 const LENGTH = 32;
 

@@ -3,12 +3,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole, LoginWay } from "../../shared/statuses.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions } from "../../store/schema-auth.ts";
+import { passkeys, totpSecrets } from "../../store/schema-passkeys.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
+import { type MissingFactor, missingOf } from "./factors.ts";
 
 export type UserType = "admin" | "user";
 
@@ -21,6 +23,10 @@ export interface Principal {
   readonly email: string | undefined;
   /** An administrator's role now, not at the login; with a token the lesser of its own and that. */
   readonly role?: AdminRole;
+  /** How an administrator logged in, where that is known. */
+  readonly way?: LoginWay;
+  /** What an administrator has to set up first: until then the session may do nothing else. */
+  readonly needs?: MissingFactor;
   /** Set where a token was used instead of a session. */
   readonly token?: UsedToken;
 }
@@ -59,6 +65,7 @@ export async function openSession(
     userType: principal.userType,
     principalId: principal.id,
     username: principal.username,
+    way: principal.way ?? "",
     createdAt: now,
     expiresAt,
   });
@@ -72,7 +79,9 @@ export type SessionFinder = (token: string) => Promise<Principal | undefined>;
  * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request, and an
  * administrator's role is what it is by then. An administrator who was removed has none; a deleted user's stays valid, so that the routes can say that the user is gone.
  */
-export function createSessionFinder(services: Pick<Services, "db" | "clock">): SessionFinder {
+export function createSessionFinder(
+  services: Pick<Services, "db" | "clock"> & { readonly policy: Pick<Services["policy"], "adminLogin"> },
+): SessionFinder {
   const query = services.db
     .select({
       userType: sessions.userType,
@@ -81,6 +90,9 @@ export function createSessionFinder(services: Pick<Services, "db" | "clock">): S
       userEmail: users.email,
       adminEmail: admins.email,
       role: admins.role,
+      way: sessions.way,
+      passkeys: sql<number>`(case when ${admins.id} is not null then (select count(*) from ${passkeys} where ${passkeys.adminId} = ${admins.id}) else 0 end)::int`,
+      totp: sql<boolean>`case when ${admins.id} is not null then exists (select 1 from ${totpSecrets} where ${totpSecrets.adminId} = ${admins.id}) else false end`,
     })
     .from(sessions)
     .leftJoin(users, and(eq(sessions.userType, "user"), eq(users.id, sessions.principalId)))
@@ -92,8 +104,20 @@ export function createSessionFinder(services: Pick<Services, "db" | "clock">): S
     if (row === undefined) return undefined;
     const { userType, id, username, adminEmail, role } = row;
     if (userType === "user") return { userType, id, username, email: row.userEmail ?? undefined };
-    return adminEmail === null || role === null ? undefined : { userType, id, username, email: adminEmail, role };
+    if (adminEmail === null || role === null) return undefined;
+    const principal = { userType, id, username, email: adminEmail, role };
+    if (row.way === "") return { ...principal, ...needsOf(services.policy, row) };
+    return { ...principal, way: row.way, ...needsOf(services.policy, row) };
   };
+}
+
+/** What the session may not do anything without. A passkey and single sign-on are whole logins. */
+function needsOf(
+  { adminLogin }: Pick<Services["policy"], "adminLogin">,
+  { way, passkeys, totp }: { readonly way: LoginWay | ""; readonly passkeys: number; readonly totp: boolean },
+): Pick<Principal, "needs"> {
+  const needs = way === "passkey" || way === "oidc" ? undefined : missingOf(adminLogin, { passkeys, totp });
+  return needs === undefined ? {} : { needs };
 }
 
 /** Ends the session; audited as the principal's logout. */
@@ -104,15 +128,16 @@ export function logout(context: Context, principal: Principal, token: string): P
   });
 }
 
-/** Ends every session of a principal, but the one that the token `kept` is for. */
+/** Ends every session of a principal, but the one that the token `kept` is for; returns how many. */
 export async function endSessionsOf(
   tx: Transaction | Database,
   userType: UserType,
   id: number,
   kept?: string,
-): Promise<void> {
+): Promise<number> {
   const others = kept === undefined ? undefined : ne(sessions.tokenHash, hashToken(kept));
-  await tx.delete(sessions).where(and(eq(sessions.userType, userType), eq(sessions.principalId, id), others));
+  const its = and(eq(sessions.userType, userType), eq(sessions.principalId, id), others);
+  return (await tx.delete(sessions).where(its).returning({ username: sessions.username })).length;
 }
 
 /** Removes expired sessions; they are already refused. */

@@ -12,6 +12,7 @@ import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
 import { purgeLogins } from "../auth/sso/begun.ts";
 import { purgeLogouts } from "../auth/sso/logout.ts";
+import { purgeTickets } from "../auth/tickets.ts";
 import { purgeTokens } from "../auth/tokens.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { auditPurged } from "../mail/audit-messages.ts";
@@ -92,12 +93,13 @@ function earliest(...times: readonly (Date | undefined)[]): Date {
   return new Date(Math.min(...known.map((time) => time.getTime())));
 }
 
-/** Removes sessions, codes, reset tokens, used captchas, locks, tokens, logins and logouts by single sign-on and finished mail that nobody can use or ask about any more. */
+/** Removes sessions, codes, reset tokens, used captchas and tickets, locks, tokens, logins and logouts by single sign-on and finished mail that nobody can use or ask about any more. */
 export async function cleanUp(services: Services): Promise<void> {
   await purgeSessions(services);
   await purgeCodes(services);
   await purgeResetTokens(services);
   await purgeCaptchas(services);
+  await purgeTickets(services);
   await purgeAttempts(services);
   await purgeTokens(services);
   await purgeLogins(services);

@@ -11,6 +11,9 @@ import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } f
 /** What has to be shown before a code is mailed: the text of a picture, a proof of work, either of them, or nothing. */
 export type CaptchaMode = "image" | "proof" | "both" | "off";
 
+/** How administrators log in: as they please, never with a password alone, or with a passkey only. */
+export type AdminLoginMode = "any" | "second-factor" | "passkey";
+
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
   readonly defaultTtl: number;
@@ -27,6 +30,7 @@ export interface Policy {
   readonly lockoutThreshold: number;
   readonly lockoutPeriod: number;
   readonly captcha: CaptchaMode;
+  readonly adminLogin: AdminLoginMode;
   readonly expiryReminders: readonly number[];
   readonly site: Site;
 }
@@ -67,6 +71,8 @@ export interface Seal {
   record(previous: Uint8Array, content: AuditContent): Uint8Array;
   /** Says that the service itself removed the records up to `id`, whose last seal was `mac`. */
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
+  /** A key of 32 bytes for something else that must not be readable with the database alone; from it the audit log's cannot be told. */
+  keyFor(purpose: "totp"): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
 }

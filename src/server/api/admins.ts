@@ -1,12 +1,12 @@
 /** /admins: what owners do with administrators. /auth/admin/password: what each does with their own password. */
 
 import { Elysia } from "elysia";
-import { pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
+import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
 import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
 import { changeOwnPassword } from "../../domain/auth/admin-password.ts";
 import { adminRecord } from "../records.ts";
 import { jsonBody, requireLogin, requireSession } from "./elysia.ts";
-import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
+import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -83,6 +83,22 @@ function administratorRoutes(web: Web) {
           summary: "Remove an administrator",
           description: "Ends all their sessions. What they did stays in the audit log.",
           responses: { 409: LAST_OWNER },
+        },
+      },
+    )
+    .delete(
+      "/:id/sessions",
+      async ({ context, params }) => {
+        const sessions = await endAdminSessions(context, params.id);
+        return { data: { status: "ended" as const, sessions } };
+      },
+      {
+        params: IdParams,
+        response: responses(data(EndedSessions), 400, 401, 403, 404),
+        detail: {
+          operationId: "endAdminSessions",
+          summary: "End an administrator's sessions",
+          description: "All that are open, one's own too. Tokens stay; they are revoked one by one.",
         },
       },
     );

@@ -20,6 +20,7 @@ import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
+import { passkeyRoutes } from "./passkeys.ts";
 import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
 import { removedAdminRoutes } from "./removed-admins.ts";
@@ -38,6 +39,7 @@ import { settingRoutes } from "./settings.ts";
 import { ssoRoutes } from "./sso.ts";
 import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { totpRoutes } from "./totp.ts";
 import { userAccessRoutes } from "./user-access.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
@@ -66,7 +68,11 @@ export function createApp(services: Services, options: WebOptions): App {
     services,
     options,
     startedAt: services.clock.now(),
-    findSession: createSessionFinder({ db: services.autocommit, clock: services.clock }),
+    findSession: createSessionFinder({
+      db: services.autocommit,
+      clock: services.clock,
+      policy: services.policy,
+    }),
     findToken: createTokenFinder(services),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     exportSlots: createSlots({
@@ -157,6 +163,8 @@ function buildRoutes(web: Web): Router {
       .use(adminRoutes(web))
       .use(removedAdminRoutes(web))
       .use(tokenRoutes(web))
+      .use(passkeyRoutes(web))
+      .use(totpRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );

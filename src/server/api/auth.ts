@@ -1,16 +1,26 @@
 /** /auth: logging in and out. */
 
 import { Elysia } from "elysia";
-import { loginAdmin } from "../../domain/auth/admin.ts";
+import { askForSecond, loginAdmin } from "../../domain/auth/admin-login.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
 import { issueCaptcha } from "../../domain/auth/captchas.ts";
 import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
 import { logout } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { principalRecord } from "../records.ts";
-import { anonymous, anonymousBody, requireLogin, requireSession, setSessionCookie } from "./elysia.ts";
+import { anonymous, anonymousBody, cookieSet, requireLogin, requireSession, setSessionCookie } from "./elysia.ts";
 import { tokenOf } from "./request.ts";
-import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import {
+  AdminForgot,
+  AdminLogin,
+  AdminPassword,
+  AdminReset,
+  Captcha,
+  OtpLogin,
+  OtpSend,
+  PrincipalRecord,
+} from "./schemas/auth.ts";
+import { SecondStep } from "./schemas/passkeys.ts";
 import { data, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -95,7 +105,8 @@ function loginRoutes(web: Web) {
     .post(
       "/admin/login",
       async ({ context, body, request, cookie }) => {
-        const session = await loginAdmin(context, body.username, body.password, tokenOf(request));
+        const { username, ...proof } = body;
+        const session = await loginAdmin(context, username, proof, tokenOf(request));
         setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
@@ -106,8 +117,29 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "loginAdmin",
           summary: "Log in as an administrator",
-          description: "Replaces the session of the request, if any. Repeated failures lock the login for a while.",
+          description:
+            "An administrator who has a passkey or an authenticator app sends one of them beside the password: `passkey`, an answer to what `POST /auth/admin/second` gave, or `code`. Without, the answer to a right password is 401 with `Uam-Error: login.second_factor`. Replaces the session of the request, if any. Repeated failures lock the login for a while.",
           responses: cookieSet,
+        },
+      },
+    )
+    .post(
+      "/admin/second",
+      async ({ context, body }) => ({ data: await askForSecond(context, body.username, body.password) }),
+      {
+        parse,
+        body: AdminPassword,
+        response: responses(data(SecondStep), 400, 401, 409, 429),
+        detail: {
+          operationId: "askForSecondStep",
+          summary: "Ask what an administrator's login needs beside the password",
+          description:
+            "For whoever has the right password; a wrong one counts as a failed login does. Nothing is opened: the login itself is sent again, with a passkey or a code.",
+          responses: {
+            409: {
+              description: "`UAM_BASE_URL` is an address at which browsers use no passkeys. Final until that changes",
+            },
+          },
         },
       },
     )
@@ -194,8 +226,3 @@ function principalRoutes(web: Web) {
     },
   );
 }
-
-/** For the document: the session cookie is set, or cleared. */
-const cookieSet = {
-  200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
-};

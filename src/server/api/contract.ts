@@ -4,7 +4,7 @@
  */
 
 import * as v from "valibot";
-import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
+import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import {
   ApplicationRecord,
   ApplicationReview,
@@ -13,9 +13,32 @@ import {
   NewApplication,
 } from "./schemas/approvals.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
-import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
+import {
+  AdminForgot,
+  AdminLogin,
+  AdminPassword,
+  AdminReset,
+  Captcha,
+  OtpLogin,
+  OtpSend,
+  PrincipalRecord,
+} from "./schemas/auth.ts";
 import { ConsoleConfig } from "./schemas/console.ts";
 import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
+import {
+  AppRecord,
+  Confirmation,
+  NewApp,
+  NewAppSecret,
+  NewPasskey,
+  PasskeyChallenge,
+  PasskeyChanges,
+  PasskeyCreation,
+  PasskeyLogin,
+  PasskeyRecord,
+  PasskeyRequest,
+  SecondStep,
+} from "./schemas/passkeys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
@@ -41,6 +64,19 @@ export const CONTRACT = {
   "POST /auth/otp/send": { body: OtpSend, answer: status("sent") },
   "POST /auth/otp/login": { body: OtpLogin, answer: PrincipalRecord },
   "POST /auth/admin/login": { body: AdminLogin, answer: PrincipalRecord },
+  "POST /auth/admin/second": { body: AdminPassword, answer: SecondStep },
+  "GET /auth/passkey/challenge": { answer: PasskeyRequest },
+  "POST /auth/passkey/login": { body: PasskeyLogin, answer: PrincipalRecord },
+  "GET /auth/passkeys": { answer: v.object({ items: v.array(PasskeyRecord) }) },
+  "GET /auth/passkeys/challenge": { answer: PasskeyChallenge },
+  "POST /auth/passkeys/begin": { body: Confirmation, answer: PasskeyCreation },
+  "POST /auth/passkeys": { body: NewPasskey, answer: PasskeyRecord },
+  "PATCH /auth/passkeys/:id": { body: PasskeyChanges, answer: PasskeyRecord },
+  "DELETE /auth/passkeys/:id": { answer: status("removed") },
+  "GET /auth/totp": { answer: AppRecord },
+  "POST /auth/totp/begin": { body: Confirmation, answer: NewAppSecret },
+  "POST /auth/totp": { body: NewApp, answer: AppRecord },
+  "DELETE /auth/totp": { answer: status("removed") },
   "POST /auth/admin/forgot": { body: AdminForgot, answer: status("sent") },
   "POST /auth/admin/reset": { body: AdminReset, answer: status("reset") },
   "POST /auth/admin/password": { body: PasswordChange, answer: status("changed") },
@@ -84,6 +120,7 @@ export const CONTRACT = {
   "DELETE /admins/:id": { answer: status("deleted") },
   "GET /admins/removed": { query: PageQuery, answer: list(RemovedRecord) },
   "DELETE /admins/removed/:id": { answer: status("readmitted") },
+  "DELETE /admins/:id/sessions": { answer: EndedSessions },
   "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
   "POST /tokens": { body: NewToken, answer: MadeToken },
   "DELETE /tokens/:id": { answer: TokenRecord },

@@ -53,9 +53,10 @@ export function requireSession(web: Web, permission: Need["permission"], least?:
   return guardedBy(web, least === undefined ? { permission } : { permission, least });
 }
 
-/** The same for what is about the login itself: a token is refused. */
-export function requireLogin(web: Web, permission: "admin" | "session") {
-  return guardedBy(web, { permission, sessionOnly: true, ...(permission === "admin" ? { least: "any" } : {}) });
+/** The same for what is about the login itself: a token is refused. With "sets-up" it is open before a second factor is set up. */
+export function requireLogin(web: Web, permission: "admin" | "session", when?: "sets-up") {
+  const need = { permission, sessionOnly: true, setsUp: when === "sets-up" };
+  return guardedBy(web, permission === "admin" ? { ...need, least: "any" } : need);
 }
 
 function guardedBy(web: Web, need: Need) {
@@ -65,7 +66,7 @@ function guardedBy(web: Web, need: Need) {
     return { session, context: contextOf(web.services, request, session.principal) };
   }
   needs.set(guard, need);
-  const name = `session:${need.permission}:${need.least ?? ""}:${need.sessionOnly ?? false}`;
+  const name = `session:${need.permission}:${need.least ?? ""}:${need.sessionOnly ?? false}:${need.setsUp ?? false}`;
   return new Elysia({ name }).derive({ as: "scoped" }, guard);
 }
 
@@ -195,6 +196,11 @@ export function setSessionCookie(web: Web, cookie: unknown, session: NewSession 
   const attributes = { path: "/", httpOnly: true, secure: true, sameSite, maxAge };
   (cookie as CookieJar)[SESSION_COOKIE]?.set({ ...attributes, value: session?.token ?? "" });
 }
+
+/** For the document: the session cookie is set, or cleared. */
+export const cookieSet = {
+  200: { description: "Done", headers: { "Set-Cookie": { schema: { type: "string" as const } } } },
+};
 
 /** Elysia says that a HEAD's empty body has the length 0; the export's length is unknown, and then none is said (RFC 9110, 8.6). */
 export function withoutLength({ status, headers }: Response): Response {

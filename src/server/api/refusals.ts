@@ -25,6 +25,9 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
   ["PATCH", /\/admins\/(\d+)$/, "admin.update"],
   ["POST", /\/tokens$/, "token.create"],
   ["POST", /\/auth\/admin\/password$/, "auth.admin_password"],
+  ["POST", /\/auth\/passkeys(?:\/begin)?$/, "auth.passkey_add"],
+  ["PATCH", /\/auth\/passkeys\/(\d+)$/, "auth.passkey_rename"],
+  ["POST", /\/auth\/totp(?:\/begin)?$/, "auth.totp_add"],
 ];
 
 const accepted = new WeakSet<Request>();
@@ -70,7 +73,8 @@ async function entryOf({ autocommit }: Context, { action, id, principal }: Refus
   // One too large for the database becomes 0, which nothing has.
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
   if (action === "approval.review") return { action, detail: { application: number } };
-  if (action === "auth.admin_password") return { action, detail: { username: principal.username } };
+  if (action === "auth.passkey_rename") return { action, detail: { username: principal.username, passkey: number } };
+  if (action.startsWith("auth.")) return { action, detail: { username: principal.username } };
   const own = { resourceId: String(principal.id), subjectId: principal.id };
   if (action === "extension.request") return { action, ...own, detail: { username: principal.username } };
   const about = id === undefined ? { action } : { action, resourceId: String(number) };

@@ -21,6 +21,8 @@ export interface Need {
   readonly least?: LeastRole;
   /** Whether it takes a session only, and no token: what is about the login itself. */
   readonly sessionOnly?: boolean;
+  /** Whether it sets up what an administrator still has to, and so is open to a session that may do nothing else. */
+  readonly setsUp?: boolean;
 }
 
 export const SESSION_COOKIE = "__Host-uam_session";
@@ -81,7 +83,7 @@ const ANY_SESSION = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=[^;\\s]`);
 export async function authorize(
   web: Authorizing,
   request: Request,
-  { permission, least, sessionOnly }: Need,
+  { permission, least, sessionOnly, setsUp }: Need,
 ): Promise<LiveSession> {
   let pending = found.get(request);
   if (pending === undefined) {
@@ -97,8 +99,17 @@ export async function authorize(
   if (sessionOnly === true && session.principal.token !== undefined) {
     throw new UamError("forbidden", "A token cannot do this; log in", { reason: "token.not_allowed" });
   }
+  if (permission !== "session" && setsUp !== true) requireSetUp(session.principal);
   if (least !== undefined) requireRole(session.principal, rolesFor(least, accessOf(request.method)));
   return session;
+}
+
+/** Throws `forbidden` where the administrator has to set up a second factor first. */
+function requireSetUp({ needs }: Principal): void {
+  if (needs === undefined) return;
+  const what = needs === "passkey" ? "a passkey" : "a passkey or an authenticator app";
+  const sentence = `This service asks every administrator for ${what}; set one up first, on the page Your login or at /auth/passkeys`;
+  throw new UamError("forbidden", sentence, { reason: "login.factor_needed" });
 }
 
 /** What a request of that method does: an auditor may only read. */

@@ -17,6 +17,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "sso_sessions",
   "sso_logouts",
   "used_captchas",
+  "used_tickets",
   "uam_migrations",
 ]);
 
@@ -34,8 +35,8 @@ const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, strin
         "case status when 'queued' then 'not sent: a backup was made before, and later restored' else last_error end",
     },
   },
-  // With a new key no earlier captcha is valid.
-  secrets: { where: "name <> 'captcha'" },
+  // With new keys no earlier captcha or challenge is valid, used or not.
+  secrets: { where: "name not in ('captcha', 'ticket')" },
 };
 
 /** Tables in which a row means that somebody's data is there; the others fill up by themselves. */

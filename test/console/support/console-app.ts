@@ -13,10 +13,13 @@ export interface ConsoleApp extends TestApp {
 
 let bundled: ReturnType<typeof bundleConsole> | undefined;
 
-/** Opens the application; the console is bundled from the sources. */
-export async function openConsoleApp(variables: Record<string, string> = {}): Promise<ConsoleApp> {
+/** Opens the application; the console is bundled from the sources. `host` is what the browser calls it: for passkeys it needs a name. */
+export async function openConsoleApp(
+  variables: Record<string, string> = {},
+  host: "127.0.0.1" | "localhost" = "127.0.0.1",
+): Promise<ConsoleApp> {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
-  const origin = `http://127.0.0.1:${server.port}`;
+  const origin = `http://${host}:${server.port}`;
   bundled ??= bundleConsole();
   const pages = createConsole(await bundled);
   const system = await createTestApp({ UAM_BASE_URL: origin, ...variables }, { pages });

@@ -122,7 +122,12 @@ export const SCREENS: readonly Screen[] = [
     },
   }),
   screen("admins", "admin", {
-    dialogs: { invite: dialog(/^Invite an administrator/), change: dialog(/^Change/), remove: dialog(/^Remove/) },
+    dialogs: {
+      invite: dialog(/^Invite an administrator/),
+      change: dialog(/^Change/),
+      "end sessions": dialog(/^End sessions/),
+      remove: dialog(/^Remove/),
+    },
   }),
   // What it shows is known from the login.
   screen("tokens", "admin", {
@@ -137,5 +142,8 @@ export const SCREENS: readonly Screen[] = [
       revoke: dialog(/^Revoke nightly/, /refused from the next request on/),
     },
   }),
-  screen("account", "admin", { isFed: false }),
+  screen("account", "admin", {
+    isFed: false,
+    dialogs: { "add a passkey": dialog(/^Add a passkey/), "set up an app": dialog(/^Set up an app/) },
+  }),
 ];

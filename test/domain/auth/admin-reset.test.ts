@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { addAdmin, loginAdmin } from "../../../src/domain/auth/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { loginAdmin } from "../../../src/domain/auth/admin-login.ts";
 import { purgeResetTokens } from "../../../src/domain/auth/admin-reset.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
@@ -182,7 +183,9 @@ describe("a login with the old password at the same time", () => {
       },
     };
     const anonymous = { type: "anonymous", name: "anonymous", ip: "" } as const;
-    const login = loginAdmin({ ...app.services, hasher, actor: anonymous, requestId: "" }, name, ADMIN_PASSWORD);
+    const login = loginAdmin({ ...app.services, hasher, actor: anonymous, requestId: "" }, name, {
+      password: ADMIN_PASSWORD,
+    });
     await untilWaiting(1);
     const answer = reset(token);
     await untilWaiting(2);

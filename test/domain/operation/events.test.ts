@@ -87,7 +87,7 @@ const EVENTS: readonly Event[] = [
       await app.admin();
       return { id: "" };
     },
-    success: () => ({ username: "admin" }),
+    success: () => ({ username: "admin", way: "password" }),
     fail: () =>
       expectStatus(401, app.anonymous().call("POST", "/auth/admin/login", { username: "admin", password: "wrong" })),
     failure: { username: "admin", err },
@@ -414,11 +414,13 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in lifecycle/, in auth/sso/ (tests in server/sso), in auth/admin-changes.ts, server/api/admins.ts, and at the command line. */
+/** Their operations, and their tests, are in lifecycle/, in auth/, server/api/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
   ...(["auth.sso_logout", "admin.readmit"] as const),
+  ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
+  ...(["auth.totp_add", "auth.totp_remove"] as const),
 ];
 
 describe("the Events table", () => {

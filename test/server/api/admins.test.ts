@@ -69,7 +69,7 @@ describe("GET /admins", () => {
     const at = app.clock.now().toISOString();
     const { body } = await owner.call("GET", "/admins?page_size=2");
     expect(body.data.total).toBe((await listAdmins(app.system)).length);
-    const common = { created_at: at, last_login_at: null, sso: false };
+    const common = { created_at: at, last_login_at: null, sso: false, passkeys: 0, totp: false };
     expect(body.data.items).toEqual([
       { ...common, id: second.id, username: second.username, email: second.email, role: "auditor", status: "invited" },
       {
@@ -344,4 +344,25 @@ describe("an owner who stops being one while a request of theirs is under way", 
     expect(await recordOf("accomplice")).toBeUndefined();
   });
   let pending: Promise<readonly { readonly status: number; readonly body: { readonly error: string } }[]> | undefined;
+});
+
+describe("DELETE /admins/:id/sessions", () => {
+  test("ends all that are open, on record, and says how many; tokens stay", async () => {
+    const other = await made("operator");
+    const [one, two] = [await login(other), await login(other)];
+    const token = (await one.call("POST", "/tokens", { name: "t", role: "operator", days: 1 })).body.data.token;
+    const owner = await login(await made("owner"));
+    const answer = await owner.call("DELETE", `/admins/${other.id}/sessions`);
+    expect([answer.status, answer.body.data]).toEqual([200, { status: "ended", sessions: 2 }]);
+    for (const client of [one, two]) expect((await client.call("GET", "/auth/me")).status).toBe(401);
+    const withToken = await app.anonymous().call("GET", "/auth/me", undefined, { authorization: `Bearer ${token}` });
+    expect(withToken.status).toBe(200);
+    expect(await app.lastAudit("admin.end_sessions")).toMatchObject({
+      ...{ resourceType: "admin", resourceId: String(other.id), result: "success" },
+      detail: { username: other.username, sessions: 2 },
+    });
+    expect((await owner.call("DELETE", `/admins/${other.id}/sessions`)).body.data.sessions).toBe(0);
+    expect((await owner.call("DELETE", "/admins/999999/sessions")).status).toBe(404);
+    expect(await app.lastAudit("admin.end_sessions")).toMatchObject({ result: "failed", resourceId: "999999" });
+  });
 });

@@ -70,6 +70,20 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /admins/{id}": [200, 400, 401, 403, 404, 409],
   "GET /admins/removed": [200, 400, 401, 403],
   "DELETE /admins/removed/{id}": [200, 400, 401, 403, 404],
+  "DELETE /admins/{id}/sessions": [200, 400, 401, 403, 404],
+  "POST /auth/admin/second": [200, 400, 401, 403, 409, 429],
+  "GET /auth/passkey/challenge": [200, 409, 429],
+  "POST /auth/passkey/login": [200, 400, 401, 403, 409, 429],
+  "GET /auth/passkeys": [200, 401, 403],
+  "GET /auth/passkeys/challenge": [200, 401, 403, 409],
+  "POST /auth/passkeys/begin": [200, 400, 401, 403, 409, 429],
+  "POST /auth/passkeys": [201, 400, 401, 403, 409],
+  "PATCH /auth/passkeys/{id}": [200, 400, 401, 403, 404],
+  "DELETE /auth/passkeys/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /auth/totp": [200, 401, 403],
+  "POST /auth/totp/begin": [200, 400, 401, 403, 409, 429],
+  "POST /auth/totp": [201, 400, 401, 403, 409],
+  "DELETE /auth/totp": [200, 400, 401, 403, 404, 409],
   "GET /tokens": [200, 400, 401, 403],
   "POST /tokens": [201, 400, 401, 403, 409],
   "DELETE /tokens/{id}": [200, 400, 401, 403, 404],
@@ -159,7 +173,10 @@ describe("createOpenApiDocument()", () => {
     for (const { name, operation } of operations) {
       const takes = operation.security.some((scheme) => "token" in scheme);
       const isForAdmins = ["admin", "session"].includes(operation["x-permission"] ?? "");
-      expect([name, takes]).toEqual([name, isForAdmins && !/\/auth\/(logout|admin\/password)$/.test(name)]);
+      expect([name, takes]).toEqual([
+        name,
+        isForAdmins && !/\/auth\/(logout$|admin\/password$|passkeys|totp)/.test(name),
+      ]);
     }
     expect(apiDocument.components).toHaveProperty("securitySchemes.token.scheme", "bearer");
   });

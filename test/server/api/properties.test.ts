@@ -57,7 +57,8 @@ async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
-        (select jsonb_agg(t) from tokens t)) as all`);
+        (select jsonb_agg(t) from tokens t), (select jsonb_agg(p) from passkeys p),
+        (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
 
@@ -77,7 +78,7 @@ describe("path ids", () => {
   const ROUTES = [
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
-    "DELETE /tokens/:id",
+    ...["DELETE /admins/:id/sessions", "DELETE /tokens/:id", "DELETE /auth/passkeys/:id"],
     "DELETE /admins/removed/:id",
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],

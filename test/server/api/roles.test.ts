@@ -7,6 +7,7 @@ import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { apiDocument } from "../../support/openapi.ts";
 
 const CALLERS = ["nobody", "user", ...ADMIN_ROLES] as const;
@@ -77,13 +78,30 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "DELETE /admins/:id": OWNERS,
   "GET /admins/removed": reading(OWNERS),
   "DELETE /admins/removed/:id": OWNERS,
+  "DELETE /admins/:id/sessions": OWNERS,
+  "POST /auth/admin/second": ANYONE,
+  "GET /auth/passkey/challenge": ANYONE,
+  "POST /auth/passkey/login": ANYONE,
+  "GET /auth/passkeys": ADMINS,
+  "GET /auth/passkeys/challenge": ADMINS,
+  "POST /auth/passkeys/begin": ADMINS,
+  "POST /auth/passkeys": ADMINS,
+  "PATCH /auth/passkeys/:id": ADMINS,
+  "DELETE /auth/passkeys/:id": ADMINS,
+  "GET /auth/totp": ADMINS,
+  "POST /auth/totp/begin": ADMINS,
+  "POST /auth/totp": ADMINS,
+  "DELETE /auth/totp": ADMINS,
   "GET /tokens": ADMINS,
   "POST /tokens": ADMINS,
   "DELETE /tokens/:id": ADMINS,
 };
 
 /** What takes no token, whatever its role: it is about the login itself. */
-const SESSION_ONLY: readonly string[] = ["POST /auth/logout", "POST /auth/admin/password"];
+const SESSION_ONLY: readonly string[] = [
+  ...["POST /auth/logout", "POST /auth/admin/password"],
+  ...Object.keys(MAY).filter((route) => /^\w+ \/auth\/(passkeys|totp)\b/.test(route)),
+];
 
 /** Who may call a route with a token; only administrators have one. */
 function mayWithToken(route: string): readonly AdminRole[] {
@@ -95,7 +113,7 @@ let clients: Record<Caller, Client>;
 let machines: Record<AdminRole, string>;
 
 beforeAll(async () => {
-  app = await createTestApp();
+  app = await createTestApp({ UAM_BASE_URL: PASSKEY_ORIGIN });
   for (const role of ADMIN_ROLES) await addAdmin(app.system, role, `${role}@example.org`, ADMIN_PASSWORD, role);
   clients = Object.fromEntries(
     await Promise.all(CALLERS.map(async (caller) => [caller, await clientOf(caller)])),

@@ -18,9 +18,11 @@ import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
+import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
 import * as ssoSchema from "../../../src/store/schema-sso.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
+import { addPasskeyTo, PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { databaseDirectory } from "../../support/directory.ts";
 
@@ -34,7 +36,7 @@ const FORGOTTEN = [
   "otp_codes",
   "reset_tokens",
   "sessions",
-  "used_captchas",
+  ...["used_captchas", "used_tickets"],
   ...["sso_logins", "sso_logouts", "sso_sessions"],
 ];
 const cleanUps: (() => Promise<void>)[] = [];
@@ -108,7 +110,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
   });
 }
 
-const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema, ...ssoSchema })
+const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema, ...ssoSchema, ...passkeySchema })
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
   .sort();
@@ -118,7 +120,7 @@ describe("a backup of an installation in use", () => {
   let copy: TestDatabase;
 
   beforeAll(async () => {
-    t = await createTestApp();
+    t = await createTestApp({ UAM_BASE_URL: PASSKEY_ORIGIN });
     cleanUps.push(() => t.close());
     const admin = await t.admin();
     const { client } = await t.user("alice");
@@ -134,6 +136,7 @@ describe("a backup of an installation in use", () => {
     await t.user("bob");
     await admin.call("DELETE", `/users/${(await t.user("carol")).id}`);
     await admin.call("PUT", "/settings/policy.default_ttl", { value: "30d" });
+    await addPasskeyTo(admin, ADMIN_PASSWORD);
     await t.db
       .insert(schema.approvals)
       .values({ username: "dave", email: "d@example.org", purpose: 'a\tb\nc\\N "', createdAt: WHEN });
@@ -200,6 +203,15 @@ describe("a backup of an installation in use", () => {
       expect(rows.find((row) => row.dedupeKey === "k")).toMatchObject({ status: "dropped", html: "" });
     });
     expect(readFileSync(join(directory, "used")).includes("12345678")).toBe(false);
+  });
+
+  test("restoreBackup() keeps passkeys and what authenticators know administrators by, and no challenge", async () => {
+    expect(await rowsOf(copy.superuser, "passkeys")).toHaveLength(1);
+    expect(await rowsOf(t.superuser, "used_tickets")).not.toEqual([]);
+    const named = async (connection: ConnectionOptions) =>
+      (await rowsOf(connection, "secrets")).map((row) => /^\((\w+)/.exec(row)?.[1]).sort();
+    expect(await named(t.superuser)).toEqual(["captcha", "handle", "ticket"]);
+    expect(await named(copy.superuser)).toEqual(["handle"]);
   });
 
   test("restoreBackup() keeps the heartbeat and forgets the captchas' key", async () => {

@@ -1,4 +1,4 @@
-/** Administrators: who there is, and for owners: invite, change, remove. */
+/** Administrators: who there is, and for owners: invite, change, end sessions, remove. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -18,6 +18,7 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
+import { EndSessions } from "./admins/end-sessions.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { pageOf } from "./audit/filter.ts";
@@ -26,7 +27,9 @@ import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 
 const PAGE_SIZE = 50;
 
-type Open = { readonly what: "invite" } | { readonly what: "change" | "remove"; readonly admin: Admin };
+type Open =
+  | { readonly what: "invite" }
+  | { readonly what: "change" | "end sessions" | "remove"; readonly admin: Admin };
 
 export const Admins = signedIn(
   "admin",
@@ -66,6 +69,7 @@ export const Admins = signedIn(
         </Section>
         {open?.what === "invite" ? <InviteAdmin {...dialog} /> : null}
         {open?.what === "change" ? <ChangeAdmin {...dialog} admin={open.admin} /> : null}
+        {open?.what === "end sessions" ? <EndSessions {...dialog} admin={open.admin} /> : null}
         {open?.what === "remove" ? <RemoveAdmin {...dialog} admin={open.admin} /> : null}
       </Page>
     );
@@ -130,7 +134,12 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
     { name: columns.email, cell: ({ email }) => <bdi class="typed">{email}</bdi> },
     {
       name: columns.login,
-      cell: ({ last_login_at: at }) => (at === null ? texts.never : <Time at={at} />),
+      cell: ({ status, last_login_at: at, passkeys, totp }) => (
+        <div class="event">
+          {at === null ? texts.never : <Time at={at} />}
+          {status === "invited" ? null : <span class="hint">{texts.factors(passkeys, totp)}</span>}
+        </div>
+      ),
     },
   ];
   if (onOpen === undefined) return shown;
@@ -138,6 +147,12 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
     <span class="actions">
       <Button aria-label={texts.change.openOf(admin.username)} onClick={() => onOpen({ what: "change", admin })}>
         {texts.change.open}
+      </Button>
+      <Button
+        aria-label={texts.endSessions.openOf(admin.username)}
+        onClick={() => onOpen({ what: "end sessions", admin })}
+      >
+        {texts.endSessions.open}
       </Button>
       <Button
         kind="danger"

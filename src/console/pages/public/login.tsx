@@ -28,7 +28,7 @@ export function Login() {
     localStorage.setItem(CHOSEN_LOGIN, principal.user_type);
     setEntered(true);
     enter(principal);
-    route(nextOf(query.next, principal.user_type), true);
+    route(principal.needs === undefined ? nextOf(query.next, principal.user_type) : PAGES.account, true);
   };
   const isReturning = useSsoReturn(query, onEntered);
   const { login, already } = publicTexts;

@@ -23,6 +23,8 @@ export interface ActionFacts {
   readonly setting: string;
   readonly approved: boolean | undefined;
   readonly channel: string;
+  /** How somebody logged in. */
+  readonly way: string;
   readonly found: string;
   readonly removed: number;
 }
@@ -49,6 +51,14 @@ function whose({ name }: ActionFacts): string {
   return name === "" ? "" : ` of ${name}`;
 }
 
+const WAYS: Readonly<Record<string, string>> = {
+  password: "a password",
+  "password+passkey": "a password and a passkey",
+  "password+totp": "a password and a code of an authenticator app",
+  passkey: "a passkey",
+  oidc: "single sign-on",
+};
+
 const FIELDS: Readonly<Record<string, string>> = {
   email: "e-mail address",
   supervisor: "supervisor",
@@ -66,7 +76,10 @@ const user = (facts: ActionFacts) => of("user", facts.name);
 const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
 
 const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
-  "auth.admin_login": action("Administrator logs in", () => ["logged in", "log in as an administrator"]),
+  "auth.admin_login": action("Administrator logs in", ({ way }) => {
+    const how = WAYS[way] === undefined ? "" : ` with ${WAYS[way]}`;
+    return [`logged in${how}`, `log in as an administrator${how}`];
+  }),
   "auth.otp_send": action("Login code asked for", (facts) =>
     facts.channel === "command line"
       ? [`printed a login code for ${user(facts)}`, `print a login code for ${user(facts)}`]
@@ -87,6 +100,26 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `set a new password${whose(facts)} with a mailed link`,
   ]),
   "auth.admin_password": action("Own password changed", () => ["changed their own password", "change their password"]),
+  "auth.passkey_add": action("Passkey added", ({ key }) => [
+    `added ${of("passkey", key)}`,
+    `add ${of("passkey", key)}`,
+  ]),
+  "auth.passkey_rename": action("Passkey renamed", ({ key }) => [
+    `renamed a passkey${key === "" ? "" : ` to ${key}`}`,
+    "rename a passkey",
+  ]),
+  "auth.passkey_remove": action("Passkey removed", (facts) => [
+    `removed ${of("passkey", facts.key)}${whose(facts)}`,
+    `remove ${of("passkey", facts.key)}${whose(facts)}`,
+  ]),
+  "auth.totp_add": action("Authenticator app set up", () => [
+    "set up an authenticator app",
+    "set up an authenticator app",
+  ]),
+  "auth.totp_remove": action("Authenticator app removed", (facts) => [
+    `removed the authenticator app${whose(facts)}`,
+    `remove the authenticator app${whose(facts)}`,
+  ]),
   "user.create": action("User created", (facts) => [
     `created ${user(facts)}${facts.until === "" ? "" : `,${until(facts)}`}`,
     `create ${user(facts)}`,
@@ -164,6 +197,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "admin.readmit": action("Removed administrator let in again", (facts) => [
     `let ${of("administrator", facts.name)} in again by single sign-on`,
     `let ${of("administrator", facts.name)} in again by single sign-on`,
+  ]),
+  "admin.end_sessions": action("Administrator's sessions ended", (facts) => [
+    `ended the sessions of ${of("administrator", facts.name)}`,
+    `end the sessions of ${of("administrator", facts.name)}`,
   ]),
   "token.create": action("Token made", (facts) => [
     `made ${of("token", facts.key)}${whose(facts)}`,

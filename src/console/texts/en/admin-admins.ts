@@ -1,6 +1,7 @@
 /** English: the page about administrators. */
 
 import type { AdminRole } from "../../../shared/statuses.ts";
+import { count } from "../language.ts";
 
 const explained: Readonly<Record<AdminRole, string>> = {
   owner: "Everything, also the settings and the administrators themselves.",
@@ -19,6 +20,10 @@ export const adminsTexts = {
   invitedHint: "no password yet",
   ssoHint: "by single sign-on",
   never: "never",
+  factors: (passkeys: number, totp: boolean) => {
+    const keys = passkeys === 0 ? [] : [count(passkeys, "passkey", "passkeys")];
+    return [...keys, ...(totp ? ["authenticator app"] : [])].join(", ") || "password only";
+  },
   empty: "This page is past the end of the list.",
   shell: "If no owner can log in any more, make one at the shell of the host:",
   shellLabel: "Command that adds an administrator at the shell",
@@ -51,6 +56,17 @@ export const adminsTexts = {
     busy: "Saving …",
     nothing: "Nothing is different yet.",
     done: (name: string) => `${name} is changed.`,
+  },
+  endSessions: {
+    open: "End sessions",
+    openOf: (name: string) => `End sessions of ${name}`,
+    title: (name: string) => `End the sessions of ${name}`,
+    text: "They are logged out everywhere, and log in again. Their tokens for machines stay; those are revoked on the page Tokens.",
+    own: "This is you: this session ends, too.",
+    submit: "End the sessions",
+    busy: "Ending the sessions …",
+    done: (name: string, sessions: number) =>
+      sessions === 0 ? `${name} had no open session.` : `${count(sessions, "session", "sessions")} of ${name} ended.`,
   },
   remove: {
     open: "Remove",

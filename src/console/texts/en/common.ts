@@ -46,6 +46,10 @@ export const common = {
     "request.origin":
       "This page was opened at an address other than the service's own, so the service refused this. Use the address in your mail, or the one that the service prints when it starts (UAM_BASE_URL).",
     "login.wrong": "The name or the password is wrong.",
+    "login.passkey_wrong": "The passkey was not accepted. It may have been removed here; try another one.",
+    "login.passkey_only": "The password is right, but this service lets administrators in with a passkey only.",
+    "login.factor_needed":
+      "This service asks every administrator for a second factor. Set one up on the page Your login, then go on.",
     "login.locked": "There were too many wrong attempts, so this login is locked for a while.",
     "code.wrong": "The code is wrong, was used already, or is too old. Ask for another one.",
     "captcha.wrong": "The check that you are not a program failed or came too late. Try again.",
@@ -64,6 +68,7 @@ export const common = {
         ? "It is for administrators."
         : "It is for external users; you are logged in as an administrator.",
     goBack: "Go to your own pages",
+    factorTitle: "One step first",
   },
   notFound: {
     title: "There is no such page",

@@ -24,11 +24,18 @@ export const AdminRecord = v.pipe(
       v.description("Whether they came in by single sign-on, which gives them their role at each login"),
       v.examples([false]),
     ),
+    passkeys: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many they have"), v.examples([2])),
+    totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether an authenticator app is set up")),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
   }),
   v.title("Admin"),
 );
+
+export const EndedSessions = v.object({
+  status: v.literal("ended"),
+  sessions: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many were open"), v.examples([2])),
+});
 
 export const NewAdmin = v.pipe(
   v.object({

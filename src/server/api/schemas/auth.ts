@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { described, expiry, id, person, text } from "../schemas.ts";
+import { PasskeyAnswer, typedCode } from "./passkeys.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 /** A captcha's id and a reset token are sealed or random; these only look like them and open nothing. */
@@ -25,6 +26,12 @@ export const PrincipalRecord = v.pipe(
     username: described("root-admin", "Without the prefix `ext_` for external users"),
     email: person.email,
     role: v.optional(v.pipe(v.picklist(ADMIN_ROLES), v.description("Of an administrator; users have none"))),
+    needs: v.optional(
+      v.pipe(
+        v.picklist(["second-factor", "passkey"]),
+        v.description("What an administrator has to set up first; until then the session may do nothing else"),
+      ),
+    ),
     token: v.optional(
       v.pipe(
         v.object({ id, name: described("nightly report"), expires_at: expiry }),
@@ -87,15 +94,19 @@ export const OtpLogin = v.pipe(
   v.title("CodeLogin"),
 );
 
+const nameAndPassword = {
+  username: adminName,
+  password: v.pipe(
+    v.string(),
+    v.maxLength(1024, "is too long"),
+    v.metadata({ format: "password", examples: [PASSWORD] }),
+  ),
+};
+
+export const AdminPassword = v.pipe(v.object(nameAndPassword), v.title("AdminPassword"));
+
 export const AdminLogin = v.pipe(
-  v.object({
-    username: adminName,
-    password: v.pipe(
-      v.string(),
-      v.maxLength(1024, "is too long"),
-      v.metadata({ format: "password", examples: [PASSWORD] }),
-    ),
-  }),
+  v.object({ ...nameAndPassword, code: v.optional(typedCode), passkey: v.optional(PasskeyAnswer) }),
   v.title("AdminLogin"),
 );
 

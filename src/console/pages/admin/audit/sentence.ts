@@ -67,6 +67,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     setting: resource_id === "" ? "" : isolated(resource_id),
     approved: typeof detail.approve === "boolean" ? detail.approve : undefined,
     channel: textOf(detail.channel),
+    way: textOf(detail.way),
     found: typed(detail.found),
     removed: numberOf(detail.removed),
   };

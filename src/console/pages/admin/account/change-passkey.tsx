@@ -1,0 +1,61 @@
+/** Renames a passkey, or removes it once it was said what that does. */
+
+import { useState } from "preact/hooks";
+import { type AnswerOf, api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Input } from "../../../ui/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { isolated } from "../../../ui/isolated.ts";
+import { isPasskeyName } from "./add-passkey.tsx";
+
+export type Passkey = AnswerOf<"GET /auth/passkeys">["items"][number];
+
+interface ChangeProps {
+  readonly passkey: Passkey;
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+const { add, rename, remove } = factorsTexts;
+
+export function RenamePasskey({ passkey: { id, name: before }, onClose, onDone }: ChangeProps) {
+  const [name, setName] = useState(before);
+  const [wrong, setWrong] = useState<string>();
+  const work = useAction(async () => {
+    setWrong(isPasskeyName(name) ? undefined : add.nameError);
+    if (!isPasskeyName(name)) return;
+    await api("PATCH /auth/passkeys/:id", { params: { id }, body: { name: name.trim() } });
+    await forgetAnswers();
+    onDone(rename.done(isolated(name.trim())));
+  });
+  return (
+    <FormDialog title={rename.title} work={work} onClose={onClose} texts={rename}>
+      <Input
+        label={add.name}
+        hint={add.nameHint}
+        error={wrong}
+        name="passkey-name"
+        autocomplete="off"
+        required
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
+}
+
+export function RemovePasskey({ passkey: { id, name }, onClose, onDone }: ChangeProps) {
+  const work = useAction(async () => {
+    await api("DELETE /auth/passkeys/:id", { params: { id } });
+    await forgetAnswers();
+    onDone(remove.done(isolated(name)));
+  });
+  return (
+    <FormDialog title={remove.title(isolated(name))} work={work} onClose={onClose} texts={remove} isDanger>
+      <p>{remove.text}</p>
+    </FormDialog>
+  );
+}
