@@ -1,4 +1,4 @@
-/** /admins/removed: those who came in by single sign-on and were removed here. */
+/** /removed-admins: those who came in by single sign-on and were removed here. */
 
 import { Elysia } from "elysia";
 import { pageRemoved, readmit } from "../../domain/auth/sso/removed.ts";
@@ -9,7 +9,7 @@ import { IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 export function removedAdminRoutes(web: Web) {
-  return new Elysia({ prefix: "/admins/removed" })
+  return new Elysia({ prefix: "/removed-admins" })
     .use(requireSession(web, "admin", "owner"))
     .get(
       "/",

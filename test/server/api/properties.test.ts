@@ -79,7 +79,7 @@ describe("path ids", () => {
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
     ...["DELETE /admins/:id/sessions", "DELETE /tokens/:id", "DELETE /auth/passkeys/:id"],
-    "DELETE /admins/removed/:id",
+    "DELETE /removed-admins/:id",
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
@@ -135,7 +135,7 @@ describe("queries", () => {
     "since",
     "until",
   ];
-  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/admins/removed", "/tokens"];
+  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/removed-admins", "/tokens"];
 
   test("of any names and values are 200 or 400", async () => {
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), anyText), anyText), { maxLength: 4 });

@@ -346,17 +346,17 @@ describe("an administrator of single sign-on", () => {
     expect(stopped.end).toBe(said("removed"));
     expect(await app.lastAudit("auth.admin_login")).toMatchObject({ result: "failed", detail: { username: name } });
     const owner = await app.admin();
-    const { body } = await owner.call("GET", "/admins/removed");
+    const { body } = await owner.call("GET", "/removed-admins");
     const entry = body.data.items.find(({ subject }: { subject: string }) => subject === person.subject);
     expect(entry).toMatchObject({ username: name, issuer: provider.issuer });
-    expect((await owner.call("DELETE", `/admins/removed/${entry.id}`)).body).toEqual({
+    expect((await owner.call("DELETE", `/removed-admins/${entry.id}`)).body).toEqual({
       data: { status: "readmitted" },
     });
     expect(await app.lastAudit("admin.readmit")).toMatchObject({
       actor: "admin",
       detail: { username: name, subject: person.subject },
     });
-    expect((await owner.call("DELETE", `/admins/removed/${entry.id}`)).status).toBe(404);
+    expect((await owner.call("DELETE", `/removed-admins/${entry.id}`)).status).toBe(404);
     expect((await enter()).end).toBe(done());
     expect(await adminOf(person)).toMatchObject({ username: name });
   });
