@@ -129,7 +129,6 @@ export const SCREENS: readonly Screen[] = [
       remove: dialog(/^Remove/),
     },
   }),
-  // What it shows is known from the login.
   screen("tokens", "admin", {
     dialogs: {
       make: first(dialog(/^Make a token/), unfilled(/^Make the token/)),
@@ -143,7 +142,6 @@ export const SCREENS: readonly Screen[] = [
     },
   }),
   screen("account", "admin", {
-    isFed: false,
     dialogs: { "add a passkey": dialog(/^Add a passkey/), "set up an app": dialog(/^Set up an app/) },
   }),
 ];

@@ -7,6 +7,7 @@ import { DAY } from "../../../src/shared/clock.ts";
 import { formatDuration, parseDuration } from "../../../src/shared/duration.ts";
 import { parseTimestamp } from "../../../src/shared/timestamp.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { freshKey } from "../../support/keys.ts";
 import { isThorough } from "../../support/thorough.ts";
 
@@ -15,7 +16,7 @@ let admin: Client;
 let user: Client;
 
 beforeAll(async () => {
-  app = await createTestApp({ UAM_SESSION_TTL: "30d", UAM_MAX_KEYS: "1000" });
+  app = await createTestApp({ UAM_SESSION_TTL: "30d", UAM_MAX_KEYS: "1000", UAM_BASE_URL: PASSKEY_ORIGIN });
   admin = await app.admin();
   user = (await app.user("fuzzed")).client;
   await user.call("POST", "/me/keys", { name: "first", public_key: freshKey() });
@@ -364,6 +365,36 @@ describe("keys", () => {
   });
 });
 
+describe("passkeys", () => {
+  test("answers of any text and any bytes are refused, to a challenge that is right, too", async () => {
+    const challenge = (await app.anonymous().call("GET", "/auth/passkey/challenge")).body.data.challenge as string;
+    const said = fc
+      .record({
+        type: fc.constantFrom("webauthn.get", "webauthn.create"),
+        origin: fc.constant("http://localhost:8080"),
+      })
+      .map((parts) => Buffer.from(JSON.stringify({ ...parts, challenge })).toString("base64url"));
+    const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array).toString("base64url"));
+    const part = fc.oneof(said, bytes, anyText);
+    const answer = fc.record({
+      ...{ id: part, rawId: part, type: fc.constant("public-key") },
+      response: fc.record({ clientDataJSON: part, authenticatorData: part, signature: part, attestationObject: part }),
+    });
+    await fc.assert(
+      fc.asyncProperty(answer, fc.boolean(), async (passkey, isSame) => {
+        const sent = isSame ? { ...passkey, rawId: passkey.id } : passkey;
+        const login = await harmless(() => app.anonymous().call("POST", "/auth/passkey/login", { passkey: sent }));
+        expect([400, 401]).toContain(login.status);
+        const confirmed = await harmless(() => admin.call("POST", "/auth/passkeys/begin", { passkey: sent }));
+        expect([400, 401]).toContain(confirmed.status);
+        const added = await harmless(() => admin.call("POST", "/auth/passkeys", { name: "k", passkey: sent }));
+        expect(added.status).toBe(400);
+      }),
+      RUNS,
+    );
+  });
+});
+
 describe("bodies", () => {
   const ROUTES = [
     "POST /users",
@@ -375,6 +406,9 @@ describe("bodies", () => {
     "POST /admins",
     "PATCH /admins/999999",
     "POST /auth/admin/password",
+    ...["POST /auth/admin/login", "POST /auth/admin/second", "POST /auth/passkey/login"],
+    ...["POST /auth/passkeys/begin", "POST /auth/passkeys", "PATCH /auth/passkeys/1"],
+    ...["POST /auth/totp/begin", "POST /auth/totp"],
     "POST /auth/otp/send",
     "POST /auth/otp/login",
     "POST /auth/admin/forgot",
@@ -397,6 +431,9 @@ describe("bodies", () => {
     "code",
     "role",
     "password",
+    "passkey",
+    "ticket",
+    "name",
   ];
 
   test("of any JSON, and of anything else, do no harm", async () => {

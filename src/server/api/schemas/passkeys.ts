@@ -15,6 +15,7 @@ function binary(description: string, example = "AQIDBA") {
   return v.pipe(
     v.string(),
     v.maxLength(LONGEST, "is too long"),
+    v.regex(/^[\w-]*$/, "must be base64url"),
     v.metadata({ description: `${description}; base64url`, examples: [example] }),
   );
 }
