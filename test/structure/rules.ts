@@ -25,8 +25,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
   domain: {
     what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
     imports: [
-      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/client.ts"],
-      ...["store/locks.ts", "store/notify.ts", "protocol"],
+      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/schema-events.ts"],
+      ...["store/client.ts", "store/locks.ts", "store/notify.ts", "protocol"],
     ],
   },
   store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },
