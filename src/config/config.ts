@@ -22,7 +22,9 @@ type Optional =
   | "resendApiKey"
   | "resendBaseUrl"
   | "mailFrom"
-  | "logFormat";
+  | "logFormat"
+  | "auditStream"
+  | "auditStreamCa";
 
 /** The configuration in force; durations are milliseconds. */
 export type Config = {

@@ -2,8 +2,10 @@
 
 import * as v from "valibot";
 import { parseTrustedProxies } from "../shared/client-address.ts";
+import { parseAuditStream } from "../shared/audit-stream.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
+import { parseNetworks } from "../shared/networks.ts";
 import { changesDirection, hasControlCharacters } from "../shared/text.ts";
 
 /** A whole number in that range. */
@@ -47,6 +49,25 @@ export const proxies = v.pipe(
       addIssue({ message: `is not valid. ${publicMessage(error)}` });
     }
   }),
+);
+
+/** Networks as CIDRs. */
+export const networks = v.pipe(
+  list,
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    try {
+      return parseNetworks(dataset.value);
+    } catch (error) {
+      addIssue({ message: `is not valid. ${publicMessage(error)}` });
+      return NEVER;
+    }
+  }),
+);
+
+/** Where audit records are streamed to. */
+export const auditStream = v.pipe(
+  v.string(),
+  v.check((value) => parseAuditStream(value) !== undefined, "must be syslog+tls://HOST:PORT, syslog://HOST:PORT or file:/PATH"),
 );
 
 /** Where PostgreSQL is. */

@@ -22,6 +22,7 @@ export function createSeal(key: Uint8Array): Seal {
     checkpoint: (id, createdAt, mac, purgedAt) =>
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
     fingerprint: () => hash("audit key 1", []),
+    webhookSecret: (salt) => hash("webhook secret 1", [hex(salt)]),
   };
 }
 

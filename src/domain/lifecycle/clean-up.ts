@@ -11,6 +11,7 @@ import { purgeCaptchas } from "../auth/captchas.ts";
 import { purgeCodes } from "../auth/otp.ts";
 import { purgeSessions } from "../auth/sessions.ts";
 import { purgeTokens } from "../auth/tokens.ts";
+import { purgeDeliveries } from "../events/deliveries.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { auditPurged } from "../mail/audit-messages.ts";
 import { purgeOutbox } from "../mail/outbox.ts";
@@ -98,5 +99,6 @@ export async function cleanUp(services: Services): Promise<void> {
   await purgeCaptchas(services);
   await purgeAttempts(services);
   await purgeTokens(services);
+  await purgeDeliveries(services);
   await purgeOutbox(services);
 }

@@ -29,6 +29,10 @@ export interface Policy {
   readonly captcha: CaptchaMode;
   readonly expiryReminders: readonly number[];
   readonly site: Site;
+  /** Networks to which webhooks may go besides public addresses, canonical. */
+  readonly webhookNetworks: readonly string[];
+  /** Where all audit records are streamed to; undefined: nowhere. */
+  readonly auditStream: string | undefined;
 }
 
 /** What mails say about this installation. */
@@ -69,6 +73,8 @@ export interface Seal {
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
+  /** What a webhook's deliveries are signed with: it is stored nowhere, and whoever has only the database cannot make it. */
+  webhookSecret(salt: Uint8Array): Uint8Array;
 }
 
 /** The parts of the service that operations work with. */

@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { TokenFinder } from "../../domain/auth/token-use.ts";
+import type { SendMessage } from "../../domain/events/message.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
@@ -30,6 +31,8 @@ export interface WebOptions {
   readonly setupCommand?: string | undefined;
   /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
   readonly captcha: CaptchaMode;
+  /** Delivers a message to a webhook. */
+  readonly sendWebhook: SendMessage;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

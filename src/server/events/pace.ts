@@ -1,0 +1,43 @@
+/** How fast deliveries go: at full speed while nothing else happens, and slowly enough not to be felt while the log is being written. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { SECOND } from "../../shared/clock.ts";
+
+/** Records within a second that count as a busy time. */
+const BUSY = 5;
+
+export interface Pace {
+  /** Call it whenever there may be a new record. */
+  heard(): void;
+  /** Resolves when the next delivery may begin, or the signal says stop. */
+  turn(signal: AbortSignal): Promise<void>;
+  /** Milliseconds that a reader of many records should wait until it reads again, after it worked for so long. */
+  restAfter(milliseconds: number): number;
+}
+
+/** At most so many deliveries a second in busy times, and of a reader's time at most so large a part. */
+export function createPace({ perSecond, share }: { readonly perSecond: number; readonly share: number }): Pace {
+  const times: number[] = [];
+  let next = 0;
+  const isBusy = (): boolean => times.length === BUSY && performance.now() - (times[0] ?? 0) < SECOND;
+  return {
+    heard() {
+      times.push(performance.now());
+      if (times.length > BUSY) times.shift();
+    },
+    async turn(signal) {
+      if (!isBusy()) return;
+      const now = performance.now();
+      const mine = Math.max(now, next);
+      next = mine + SECOND / perSecond;
+      if (mine > now) await pause(mine - now, signal);
+    },
+    restAfter: (milliseconds) => (isBusy() ? Math.max(SECOND / 4, milliseconds * (1 / share - 1)) : 0),
+  };
+}
+
+/** Waits, and at most until the signal says stop. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await sleep(milliseconds, undefined, { signal }).catch(() => {});
+}
