@@ -1,8 +1,8 @@
 /** What the values of environment variables may be: each parses the text of a variable, or says what is wrong with it. */
 
 import * as v from "valibot";
-import { parseTrustedProxies } from "../shared/client-address.ts";
 import { parseAuditStream } from "../shared/audit-stream.ts";
+import { parseTrustedProxies } from "../shared/client-address.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { parseNetworks } from "../shared/networks.ts";
@@ -67,7 +67,10 @@ export const networks = v.pipe(
 /** Where audit records are streamed to. */
 export const auditStream = v.pipe(
   v.string(),
-  v.check((value) => parseAuditStream(value) !== undefined, "must be syslog+tls://HOST:PORT, syslog://HOST:PORT or file:/PATH"),
+  v.check(
+    (value) => parseAuditStream(value) !== undefined,
+    "must be syslog+tls://HOST:PORT, syslog://HOST:PORT or file:/PATH",
+  ),
 );
 
 /** Where PostgreSQL is. */

@@ -69,7 +69,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       ...["store/client.ts", "store/job-lock.ts", "store/schema-audit.ts", "store/schema-events.ts"],
     ],
   },
-  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/operation"] },
+  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/events", "domain/operation"] },
   cli: {
     what: "commands: options in, text and exit code out",
     imports: [
@@ -123,7 +123,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   standardwebhooks: ["server/events"],
-  "ipaddr.js": ["shared/client-address.ts", "domain/events/address.ts"],
+  "ipaddr.js": ["shared/client-address.ts", "domain/auth/rate-limits.ts", "domain/events/address.ts"],
   resend: ["server/mail"],
   preact: ["console"],
   "preact-iso": ["console"],

@@ -17,7 +17,8 @@ const DOCUMENTATION_IPV6 = ipaddr.IPv6.parseCIDR("3fff::/20");
  */
 export function requireWebhookUrl(text: string, networks: readonly string[]): string {
   if (text.length > MAX_WEBHOOK_URL) throw refusal(`url must have at most ${MAX_WEBHOOK_URL} characters`);
-  if (!URL.canParse(text) || hasControlCharacters(text)) throw refusal("url is not a URL such as https://example.org/hooks");
+  if (!URL.canParse(text) || hasControlCharacters(text))
+    throw refusal("url is not a URL such as https://example.org/hooks");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refusal("url must begin with https://");
   if (url.username !== "" || url.password !== "") throw refusal("url must not hold a name or a password");

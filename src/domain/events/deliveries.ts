@@ -85,7 +85,10 @@ export async function purgeDeliveries({ db, clock }: Pick<Services, "db" | "cloc
   await db.delete(webhookDeliveries).where(lt(webhookDeliveries.at, shift(clock.now(), -KEPT)));
   const beyond = sql`(select d.id from ${webhookDeliveries} d where d.webhook_id = ${webhooks.id}
     order by d.id desc offset ${MAX_KEPT} limit 1)`;
-  const oldest = db.select({ id: webhooks.id, beyond: beyond.mapWith(Number).as("beyond") }).from(webhooks).as("oldest");
+  const oldest = db
+    .select({ id: webhooks.id, beyond: beyond.mapWith(Number).as("beyond") })
+    .from(webhooks)
+    .as("oldest");
   const excess = db
     .select({ one: sql`1` })
     .from(oldest)

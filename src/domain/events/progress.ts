@@ -3,7 +3,13 @@
 import { eq, sql } from "drizzle-orm";
 import { DAY, SECOND, shift } from "../../shared/clock.ts";
 import type { Database } from "../../store/client.ts";
-import { type AuditStreamRow, auditStreams, type WebhookRow, webhookDeliveries, webhooks } from "../../store/schema-events.ts";
+import {
+  type AuditStreamRow,
+  auditStreams,
+  type WebhookRow,
+  webhookDeliveries,
+  webhooks,
+} from "../../store/schema-events.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { webhookSwitchedOff } from "../mail/webhook-messages.ts";
 import { audited } from "../operation/audited.ts";

@@ -39,6 +39,7 @@ import { tokenRoutes } from "./tokens.ts";
 import { userAccessRoutes } from "./user-access.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export const API_ROOT = "/api/v1";
 
@@ -153,6 +154,7 @@ function buildRoutes(web: Web): Router {
       .use(problemRoutes(web))
       .use(adminRoutes(web))
       .use(tokenRoutes(web))
+      .use(webhookRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );

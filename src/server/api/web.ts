@@ -31,8 +31,8 @@ export interface WebOptions {
   readonly setupCommand?: string | undefined;
   /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
   readonly captcha: CaptchaMode;
-  /** Delivers a message to a webhook. */
-  readonly sendWebhook: SendMessage;
+  /** Delivers a message to a webhook; needed only to answer requests. */
+  readonly sendWebhook?: SendMessage | undefined;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

@@ -71,7 +71,9 @@ async function streamOn(around: Surroundings, { target, sink }: StreamParts, sig
   const succeed = async () => {
     const cursor = sink.settled() ?? stored.cursor;
     if (cursor > stored.cursor || stored.failures > 0) {
-      await store(progressAfter(stored, { error: "", at: services.clock.now(), cursor: Math.max(cursor, stored.cursor) }));
+      await store(
+        progressAfter(stored, { error: "", at: services.clock.now(), cursor: Math.max(cursor, stored.cursor) }),
+      );
     }
   };
   while (!signal.aborted) {
@@ -125,6 +127,8 @@ async function taken(writing: Promise<void>, signal: AbortSignal): Promise<void>
 /** Once when it begins to fail, and once when it goes on. */
 function report(log: Services["log"], before: AuditStreamRow, after: AuditStreamRow): void {
   const { target, lastError: reason } = after;
-  if (before.failures === 0 && after.failures > 0) log.warn("the audit stream's receiver takes no records", { target, reason });
-  if (before.failures > 0 && after.failures === 0) log.info("the audit stream's receiver takes records again", { target });
+  if (before.failures === 0 && after.failures > 0)
+    log.warn("the audit stream's receiver takes no records", { target, reason });
+  if (before.failures > 0 && after.failures === 0)
+    log.info("the audit stream's receiver takes records again", { target });
 }

@@ -30,18 +30,24 @@ export interface SyslogAddress {
   readonly ca: string | undefined;
 }
 
+interface Connection {
+  readonly socket: Socket;
+  /** Why it is of no use any more. */
+  failure: string | undefined;
+}
+
 /** A sink that connects when there is something to write, and stays connected. */
 export function createSyslogSink(address: SyslogAddress, settling = SETTLING): Sink {
-  let open: { readonly socket: Socket; failure: string | undefined } | undefined;
+  let open: Connection | undefined;
   /** What was written and has not settled, with when. */
   let fresh: { readonly id: number; readonly at: number }[] = [];
   let last: number | undefined;
   const where = `${address.host}:${address.port}`;
 
-  async function connection(): Promise<{ readonly socket: Socket; failure: string | undefined }> {
+  async function connection(): Promise<Connection> {
     if (open !== undefined) return open;
     const socket = await connect(address, where);
-    const made: NonNullable<typeof open> = { socket, failure: undefined };
+    const made: Connection = { socket, failure: undefined };
     socket.setKeepAlive(true, KEEPALIVE);
     const fail = (reason: string) => () => {
       made.failure ??= reason;
@@ -67,9 +73,14 @@ export function createSyslogSink(address: SyslogAddress, settling = SETTLING): S
           else reject(new SinkError(reason));
         };
         const broke = () => settle(open?.failure ?? `The connection to ${where} broke`);
-        const timer = setTimeout(() => settle(`${where} has taken nothing for ${WRITE_TIMEOUT / SECOND} seconds`), WRITE_TIMEOUT);
+        const timer = setTimeout(
+          () => settle(`${where} has taken nothing for ${WRITE_TIMEOUT / SECOND} seconds`),
+          WRITE_TIMEOUT,
+        );
         socket.once("close", broke);
-        socket.write(records.map(syslogFrame).join(""), (error) => settle(error == null ? undefined : `The connection to ${where} broke`));
+        socket.write(records.map(syslogFrame).join(""), (error) =>
+          settle(error == null ? undefined : `The connection to ${where} broke`),
+        );
       });
       const id = records.at(-1)?.id;
       if (id !== undefined) fresh.push({ id, at: performance.now() });
@@ -102,7 +113,10 @@ export function syslogFrame(row: AuditRow): string {
 /** PRI VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG, and MSG is the record as JSON. */
 function syslogMessage(row: AuditRow): string {
   const priority = FACILITY * 8 + SEVERITY[row.result];
-  const name = hostname().replace(/[^!-~]/g, "").slice(0, 255) || "-";
+  const name =
+    hostname()
+      .replace(/[^!-~]/g, "")
+      .slice(0, 255) || "-";
   return `<${priority}>1 ${row.createdAt.toISOString()} ${name} uam - ${row.action.slice(0, 32)} - ${JSON.stringify(auditRecord(row))}`;
 }
 
@@ -116,7 +130,9 @@ function connect({ tls, host, port, ca }: SyslogAddress, where: string): Promise
     const fail = (error: Error) => {
       clearTimeout(timer);
       socket.destroy();
-      reject(error instanceof SinkError ? error : new SinkError(`There is no connection to ${where}: ${reasonOf(error)}`));
+      reject(
+        error instanceof SinkError ? error : new SinkError(`There is no connection to ${where}: ${reasonOf(error)}`),
+      );
     };
     socket.once("error", fail);
     socket.once("close", () => fail(new SinkError(`${where} closed the connection`)));

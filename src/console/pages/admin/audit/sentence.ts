@@ -69,6 +69,8 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     channel: textOf(detail.channel),
     found: typed(detail.found),
     removed: numberOf(detail.removed),
+    to: typed(detail.to),
+    status: textOf(detail.status),
   };
 }
 
