@@ -89,7 +89,8 @@ export async function storeProgress(
       select a."webhookId", a."recordId", a."messageId", a.type, a.attempt, a.error, a.at
       from json_to_recordset(${JSON.stringify(attempts)}::json) a ("webhookId" bigint, "recordId" bigint, "messageId" text,
         type text, attempt int, error text, at timestamptz)
-      where exists (select from ${webhooks} w where w.id = a."webhookId")`);
+      where exists (select from ${webhooks} w where w.id = a."webhookId")
+      order by a."recordId", a.attempt`);
   });
 }
 

@@ -53,12 +53,10 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
         return new Response("There is nothing here but GET /metrics\n", { status: 404 });
       }
       try {
+        const at = services.clock.now();
+        const figures = await readFigures(services.autocommit, at);
         const receivers = await readReceivers({ db: services.autocommit, policy: services.policy });
-        show({
-          ...(await readFigures(services.autocommit, services.clock.now())),
-          receivers,
-          at: services.clock.now(),
-        });
+        show({ ...figures, receivers, at });
       } catch (error) {
         // The other metrics are needed most when the database is away.
         services.log.error("the figures for monitoring could not be read", { error });

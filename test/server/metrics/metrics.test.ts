@@ -57,7 +57,7 @@ describe("metrics", () => {
       get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
     });
     const alone = createMetrics({
-      services: { autocommit: failing, clock: app.clock, log: silentLog },
+      services: { autocommit: failing, clock: app.clock, log: silentLog, policy: app.services.policy },
       version: "1",
       runtime: "t",
     });
