@@ -1,6 +1,6 @@
 /** A receiver of webhooks: takes what is delivered, or does not, as it is told. */
 
-import { type Server, createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";

@@ -1,6 +1,6 @@
 /** A receiver of syslog over TCP or TLS that counts octets as RFC 6587 says. */
 
-import { createServer as createPlainServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer as createPlainServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 
 export interface SyslogServer {

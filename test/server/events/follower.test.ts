@@ -6,8 +6,8 @@ import { pageDeliveries } from "../../../src/domain/events/deliveries.ts";
 import {
   createWebhook,
   deleteWebhook,
-  pageWebhooks,
   type MadeWebhook,
+  pageWebhooks,
   updateWebhook,
 } from "../../../src/domain/events/webhooks.ts";
 import type { AuditAction } from "../../../src/domain/operation/audit-actions.ts";
@@ -86,7 +86,10 @@ describe("startFollower()", () => {
     expect(hook.ids).toEqual(range(entry.cursor + 1, last));
     for (const request of hook.requests) hook.verify(request, secret);
     const [first] = hook.requests;
-    expect(first?.json).toMatchObject({ type: "webhook.create", data: { action: "webhook.create", id: entry.cursor + 1 } });
+    expect(first?.json).toMatchObject({
+      type: "webhook.create",
+      data: { action: "webhook.create", id: entry.cursor + 1 },
+    });
     // The path of an address may be secret.
     expect(first?.json.data.detail).toBe(`{"to":"http://127.0.0.1:${hook.port}","actions":"all"}`);
     expect(new Set(hook.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(hook.ids.length);
@@ -105,7 +108,10 @@ describe("startFollower()", () => {
     await record(2);
     await until(async () => (await stored(entry.id)).cursor === (await newest()));
     expect(hook.requests.map(({ json }) => json.type)).toEqual(["user.create"]);
-    expect((await pageWebhooks(app.system, { page: 1, pageSize: 9 })).items[0]).toMatchObject({ lag: 0, failingSince: null });
+    expect((await pageWebhooks(app.system, { page: 1, pageSize: 9 })).items[0]).toMatchObject({
+      lag: 0,
+      failingSince: null,
+    });
   });
 
   test("a receiver that hangs, and one that refuses, hold up neither changes nor the others", async () => {
@@ -123,7 +129,10 @@ describe("startFollower()", () => {
     const [, refused] = made;
     await until(async () => (await stored(refused?.entry.id ?? 0)).failures > 0);
     const row = await stored(refused?.entry.id ?? 0);
-    expect(row).toMatchObject({ cursor: refused?.entry.cursor, lastError: `127.0.0.1:${gone.port} refuses connections` });
+    expect(row).toMatchObject({
+      cursor: refused?.entry.cursor,
+      lastError: `127.0.0.1:${gone.port} refuses connections`,
+    });
     expect(row.failingSince).toEqual(app.clock.now());
   }, 30_000);
 
@@ -168,9 +177,14 @@ describe("startFollower()", () => {
     await until(async () => (await stored(entry.id)).status === "disabled");
     const off = await app.lastAudit("webhook.update");
     expect(off).toMatchObject({ actorType: "system", resourceId: String(entry.id), result: "success" });
-    expect(off.detail).toMatchObject({ status: "disabled", reason: "It took nothing for three days: The receiver answered 500" });
+    expect(off.detail).toMatchObject({
+      status: "disabled",
+      reason: "It took nothing for three days: The receiver answered 500",
+    });
     const mails = (await app.mails("admin@example.org")).filter(({ subject }) => subject.includes("webhook"));
-    expect(mails.map(({ subject }) => subject)).toEqual([`The webhook to http://127.0.0.1:${hook.port} was switched off`]);
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      `The webhook to http://127.0.0.1:${hook.port} was switched off`,
+    ]);
     expect(mails[0]?.text).not.toContain("/hook");
     await record(3);
     const before = hook.requests.length;

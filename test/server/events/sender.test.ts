@@ -53,23 +53,41 @@ describe("mayGoTo()", () => {
     ...["0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "192.0.0.1", "192.0.2.1"],
     ...["192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255"],
     ...["::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "64:ff9b::808:808"],
-    ...["64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "3fff::1", "5f00::1", "fc00::1", "fd12::1"],
+    ...[
+      "64:ff9b:1::1",
+      "100::1",
+      "2001::1",
+      "2001:db8::1",
+      "2002:7f00:1::",
+      "3fff::1",
+      "5f00::1",
+      "fc00::1",
+      "fd12::1",
+    ],
     ...["fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "", "localhost", "8.8.8.8/0"],
   ])("a webhook never goes to %s", (address) => {
     expect(mayGoTo(address, { secure: true, networks: [] })).toBe(false);
   });
 
-  test.each(["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001::1"])("%s is public: only with TLS", (address) => {
-    expect(mayGoTo(address, { secure: true, networks: [] })).toBe(true);
-    expect(mayGoTo(address, { secure: false, networks: [] })).toBe(false);
-  });
+  test.each(["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001::1"])(
+    "%s is public: only with TLS",
+    (address) => {
+      expect(mayGoTo(address, { secure: true, networks: [] })).toBe(true);
+      expect(mayGoTo(address, { secure: false, networks: [] })).toBe(false);
+    },
+  );
 
   test("networks that are allowed are, with TLS and without", () => {
     const networks = ["10.1.0.0/16", "fd00::/8"];
     for (const secure of [true, false]) {
       const allowed = (address: string) => mayGoTo(address, { secure, networks });
       expect(["10.1.2.3", "::ffff:10.1.2.3", "fd00::1"].map(allowed)).toEqual([true, true, true]);
-      expect(["10.2.0.1", "127.0.0.1", "fe80::1", "64:ff9b::a01:203"].map(allowed)).toEqual([false, false, false, false]);
+      expect(["10.2.0.1", "127.0.0.1", "fe80::1", "64:ff9b::a01:203"].map(allowed)).toEqual([
+        false,
+        false,
+        false,
+        false,
+      ]);
     }
   });
 });
@@ -152,12 +170,16 @@ describe("createSender()", () => {
   test("of several addresses only those that are allowed are tried, one after the other", async () => {
     const resolve = async () => ["10.0.0.1", "127.0.0.2", "127.0.0.1"];
     expect(await send(`http://hooks.example.org:${plain.port}/`, { resolve })).toBe("");
-    expect(await send("http://hooks.example.org/", { resolve: async () => [] })).toBe("hooks.example.org has no address");
+    expect(await send("http://hooks.example.org/", { resolve: async () => [] })).toBe(
+      "hooks.example.org has no address",
+    );
   });
 
   test("localhost, resolved by the system, is refused unless it is allowed", async () => {
     await untouched(plain, async () => {
-      expect(await send(`http://localhost:${plain.port}/`, { networks: ["10.0.0.0/8"] })).toContain("UAM_WEBHOOK_NETWORKS");
+      expect(await send(`http://localhost:${plain.port}/`, { networks: ["10.0.0.0/8"] })).toContain(
+        "UAM_WEBHOOK_NETWORKS",
+      );
       expect(await send(`https://localhost:${plain.port}/`, { networks: [] })).toContain("is not a public address");
     });
     expect(await send(`http://localhost:${plain.port}/`, { networks: ["127.0.0.0/8", "::1/128"] })).toBe("");

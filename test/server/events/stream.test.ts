@@ -2,7 +2,17 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -166,7 +176,9 @@ describe("syslog", () => {
     await server.close();
     await record(4);
     await until(async () => (await stored(target))?.failures !== 0);
-    expect((await readStream({ db: app.db, policy: { ...app.services.policy, auditStream: target } }))?.lag).toBeGreaterThan(0);
+    expect(
+      (await readStream({ db: app.db, policy: { ...app.services.policy, auditStream: target } }))?.lag,
+    ).toBeGreaterThan(0);
     const again = await startSyslogServer({ port });
     opened.push(() => again.close());
     const all = await ids();
