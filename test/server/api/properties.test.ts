@@ -57,7 +57,7 @@ async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
-        (select jsonb_agg(t) from tokens t)) as all`);
+        (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
 
@@ -78,6 +78,8 @@ describe("path ids", () => {
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
     "DELETE /tokens/:id",
+    ...["DELETE /webhooks/:id", "POST /webhooks/:id/ping", "GET /webhooks/:id/deliveries"],
+    ...["POST /webhooks/:id/deliveries/1/redeliver", "POST /webhooks/1/deliveries/:id/redeliver"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
@@ -133,7 +135,7 @@ describe("queries", () => {
     "since",
     "until",
   ];
-  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/tokens"];
+  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/tokens", "/webhooks"];
 
   test("of any names and values are 200 or 400", async () => {
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), anyText), anyText), { maxLength: 4 });
@@ -372,6 +374,7 @@ describe("bodies", () => {
     "PUT /settings",
     "POST /admins",
     "PATCH /admins/999999",
+    ...["POST /webhooks", "PATCH /webhooks/999999"],
     "POST /auth/admin/password",
     "POST /auth/otp/send",
     "POST /auth/otp/login",
@@ -395,6 +398,9 @@ describe("bodies", () => {
     "code",
     "role",
     "password",
+    "url",
+    "actions",
+    "status",
   ];
 
   test("of any JSON, and of anything else, do no harm", async () => {

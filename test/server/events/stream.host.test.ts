@@ -71,7 +71,10 @@ async function freePort(): Promise<number> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    socket.on("connect", () => (socket.destroy(), resolve(true)));
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
     socket.on("error", () => resolve(false));
   });
 }
