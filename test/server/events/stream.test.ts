@@ -70,7 +70,7 @@ async function record(times: number, name = "ä"): Promise<void> {
   for (let time = 0; time < times; time++) await audited(systemContext(app.services), entry, async () => {});
 }
 
-async function ids(): Promise<readonly number[]> {
+async function ids(): Promise<number[]> {
   return (await app.auditRows()).map(({ id }) => id);
 }
 
