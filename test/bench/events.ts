@@ -24,10 +24,10 @@ const BLOCK = 20;
 const networks = ["127.0.0.0/8"];
 
 /** Changes before those that are measured. */
-const WARM = 8;
+const WARM = 14;
 
 /** Milliseconds before each block. */
-const PAUSE = 700;
+const PAUSE = 1500;
 
 interface Times {
   readonly without: number[];

@@ -28,7 +28,7 @@ const REFRESH = SECOND;
 /** Records that are read at once for the webhooks. */
 const READ = 50;
 /** In busy times: deliveries a second, of all webhooks together, and the part of the time that the stream takes. */
-const PACE = { perSecond: 50, share: 0.1 };
+const PACE = { perSecond: 30, share: 0.1 };
 
 export interface FollowerParts {
   /** Of its own, so that it never waits for a connection that an operation needs, nor an operation for one of these. */

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SECOND } from "../../shared/clock.ts";
 
 /** Records within a second that count as a busy time. */
-const BUSY = 5;
+const BUSY = 20;
+/** A reader of many records waits at least this long then, in milliseconds. */
+const LEAST_REST = 500;
 
 export interface Pace {
   /** Call it whenever there may be a new record. */
@@ -32,7 +34,7 @@ export function createPace({ perSecond, share }: { readonly perSecond: number; r
       next = mine + SECOND / perSecond;
       if (mine > now) await pause(mine - now, signal);
     },
-    restAfter: (milliseconds) => (isBusy() ? Math.max(SECOND / 4, milliseconds * (1 / share - 1)) : 0),
+    restAfter: (milliseconds) => (isBusy() ? Math.max(LEAST_REST, milliseconds * (1 / share - 1)) : 0),
   };
 }
 
