@@ -16,7 +16,7 @@ export function navigationFor(state: SessionState): readonly NavigationLink[] {
   if (state.kind === "none") return linksOf(["apply", "login"], common.nav.public);
   const { user_type: kind, role = "auditor" } = state.principal;
   if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
-  const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
+  const areas = (["applications", "users", "audit", "settings", "admins", "webhooks"] as const).filter((area) =>
     maySee(role, area),
   );
   // One's own login is behind one's name, at the other end of the header.

@@ -11,9 +11,10 @@ export async function logDelivery(
   webhookId: number,
   record: AuditRow,
   error: string,
+  attempt = 1,
 ): Promise<DeliveryRow> {
   const { id: messageId, type, at } = messageOf(record);
-  const values = { webhookId, recordId: record.id, messageId, type, attempt: 1, error, at };
+  const values = { webhookId, recordId: record.id, messageId, type, attempt, error, at };
   const [row] = await db.insert(webhookDeliveries).values(values).returning();
   if (row === undefined) throw new Error("insert returned no row");
   return row;

@@ -2,6 +2,7 @@
 
 import type { Site } from "../operation/context.ts";
 import { date, fact, type Letter, letter, paragraph } from "./letter.ts";
+import { toPage } from "./links.ts";
 
 /** A webhook that took nothing for so long that it was switched off. */
 export interface SwitchedOff {
@@ -24,6 +25,8 @@ export function webhookSwitchedOff(site: Site, { id, origin, since, error }: Swi
     paragraph(
       "Once the receiver answers again, switch the webhook on: it is told of everything from where it had got to, as far as the audit log still has it.",
     ),
-    paragraph(`Switch it on with "uam webhook update ${id} --status active" on the host.`),
+    ...(site.console
+      ? [toPage(site, "See the webhooks", "webhooks")]
+      : [paragraph(`Switch it on with "uam webhook update ${id} --status active" on the host.`)]),
   ]);
 }
