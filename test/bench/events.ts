@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eq } from "drizzle-orm";
+import { eq, max, min } from "drizzle-orm";
 import { readHead } from "../../src/domain/events/head.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { type Follower, startFollower } from "../../src/server/events/follower.ts";
@@ -61,10 +61,16 @@ export async function benchEvents({ rows, calls }: BenchOptions): Promise<void> 
 
     const long = await openFilled(rows, open);
     console.log(`\n## A stream that is ${rows} records behind\n\n${await describeRun(long)}`);
-    const behind = `file:${join(directory, "behind")}`;
-    report("catching up", await compare(long, calls, () => follow(long, behind)));
-    const [before] = await long.db.select().from(auditStreams).where(eq(auditStreams.target, behind));
-    console.log(`written meanwhile: ${before?.cursor} records`);
+    // Another address begins with the first record, so that each block is as far behind.
+    let blocks = 0;
+    report(
+      "catching up",
+      await compare(long, calls, () => follow(long, `file:${join(directory, `behind-${++blocks}`)}`)),
+    );
+    const [meanwhile] = await long.db
+      .select({ least: min(auditStreams.cursor), most: max(auditStreams.cursor) })
+      .from(auditStreams);
+    console.log(`written in a block and the pause before it: ${meanwhile?.least} to ${meanwhile?.most} records`);
     const alone = `file:${join(directory, "alone")}`;
     const head = await readHead(long.db);
     const follower = follow(long, alone);

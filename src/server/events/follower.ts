@@ -26,7 +26,7 @@ const STANDBY = 5 * SECOND;
 /** How often changes of the webhooks are looked for. */
 const REFRESH = SECOND;
 /** Records that are read at once for the webhooks. */
-const READ = 50;
+const READ = 100;
 /** In busy times: deliveries a second, of all webhooks together, and the part of the time that the stream takes. */
 const PACE = { perSecond: 30, share: 0.1 };
 

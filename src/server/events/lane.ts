@@ -13,7 +13,7 @@ import { type Pace, pause } from "./pace.ts";
 import type { Tail } from "./tail.ts";
 
 /** Deliveries after which what was delivered is written down; what a crash cuts off is delivered again. */
-const CHUNK = 20;
+const CHUNK = 50;
 
 /** What the lanes share. */
 export interface LaneParts {

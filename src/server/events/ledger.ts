@@ -6,7 +6,7 @@ import type { Database } from "../../store/client.ts";
 import { pause } from "./pace.ts";
 
 /** How long what is noted waits for more, in milliseconds: each transaction waits for the disk. */
-const GATHER = 50;
+const GATHER = 20;
 /** After the database refused. */
 const AGAIN = 1000;
 

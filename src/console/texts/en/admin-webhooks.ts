@@ -74,7 +74,7 @@ export const webhooksTexts = {
     status: { delivered: "taken", failed: "not taken" },
     attempt: (attempt: number) => `attempt ${attempt}`,
     again: "Deliver again",
-    againOf: (id: string) => `Deliver ${id} again`,
+    againOf: (id: string) => `Deliver again: ${id}`,
     busy: "Delivering …",
     good: "It was taken.",
     bad: (error: string) => `It was not taken: ${error}.`,
