@@ -69,6 +69,7 @@ export const Webhooks = signedIn(
         <Done what={made} />
         <Done what={done} />
         <WebhookList isOwner={isOwner} onOpen={start} onTold={tell} />
+        <StreamState />
         {open?.what === "make" ? (
           <MakeWebhook
             onClose={close}
@@ -83,6 +84,17 @@ export const Webhooks = signedIn(
   }),
 );
 
+function useWebhooks() {
+  const page = pageOf(useLocation().query);
+  return { page, answer: useApi("GET /webhooks", { query: { page: String(page), page_size: String(PAGE_SIZE) } }) };
+}
+
+/** Comes with the list, whose place says if there is no answer. */
+function StreamState() {
+  const { data } = useWebhooks().answer;
+  return data === undefined ? null : <Stream stream={data.stream} />;
+}
+
 interface ListProps {
   readonly isOwner: boolean;
   readonly onOpen: (open: Open) => void;
@@ -90,23 +102,18 @@ interface ListProps {
 }
 
 function WebhookList({ isOwner, onOpen, onTold }: ListProps) {
-  const { query } = useLocation();
-  const page = pageOf(query);
-  const answer = useApi("GET /webhooks", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
+  const { page, answer } = useWebhooks();
   const columns = [...SHOWN, actions({ isOwner, onOpen, onTold })];
   return (
     <Loaded query={answer}>
-      {({ total, items, stream }) => (
-        <>
-          <PagedTable
-            caption={texts.caption}
-            {...{ columns, items, page, total }}
-            pageSize={PAGE_SIZE}
-            href={(to) => `${PAGES.webhooks}${searchOf({ page: to === 1 ? undefined : to })}`}
-            empty={total === 0 ? texts.empty : texts.pastEnd}
-          />
-          <Stream stream={stream} />
-        </>
+      {({ total, items }) => (
+        <PagedTable
+          caption={texts.caption}
+          {...{ columns, items, page, total }}
+          pageSize={PAGE_SIZE}
+          href={(to) => `${PAGES.webhooks}${searchOf({ page: to === 1 ? undefined : to })}`}
+          empty={total === 0 ? texts.empty : texts.pastEnd}
+        />
       )}
     </Loaded>
   );
@@ -115,32 +122,39 @@ function WebhookList({ isOwner, onOpen, onTold }: ListProps) {
 const { columns: names } = texts;
 
 const SHOWN: readonly Column<Webhook>[] = [
-  { name: names.url, isHeader: true, cell: ({ url }) => <Typed text={url} /> },
   {
-    name: names.actions,
-    cell: ({ actions: told }) => (told.length === 0 ? texts.all : texts.some(told.length)),
-  },
-  {
-    name: names.status,
-    cell: ({ status, failing_since: since, last_error: error }) => (
-      <div class="event">
-        <span class={`status ${status === "active" && since === null ? "active" : "expired"}`}>
-          {texts.status[status]}
-        </span>
-        {since === null ? null : (
-          <span class="hint">
-            {texts.failing} <Time at={since} />: <Typed text={error} />
-          </span>
-        )}
+    name: names.url,
+    isHeader: true,
+    cell: ({ url, actions: told }) => (
+      <div>
+        <Typed text={url} />
+        <p class="hint">{texts.told(told.length)}</p>
       </div>
     ),
   },
-  { name: names.lag, cell: ({ lag }) => texts.lag(lag) },
-  {
-    name: names.delivered,
-    cell: ({ last_delivered_at: at }) => (at === null ? texts.never : <Time at={at} />),
-  },
+  { name: names.status, cell: (webhook) => <State webhook={webhook} /> },
 ];
+
+function State({ webhook }: { readonly webhook: Webhook }) {
+  const { status, failing_since: since, last_error: error, lag, last_delivered_at: at } = webhook;
+  const shown = status === "active" && since !== null ? "away" : status;
+  return (
+    <div class="event">
+      <span class={`status ${STYLES[shown]}`}>{texts.status[shown]}</span>
+      {since === null ? null : (
+        <span class="hint">
+          {texts.failing} <Time at={since} />: <Typed text={error} />
+        </span>
+      )}
+      <span class="hint">
+        {texts.lag(lag)} {texts.delivered} {at === null ? texts.never : <Time at={at} />}.
+      </span>
+    </div>
+  );
+}
+
+/** The colours and signs that other states have. */
+const STYLES = { active: "active", away: "expired", disabled: "disabled" } as const;
 
 function actions({ isOwner, onOpen, onTold }: ListProps): Column<Webhook> {
   return {

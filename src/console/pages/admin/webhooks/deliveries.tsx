@@ -45,7 +45,7 @@ export function Deliveries({ webhook: { id, url }, isOwner, onClose }: Deliverie
             <p>{texts.empty}</p>
           ) : (
             <>
-              <ul class="plain">
+              <ul class="deliveries">
                 {items.map((delivery) => (
                   <li key={delivery.id}>
                     <Attempt {...{ delivery, isOwner, webhookId: id }} onTold={setTold} />
