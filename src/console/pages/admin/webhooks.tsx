@@ -139,7 +139,7 @@ function State({ webhook }: { readonly webhook: Webhook }) {
   const { status, failing_since: since, last_error: error, lag, last_delivered_at: at } = webhook;
   const shown = status === "active" && since !== null ? "away" : status;
   return (
-    <div class="event">
+    <div class="event receiver">
       <span class={`status ${STYLES[shown]}`}>{texts.status[shown]}</span>
       {since === null ? null : (
         <span class="hint">
