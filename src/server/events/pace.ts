@@ -7,12 +7,16 @@ import { SECOND } from "../../shared/clock.ts";
 const BUSY = 20;
 /** A reader of many records waits at least this long then, in milliseconds. */
 const LEAST_REST = 500;
+/** And reads this part of what it reads at once when it is quiet. */
+const PORTION = 0.3;
 
 export interface Pace {
   /** Call it whenever there may be a new record. */
   heard(): void;
   /** Resolves when the next delivery may begin, or the signal says stop. */
   turn(signal: AbortSignal): Promise<void>;
+  /** Of how many records at once a reader reads as many as it should now. */
+  portion(most: number): number;
   /** Milliseconds that a reader of many records should wait until it reads again, after it worked for so long. */
   restAfter(milliseconds: number): number;
 }
@@ -34,6 +38,7 @@ export function createPace({ perSecond, share }: { readonly perSecond: number; r
       next = mine + SECOND / perSecond;
       if (mine > now) await pause(mine - now, signal);
     },
+    portion: (most) => (isBusy() ? Math.ceil(most * PORTION) : most),
     restAfter: (milliseconds) => (isBusy() ? Math.max(LEAST_REST, milliseconds * (1 / share - 1)) : 0),
   };
 }

@@ -80,13 +80,14 @@ async function streamOn(around: Surroundings, { target, sink }: StreamParts, sig
     const rung = bell.next();
     try {
       const began = performance.now();
-      const records = await recordsAfter(db, written, BATCH);
+      const limit = pace.portion(BATCH);
+      const records = await recordsAfter(db, written, limit);
       if (records.length > 0) {
         await taken(sink.write(records), signal);
         written = records.at(-1)?.id ?? written;
       }
       await succeed();
-      if (records.length < BATCH) await Promise.race([pause(2 * SECOND, signal), rung]);
+      if (records.length < limit) await Promise.race([pause(2 * SECOND, signal), rung]);
       await pause(pace.restAfter(performance.now() - began), signal);
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
