@@ -53,6 +53,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     const reconciled = reconcileAtStart(reconcile, log);
     await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
+    const sender = createSender({ networks: config.webhookNetworks, clock: systemClock });
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
     const app = createApp(
@@ -62,6 +63,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
         observe: metrics?.observe,
         pages: config.console ? openConsole(log) : undefined,
         setupCommand: firstAdminCommand(config, environment),
+        sendWebhook: sender.send,
       }),
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
@@ -75,11 +77,10 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const known = await hasAdmins(services.db);
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
-    const { webhookNetworks: networks } = config;
     const own = handle.openMore(FOLLOWER_CONNECTIONS);
     const follower = startFollower(services, {
       db: own.db,
-      sender: createSender({ networks, clock: systemClock }),
+      sender,
       stream: openStream(config),
     });
     app.enter("serving");

@@ -2,13 +2,11 @@
 
 import type { Config } from "../config/config.ts";
 import type { WebOptions } from "../server/api/web.ts";
-import { createSender } from "../server/events/sender.ts";
-import { systemClock } from "../shared/clock.ts";
 
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(
   config: Config,
-  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand">,
+  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand" | "sendWebhook">,
 ): WebOptions {
   return {
     baseUrl: config.baseUrl,
@@ -24,6 +22,6 @@ export function webOptionsOf(
     pages: about.pages,
     setupCommand: about.setupCommand,
     captcha: config.captcha,
-    sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
+    sendWebhook: about.sendWebhook,
   };
 }

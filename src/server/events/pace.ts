@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SECOND } from "../../shared/clock.ts";
 
 /** Records within a second that count as a busy time. */
-const BUSY = 20;
+const BUSY = 5;
 /** A reader of many records waits at least this long then, in milliseconds. */
 const LEAST_REST = 500;
 /** And reads this part of what it reads at once when it is quiet. */

@@ -18,6 +18,7 @@ import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
+import * as eventsSchema from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -100,7 +101,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
   });
 }
 
-const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema })
+const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema, ...eventsSchema })
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
   .sort();
