@@ -82,7 +82,7 @@ async function follow(services: Services, { db, sender, stream }: FollowerParts,
     tail.moved();
     bell.ring();
   });
-  const ledger = createLedger(db, services.log, signal);
+  const ledger = createLedger({ db, log: services.log, pace }, signal);
   const giveUp = (progress: Progress) => switchOff(services, progress);
   const shared: LaneParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp };
   const streaming = stream === undefined ? undefined : runStream({ services, db, pace, bell }, stream, signal);

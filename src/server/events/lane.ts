@@ -14,6 +14,8 @@ import type { Tail } from "./tail.ts";
 
 /** Deliveries after which what was delivered is written down; what a crash cuts off is delivered again. */
 const CHUNK = 50;
+/** And at the latest after so many milliseconds. */
+const LONGEST = 2 * SECOND;
 
 /** What the lanes share. */
 export interface LaneParts {
@@ -32,13 +34,14 @@ export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: Abo
   const { services, bell, tail, ledger } = parts;
   const wants = actionsOf(webhook);
   let progress: Progress = webhook;
+  let records: readonly AuditRow[] = [];
   while (!signal.aborted) {
     const rung = bell.next();
     if (progress.dueAt !== null && progress.dueAt > services.clock.now()) {
       await Promise.race([pause(SECOND, signal), rung]);
       continue;
     }
-    const records = await tail.after(progress.cursor);
+    if (records.length === 0) records = await tail.after(progress.cursor);
     if (records.length === 0) {
       // The bell rings each second even if nothing is new.
       await Promise.race([pause(2 * SECOND, signal), rung]);
@@ -46,6 +49,7 @@ export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: Abo
     }
     const { attempts, after } = await deliverSome(parts, { webhook, wants, progress, records }, signal);
     progress = after;
+    records = records.filter(({ id }) => id > after.cursor);
     if (!(await ledger.store(attempts, progress))) return;
     if (isHopeless(progress, services.clock.now())) {
       await parts.giveUp(progress);
@@ -70,8 +74,9 @@ async function deliverSome(
   const attempts: Attempt[] = [];
   let progress = before;
   const receiver = { url: webhook.url, secret: secretOf(services.seal, webhook) };
+  const began = performance.now();
   for (const record of records) {
-    if (attempts.length === CHUNK || signal.aborted) break;
+    if (attempts.length === CHUNK || performance.now() - began > LONGEST || signal.aborted) break;
     if (wants !== undefined && !wants.has(record.action)) {
       progress = { ...progress, cursor: record.id };
       continue;

@@ -3,10 +3,8 @@
 import { type Attempt, type Progress, storeProgress } from "../../domain/events/progress.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../store/client.ts";
-import { pause } from "./pace.ts";
+import { type Pace, pause } from "./pace.ts";
 
-/** How long what is noted waits for more, in milliseconds: each transaction waits for the disk. */
-const GATHER = 20;
 /** After the database refused. */
 const AGAIN = 1000;
 
@@ -15,14 +13,20 @@ export interface Ledger {
   store(attempts: readonly Attempt[], progress: Progress): Promise<boolean>;
 }
 
+interface LedgerParts {
+  readonly db: Database;
+  readonly log: Log;
+  readonly pace: Pace;
+}
+
 /** A ledger; what it cannot write it tries again until `signal` says stop. */
-export function createLedger(db: Database, log: Log, signal: AbortSignal): Ledger {
+export function createLedger({ db, log, pace }: LedgerParts, signal: AbortSignal): Ledger {
   let attempts: Attempt[] = [];
   let progress = new Map<number, Progress>();
   let writing: Promise<boolean> | undefined;
 
   async function write(): Promise<boolean> {
-    await pause(GATHER, signal);
+    await pause(pace.gathering(), signal);
     const batch = [attempts, [...progress.values()]] as const;
     [attempts, progress, writing] = [[], new Map(), undefined];
     for (;;) {

@@ -7,6 +7,8 @@ import { SECOND } from "../../shared/clock.ts";
 const BUSY = 5;
 /** A reader of many records waits at least this long then, in milliseconds. */
 const LEAST_REST = 500;
+/** What is to be written down waits for more for so long when it is quiet: each transaction waits for the disk. */
+const GATHERING = 20;
 /** And reads this part of what it reads at once when it is quiet. */
 const PORTION = 0.3;
 
@@ -15,6 +17,8 @@ export interface Pace {
   heard(): void;
   /** Resolves when the next delivery may begin, or the signal says stop. */
   turn(signal: AbortSignal): Promise<void>;
+  /** Milliseconds for which what is to be written down waits for more. */
+  gathering(): number;
   /** Of how many records at once a reader reads as many as it should now. */
   portion(most: number): number;
   /** Milliseconds that a reader of many records should wait until it reads again, after it worked for so long. */
@@ -38,6 +42,7 @@ export function createPace({ perSecond, share }: { readonly perSecond: number; r
       next = mine + SECOND / perSecond;
       if (mine > now) await pause(mine - now, signal);
     },
+    gathering: () => (isBusy() ? LEAST_REST : GATHERING),
     portion: (most) => (isBusy() ? Math.ceil(most * PORTION) : most),
     restAfter: (milliseconds) => (isBusy() ? Math.max(LEAST_REST, milliseconds * (1 / share - 1)) : 0),
   };
