@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { createApp } from "../../../src/server/api/app.ts";
 import { createMetrics, type Metrics } from "../../../src/server/metrics/metrics.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -37,6 +40,19 @@ describe("metrics", () => {
     expect(shown.get('uam_outbox_mails{status="dead"}')).toBe(0);
     expect(shown.get('uam_build_info{version="1.2.3",runtime="test 1"}')).toBe(1);
     expect(shown.get("process_start_time_seconds")).toBeGreaterThan(0);
+  });
+
+  test("fetch() shows how far behind each receiver is, and for how long it has taken nothing; not one that is switched off", async () => {
+    const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/", actions: [] });
+    const off = await createWebhook(app.system, { url: "https://off.example.org/", actions: [] });
+    await updateWebhook(app.system, off.entry.id, { status: "disabled" });
+    await app.db.update(webhooks).set({ failingSince: app.clock.now() }).where(eq(webhooks.id, entry.id));
+    app.clock.advance(90_000);
+    const shown = await scrape();
+    const rows = await app.auditRows();
+    expect(shown.get(`uam_receiver_lag_records{kind="webhook",id="${entry.id}"}`)).toBe(rows.length - entry.cursor);
+    expect(shown.get(`uam_receiver_failing_seconds{kind="webhook",id="${entry.id}"}`)).toBe(90);
+    expect(shown.has(`uam_receiver_lag_records{kind="webhook",id="${off.entry.id}"}`)).toBe(false);
   });
 
   test("observe() counts requests by route, never by path, so that a caller cannot make series", async () => {
