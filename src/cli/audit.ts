@@ -11,6 +11,7 @@ import type { Context } from "../domain/operation/context.ts";
 import { UamError } from "../shared/errors.ts";
 import { jsonFlag, pageOptions, periodOptions, textOption } from "./arguments.ts";
 import { exportCommand } from "./audit-export.ts";
+import { auditFollowCommand } from "./audit-follow.ts";
 import { auditVerifyCommand } from "./audit-verify.ts";
 import { stored } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
@@ -46,8 +47,8 @@ const list = command(
   { brief: message`List audit records, newest first.` },
 );
 
-export const auditCommand = command("audit", or(list, exportCommand, auditVerifyCommand), {
-  brief: message`Read, export and verify the audit log.`,
+export const auditCommand = command("audit", or(list, auditFollowCommand, exportCommand, auditVerifyCommand), {
+  brief: message`Read, follow, export and verify the audit log.`,
 });
 
 interface ListInput extends Omit<AuditFilter, "userId"> {

@@ -29,9 +29,19 @@ import { sweepCommand } from "./sweep.ts";
 import { tokenCommand } from "./token.ts";
 import { userCommand } from "./user.ts";
 import { versionCommand } from "./version.ts";
+import { webhookCommand } from "./webhook.ts";
 
 /** Commands that do nothing without a command of their own. */
-export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin", "token"]);
+export const GROUPS: ReadonlySet<string> = new Set([
+  "user",
+  "key",
+  "approval",
+  "audit",
+  "setting",
+  "admin",
+  "token",
+  "webhook",
+]);
 
 const serveCommand = command(
   "serve",
@@ -53,7 +63,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand),
+      or(adminCommand, tokenCommand, webhookCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,

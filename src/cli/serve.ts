@@ -14,6 +14,9 @@ import { createApp } from "../server/api/app.ts";
 import { openServices } from "../server/compose.ts";
 import { loadConsole } from "../server/console/bundle.ts";
 import { type ConsoleHandler, createConsole } from "../server/console/console.ts";
+import { startFollower } from "../server/events/follower.ts";
+import { createSender } from "../server/events/sender.ts";
+import { openStream } from "../server/events/sinks.ts";
 import { startJobs } from "../server/jobs/jobs.ts";
 import type { MailTransport } from "../server/mail/mail.ts";
 import { createTransport } from "../server/mail/transport.ts";
@@ -30,6 +33,8 @@ import { firstAdminCommand, welcome } from "./welcome.ts";
 
 /** How long requests under way may take once the service is told to stop. */
 const DRAIN = 60 * SECOND;
+/** One holds the lock by which one instance follows the audit log; the others read the log and store how far it has got. */
+const FOLLOWER_CONNECTIONS = 3;
 /**
  * How long the start waits until the host is reconciled. What an account's owner keeps from ending takes many seconds for
  * each account, and must not keep the service from closing others, nor a service manager waiting until it gives up.
@@ -49,6 +54,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     const reconciled = reconcileAtStart(reconcile, log);
     await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
+    const sender = createSender({ networks: config.webhookNetworks, clock: systemClock });
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
     const app = createApp(
@@ -59,6 +65,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
         pages: config.console ? openConsole(log) : undefined,
         setupCommand: firstAdminCommand(config, environment),
         sso: ssoProviderOf(config, services),
+        sendWebhook: sender.send,
       }),
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
@@ -72,18 +79,28 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const known = await hasAdmins(services.db);
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
+    const own = handle.openMore(FOLLOWER_CONNECTIONS);
+    const follower = startFollower(services, {
+      db: own.db,
+      sender,
+      stream: openStream(config),
+    });
     app.enter("serving");
     manager.ready(`answers at ${server.address}`);
     // The binary unpacks native libraries to disk to load them: done now, because that disk may be full later.
     Promise.all([loadArgon2(), import("../domain/auth/captcha-image.ts")]).catch((error: unknown) => {
       log.error("a native library cannot be loaded; without it nobody can log in", { error });
     });
-    environment.onReload?.(() => void reload(server, manager, log));
+    environment.onReload?.(() => {
+      follower.reopen();
+      void reload(server, manager, log);
+    });
     await stopped;
     app.enter("stopping");
     manager.stopping();
     log.info("stopping: letting the requests and jobs under way finish");
-    await Promise.all([server.stop(DRAIN), jobs.stop(), reconciled]);
+    await Promise.all([server.stop(DRAIN), jobs.stop(), follower.stop(), reconciled]);
+    await own.close();
     await monitored?.stop(0);
   } finally {
     await handle.close();

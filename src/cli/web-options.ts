@@ -6,7 +6,7 @@ import type { WebOptions } from "../server/api/web.ts";
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(
   config: Config,
-  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand" | "sso">,
+  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand" | "sso" | "sendWebhook">,
 ): WebOptions {
   return {
     baseUrl: config.baseUrl,
@@ -23,5 +23,6 @@ export function webOptionsOf(
     setupCommand: about.setupCommand,
     sso: about.sso,
     captcha: config.captcha,
+    sendWebhook: about.sendWebhook,
   };
 }

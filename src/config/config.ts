@@ -27,7 +27,9 @@ type Optional =
   | "oidcClientId"
   | "oidcClientSecret"
   | "oidcRoles"
-  | "logFormat";
+  | "logFormat"
+  | "auditStream"
+  | "auditStreamCa";
 
 /** The configuration in force; durations are milliseconds. */
 export type Config = {

@@ -1,9 +1,11 @@
 /** What the values of environment variables may be: each parses the text of a variable, or says what is wrong with it. */
 
 import * as v from "valibot";
+import { parseAuditStream } from "../shared/audit-stream.ts";
 import { parseTrustedProxies } from "../shared/client-address.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
+import { parseNetworks } from "../shared/networks.ts";
 import { parseRoleRule } from "../shared/role-rules.ts";
 import { changesDirection, hasControlCharacters } from "../shared/text.ts";
 
@@ -48,6 +50,28 @@ export const proxies = v.pipe(
       addIssue({ message: `is not valid. ${publicMessage(error)}` });
     }
   }),
+);
+
+/** Networks as CIDRs. */
+export const networks = v.pipe(
+  list,
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    try {
+      return parseNetworks(dataset.value);
+    } catch (error) {
+      addIssue({ message: `is not valid. ${publicMessage(error)}` });
+      return NEVER;
+    }
+  }),
+);
+
+/** Where audit records are streamed to. */
+export const auditStream = v.pipe(
+  v.string(),
+  v.check(
+    (value) => parseAuditStream(value) !== undefined,
+    "must be syslog+tls://HOST:PORT, syslog://HOST:PORT or file:/PATH",
+  ),
 );
 
 /** Where PostgreSQL is. */

@@ -8,6 +8,7 @@ import { listen } from "./listen.ts";
 import { sshHost } from "./ssh-host.ts";
 import {
   absolute,
+  auditStream,
   captchaMode,
   count,
   databaseUrl,
@@ -15,6 +16,7 @@ import {
   issuer,
   list,
   mailAddress,
+  networks,
   oneLine,
   onOff,
   origin,
@@ -109,6 +111,24 @@ export const VARIABLES = {
     undefined,
     listen,
     "address and port, or unix:/path, of GET /metrics for Prometheus",
+  ),
+  auditStream: variable(
+    "UAM_AUDIT_STREAM",
+    undefined,
+    auditStream,
+    "where each audit record is sent: syslog+tls://HOST:PORT, syslog://HOST:PORT or file:/PATH; unset: nowhere",
+  ),
+  auditStreamCa: variable(
+    "UAM_AUDIT_STREAM_CA",
+    undefined,
+    absolute,
+    "certificates, PEM, that the receiver of a syslog+tls stream is verified by; unset: the public ones",
+  ),
+  webhookNetworks: variable(
+    "UAM_WEBHOOK_NETWORKS",
+    "",
+    networks,
+    "networks to which webhooks may go besides public addresses, and without TLS: CIDRs separated by commas",
   ),
   defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(MAX_DAYS * DAY), "how long a new or extended account lasts"),
   recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(MAX_DAYS * DAY), "how long an expired account is kept"),

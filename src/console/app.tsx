@@ -34,6 +34,7 @@ const Audit = lazy(async () => (await adminPages()).Audit);
 const Settings = lazy(async () => (await adminPages()).Settings);
 const Admins = lazy(async () => (await adminPages()).Admins);
 const Tokens = lazy(async () => (await adminPages()).Tokens);
+const Webhooks = lazy(async () => (await adminPages()).Webhooks);
 const Account = lazy(async () => (await adminPages()).Account);
 
 export function App() {
@@ -87,6 +88,7 @@ function Frame() {
               <Route path={PAGES.audit} component={Audit} />
               <Route path={PAGES.settings} component={Settings} />
               <Route path={PAGES.admins} component={Admins} />
+              <Route path={PAGES.webhooks} component={Webhooks} />
               <Route path={PAGES.tokens} component={Tokens} />
               <Route path={PAGES.account} component={Account} />
               <Route default component={NotFound} />

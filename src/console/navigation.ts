@@ -18,7 +18,7 @@ export function navigationFor(state: SessionState): readonly NavigationLink[] {
   if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
   // Until a second factor is set up, which is behind one's name, nothing else is open.
   if (needs !== undefined) return [];
-  const areas = (["applications", "users", "audit", "settings", "admins"] as const).filter((area) =>
+  const areas = (["applications", "users", "audit", "settings", "admins", "webhooks"] as const).filter((area) =>
     maySee(role, area),
   );
   // One's own login is behind one's name, at the other end of the header.

@@ -3,7 +3,7 @@
 import type { AdminRole } from "../shared/statuses.ts";
 
 /** What the pages are about. */
-export type Area = "users" | "applications" | "audit" | "settings" | "admins";
+export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks";
 
 /** Who may change something there, the highest first. Nobody changes the audit log; who may read it is like an owner. */
 const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
@@ -12,6 +12,7 @@ const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   audit: ["owner"],
   settings: ["owner"],
   admins: ["owner"],
+  webhooks: ["owner"],
 };
 
 /** Whether the role may change something there. */

@@ -17,6 +17,7 @@ import {
 } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkOwed } from "./owed.ts";
+import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
@@ -51,7 +52,7 @@ export interface Examination {
 
 const AS_SERVICE = "check it as the service's user, too: sudo -u uam uam doctor";
 /** What can be checked only through the database. */
-const STORED = ["database", "service", "accounts", "closings", "administrators"] as const;
+const STORED = ["database", "service", "accounts", "closings", "events", "administrators"] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -92,6 +93,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
       ...(await guarded("service", () => checkHeartbeat(services))),
       ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
       ...(await guarded("closings", () => checkOwed(services))),
+      ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
     ];

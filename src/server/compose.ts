@@ -29,6 +29,8 @@ import type { Installation } from "./backup.ts";
 /** The services, and how to release what they hold. */
 export interface ServicesHandle {
   readonly services: Services;
+  /** Opens connections for work that must neither wait for those of operations nor make these wait; whoever opens closes them. */
+  openMore(connections: number): DatabaseHandle;
   close(): Promise<void>;
 }
 
@@ -128,7 +130,7 @@ async function openParts(
       seal,
       policy: policyOf(config),
     };
-    return { services, close };
+    return { services, openMore: (connections) => openDatabase(connection, connections), close };
   } catch (error) {
     await close();
     const reason = connectionFailure(error);
@@ -156,6 +158,8 @@ export function policyOf(config: Config): Policy {
     adminLogin: config.adminLogin,
     expiryReminders: config.expiryReminders,
     site: siteOf(config),
+    webhookNetworks: config.webhookNetworks,
+    auditStream: config.auditStream,
   };
 }
 

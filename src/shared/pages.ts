@@ -19,6 +19,7 @@ export const PAGES = {
   audit: "/admin/audit",
   settings: "/admin/settings",
   admins: "/admin/admins",
+  webhooks: "/admin/webhooks",
   tokens: "/admin/tokens",
   account: "/admin/account",
 } as const;

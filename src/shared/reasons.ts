@@ -87,6 +87,11 @@ export const REASONS = {
   "connection.missing": "There is no such SSH session, or it has ended.",
   "setting.missing": "There is no such setting.",
   "setting.too_short": "The value is below the minimum that the host's configuration sets.",
+  "webhook.missing": "There is no such webhook.",
+  "webhook.limit": "There are as many webhooks as there may be.",
+  "webhook.address": "A webhook cannot have this address; the sentence says why.",
+  "webhook.record_gone": "The record that was delivered is no longer in the audit log.",
+  "delivery.missing": "The webhook has no such delivery.",
   "resource.missing": "What the request is about does not exist.",
   "state.conflict":
     "The request conflicts with what is stored or with the state of the host; the sentence says with what.",

@@ -16,6 +16,11 @@ export type AdminRole = (typeof ADMIN_ROLES)[number];
 /** A machine's token: in use, past its end, or revoked before. */
 export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
 
+/** A webhook is told of records, or is not: it was switched off, by an owner or because it took nothing for three days. */
+export const WEBHOOK_STATUSES = ["active", "disabled"] as const;
+/** What became of an attempt to deliver something to a webhook. */
+export const DELIVERY_STATUSES = ["delivered", "failed"] as const;
+
 /** Who can have done what the audit log records, and how it went. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
 export const RESULTS = ["success", "failed"] as const;

@@ -1,8 +1,12 @@
 /** Locks by which several instances on one database agree on who does a job. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import type { Database } from "./client.ts";
 import { LOCKS } from "./locks.ts";
+
+/** How often the holder of a lasting lock looks whether it still has it, in milliseconds. */
+const CHECK = 1000;
 
 /**
  * Runs `work` unless another instance is running the job of that name; returns whether it ran. The lock is a transaction's, so
@@ -15,6 +19,39 @@ export async function withJobLock(db: Database, job: string, work: () => Promise
     );
     if (row?.taken !== true) return false;
     await work();
+    return true;
+  });
+}
+
+/**
+ * The same for work that goes on until `stop`: `lost` is aborted as well when the connection that holds the lock is gone, which is
+ * noticed within a second. A machine that dies without a word is noticed by PostgreSQL within a minute.
+ */
+export async function holdJobLock(
+  db: Database,
+  job: string,
+  stop: AbortSignal,
+  work: (lost: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const [row] = await tx.execute<{ taken: boolean }>(sql`
+      select pg_try_advisory_xact_lock(${LOCKS.job}, hashtext(${job})) as taken, set_config('tcp_keepalives_idle', '20', true),
+        set_config('tcp_keepalives_interval', '10', true), set_config('tcp_keepalives_count', '3', true)`);
+    if (row?.taken !== true) return false;
+    const ended = new AbortController();
+    const lost = AbortSignal.any([stop, ended.signal]);
+    const working = work(lost).finally(() => ended.abort());
+    // It counts where it is awaited.
+    working.catch(() => {});
+    try {
+      while (!lost.aborted) {
+        await sleep(CHECK, undefined, { signal: lost }).catch(() => {});
+        if (!lost.aborted) await tx.execute(sql`select 1`);
+      }
+    } finally {
+      ended.abort();
+      await working;
+    }
     return true;
   });
 }

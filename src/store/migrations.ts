@@ -22,6 +22,7 @@ import sourceNetworks from "../../drizzle/0018_source_networks.sql" with { type:
 import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text" };
 import singleSignOn from "../../drizzle/0020_single_sign_on.sql" with { type: "text" };
 import passkeys from "../../drizzle/0021_passkeys.sql" with { type: "text" };
+import webhooksAndStream from "../../drizzle/0022_webhooks_and_stream.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -51,4 +52,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0019_audit_notify", sql: auditNotify },
   { name: "0020_single_sign_on", sql: singleSignOn },
   { name: "0021_passkeys", sql: passkeys },
+  { name: "0022_webhooks_and_stream", sql: webhooksAndStream },
 ];

@@ -31,6 +31,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-audit.ts",
         "store/schema-sso.ts",
         "store/schema-passkeys.ts",
+        "store/schema-events.ts",
       ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "protocol"],
@@ -50,7 +51,14 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+    imports: [
+      "domain",
+      "store/schema.ts",
+      "store/schema-audit.ts",
+      "store/schema-sso.ts",
+      "store/schema-passkeys.ts",
+      "store/schema-events.ts",
+    ],
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
@@ -70,7 +78,14 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "sends what domain/mail queued",
     imports: ["domain/mail", "domain/operation", "store/schema.ts", "store/notify.ts"],
   },
-  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/operation"] },
+  "server/events": {
+    what: "what goes out: webhooks, and the stream of audit records",
+    imports: [
+      ...["server/records.ts", "domain/audit/follow.ts", "domain/events", "domain/operation"],
+      ...["store/client.ts", "store/job-lock.ts", "store/schema-audit.ts", "store/schema-events.ts"],
+    ],
+  },
+  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/events", "domain/operation"] },
   cli: {
     what: "commands: options in, text and exit code out",
     imports: [
@@ -123,6 +138,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "p-limit": ["shared/bounded.ts"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
+  standardwebhooks: ["server/events"],
+  "ipaddr.js": ["shared/client-address.ts", "domain/auth/rate-limits.ts", "domain/events/address.ts"],
   resend: ["server/mail"],
   "openid-client": ["server/sso"],
   jose: ["server/sso"],

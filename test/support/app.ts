@@ -13,7 +13,8 @@ import type { Context, Services } from "../../src/domain/operation/context.ts";
 import { type App, createApp } from "../../src/server/api/app.ts";
 import type { WebOptions } from "../../src/server/api/web.ts";
 import { policyOf } from "../../src/server/compose.ts";
-import { DAY, MINUTE } from "../../src/shared/clock.ts";
+import { createSender } from "../../src/server/events/sender.ts";
+import { DAY, MINUTE, systemClock } from "../../src/shared/clock.ts";
 import { type Log, silentLog } from "../../src/shared/log.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "../../src/store/client.ts";
 import { type OutboxRow, outbox } from "../../src/store/schema.ts";
@@ -102,6 +103,7 @@ export async function createTestApp(
     webOptionsOf(config, {
       ...{ version: "0.0.0-test", runtime: "test 1", pages, setupCommand },
       sso: ssoProviderOf(config, services),
+      sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
     }),
   );
   app.enter("serving");

@@ -38,6 +38,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
       "here",
       "here",
       "here",
+      "here",
     ] as const),
     { by: "test/cli/rebuild.host.test.ts" },
     ...(["here", "here"] as const),
@@ -50,6 +51,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
   "docs/cli.md": ["here", { by: "test/cli/completion.test.ts" }, "here"],
+  "docs/events.md": ["here"],
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },

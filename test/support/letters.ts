@@ -10,6 +10,7 @@ import * as mail from "../../src/domain/mail/messages.ts";
 import * as request from "../../src/domain/mail/request-messages.ts";
 import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
 import * as tokens from "../../src/domain/mail/token-messages.ts";
+import * as hooks from "../../src/domain/mail/webhook-messages.ts";
 import { DAY, HOUR, MINUTE } from "../../src/shared/clock.ts";
 
 export const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
@@ -261,6 +262,10 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "tokenEnds", to: "administrators", pages: ["/admin/tokens"], without: [] },
     make: (site, value) => tokens.tokenEnds(site, machine(value)),
+  },
+  {
+    ...{ name: "webhookSwitchedOff", to: "administrators", pages: ["/admin/webhooks"], without: [] },
+    make: (site, value) => hooks.webhookSwitchedOff(site, { id: 7, origin: value, since: NOW, error: value }),
   },
 ];
 

@@ -4,6 +4,7 @@
  */
 
 import { asc, gt } from "drizzle-orm";
+import { createBell } from "../../shared/bell.ts";
 import { SECOND } from "../../shared/clock.ts";
 import type { Database } from "../../store/client.ts";
 import { listen } from "../../store/notify.ts";
@@ -34,4 +35,26 @@ export function watchLog({ db, log }: Pick<Services, "db" | "log">, look: () => 
     clearInterval(timer);
     await (await listening)();
   };
+}
+
+/** Batches of records after a number, oldest first: what is there, and from then on what is written, until the signal says stop. */
+export async function* followRecords(
+  services: Pick<Services, "db" | "log">,
+  { after, limit }: { readonly after: number; readonly limit: number },
+  signal: AbortSignal,
+): AsyncGenerator<readonly AuditRow[], void> {
+  const bell = createBell();
+  const stopWatching = watchLog(services, bell.ring);
+  signal.addEventListener("abort", bell.ring, { once: true });
+  try {
+    for (let seen = after; !signal.aborted; ) {
+      const rung = bell.next();
+      const records = await recordsAfter(services.db, seen, limit);
+      if (records.length > 0) yield records;
+      seen = records.at(-1)?.id ?? seen;
+      if (records.length < limit && !signal.aborted) await rung;
+    }
+  } finally {
+    await stopWatching();
+  }
 }

@@ -23,6 +23,7 @@ export function createSeal(key: Uint8Array): Seal {
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
     keyFor: (purpose) => hash(`key for ${purpose} 1`, []),
     fingerprint: () => hash("audit key 1", []),
+    webhookSecret: (salt) => hash("webhook secret 1", [hex(salt)]),
   };
 }
 

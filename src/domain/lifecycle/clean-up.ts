@@ -14,6 +14,7 @@ import { purgeLogins } from "../auth/sso/begun.ts";
 import { purgeLogouts } from "../auth/sso/logout.ts";
 import { purgeTickets } from "../auth/tickets.ts";
 import { purgeTokens } from "../auth/tokens.ts";
+import { purgeDeliveries } from "../events/deliveries.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { auditPurged } from "../mail/audit-messages.ts";
 import { purgeOutbox } from "../mail/outbox.ts";
@@ -104,5 +105,6 @@ export async function cleanUp(services: Services): Promise<void> {
   await purgeTokens(services);
   await purgeLogins(services);
   await purgeLogouts(services);
+  await purgeDeliveries(services);
   await purgeOutbox(services);
 }

@@ -1,6 +1,6 @@
 /** What is recorded: every audit action, and the kinds of resources the records name. */
 
-export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin", "token"] as const;
+export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin", "token", "webhook"] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -47,6 +47,9 @@ export const RESOURCE_TYPE_OF = {
   "admin.end_sessions": "admin",
   "token.create": "token",
   "token.revoke": "token",
+  "webhook.create": "webhook",
+  "webhook.update": "webhook",
+  "webhook.delete": "webhook",
   "reconcile.repair": "user",
   "audit.purge": "",
   "service.backup": "",

@@ -33,6 +33,10 @@ export interface Policy {
   readonly adminLogin: AdminLoginMode;
   readonly expiryReminders: readonly number[];
   readonly site: Site;
+  /** Networks to which webhooks may go besides public addresses, canonical. */
+  readonly webhookNetworks: readonly string[];
+  /** Where all audit records are streamed to; undefined: nowhere. */
+  readonly auditStream: string | undefined;
 }
 
 /** What mails say about this installation. */
@@ -75,6 +79,8 @@ export interface Seal {
   keyFor(purpose: "totp"): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
+  /** What a webhook's deliveries are signed with: it is stored nowhere, and whoever has only the database cannot make it. */
+  webhookSecret(salt: Uint8Array): Uint8Array;
 }
 
 /** The parts of the service that operations work with. */

@@ -43,6 +43,7 @@ import { totpRoutes } from "./totp.ts";
 import { userAccessRoutes } from "./user-access.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export const API_ROOT = "/api/v1";
 
@@ -165,6 +166,7 @@ function buildRoutes(web: Web): Router {
       .use(tokenRoutes(web))
       .use(passkeyRoutes(web))
       .use(totpRoutes(web))
+      .use(webhookRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );

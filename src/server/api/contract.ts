@@ -40,7 +40,7 @@ import {
   SecondStep,
 } from "./schemas/passkeys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
-import { ProblemRecord } from "./schemas/problems.ts";
+import { ProblemList } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
@@ -56,6 +56,14 @@ import {
   UserQuery,
   UserRecord,
 } from "./schemas/users.ts";
+import {
+  DeliveryRecord,
+  MadeWebhook,
+  NewWebhook,
+  WebhookChanges,
+  WebhookList,
+  WebhookRecord,
+} from "./schemas/webhooks.ts";
 import { expiry, PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */
@@ -124,11 +132,18 @@ export const CONTRACT = {
   "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
   "POST /tokens": { body: NewToken, answer: MadeToken },
   "DELETE /tokens/:id": { answer: TokenRecord },
+  "GET /webhooks": { query: PageQuery, answer: WebhookList },
+  "POST /webhooks": { body: NewWebhook, answer: MadeWebhook },
+  "PATCH /webhooks/:id": { body: WebhookChanges, answer: WebhookRecord },
+  "DELETE /webhooks/:id": { answer: status("deleted") },
+  "POST /webhooks/:id/ping": { answer: DeliveryRecord },
+  "GET /webhooks/:id/deliveries": { query: PageQuery, answer: list(DeliveryRecord) },
+  "POST /webhooks/:id/deliveries/:deliveryId/redeliver": { answer: DeliveryRecord },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
   "GET /admin/stats": { answer: StatsRecord },
-  "GET /admin/problems": { query: PageQuery, answer: list(ProblemRecord) },
+  "GET /admin/problems": { query: PageQuery, answer: ProblemList },
   "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},

@@ -5,6 +5,7 @@ import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
 import type { TokenFinder } from "../../domain/auth/token-use.ts";
+import type { SendMessage } from "../../domain/events/message.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
@@ -33,6 +34,8 @@ export interface WebOptions {
   readonly sso?: SsoProvider | undefined;
   /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
   readonly captcha: CaptchaMode;
+  /** Delivers a message to a webhook; needed only to answer requests. */
+  readonly sendWebhook?: SendMessage | undefined;
   /** Called for every answer; for monitoring. */
   readonly observe?: ((answered: Answered) => void) | undefined;
 }

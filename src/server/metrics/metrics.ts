@@ -1,6 +1,7 @@
 /** The metrics for Prometheus, on an address of their own: they name nobody, but are not public either. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type ReceiverState, readReceivers } from "../../domain/events/receivers.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { type Figures, readFigures } from "../../domain/stats/figures.ts";
 
@@ -20,7 +21,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  readonly services: Pick<Services, "autocommit" | "clock" | "log">;
+  readonly services: Pick<Services, "autocommit" | "clock" | "log" | "policy">;
   readonly version: string;
   readonly runtime: string;
 }
@@ -52,7 +53,10 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
         return new Response("There is nothing here but GET /metrics\n", { status: 404 });
       }
       try {
-        show(await readFigures(services.autocommit, services.clock.now()));
+        const at = services.clock.now();
+        const figures = await readFigures(services.autocommit, at);
+        const receivers = await readReceivers({ db: services.autocommit, policy: services.policy });
+        show({ ...figures, receivers, at });
       } catch (error) {
         // The other metrics are needed most when the database is away.
         services.log.error("the figures for monitoring could not be read", { error });
@@ -64,8 +68,13 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
   };
 }
 
+interface Shown extends Figures {
+  readonly receivers: readonly ReceiverState[];
+  readonly at: Date;
+}
+
 /** Sets the gauges of what is stored; without figures only `uam_database_up` is meaningful. */
-function storedGauges(registers: Registry[]): (figures: Figures | undefined) => void {
+function storedGauges(registers: Registry[]): (figures: Shown | undefined) => void {
   const gauge = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Gauge({ registers, name, help, labelNames: [...labelNames] });
   const up = gauge("uam_database_up", "1 if the database answered just now");
@@ -73,13 +82,27 @@ function storedGauges(registers: Registry[]): (figures: Figures | undefined) => 
   const outbox = gauge("uam_outbox_mails", "Mails that are waiting (queued) or were given up (dead)", "status");
   const approvals = gauge("uam_pending_approvals", "Applications that are waiting for an administrator");
   const head = gauge("uam_audit_head", "Number of the newest audit record");
+  const lag = gauge("uam_receiver_lag_records", "Audit records that a receiver has not taken", "kind", "id");
+  const away = gauge(
+    "uam_receiver_failing_seconds",
+    "Since when a receiver takes nothing; 0: all is well",
+    "kind",
+    "id",
+  );
   return (figures) => {
     up.set(figures === undefined ? 0 : 1);
-    for (const metric of [users, outbox, approvals, head]) metric.reset();
+    for (const metric of [users, outbox, approvals, head, lag, away]) metric.reset();
     if (figures === undefined) return;
     for (const [status, count] of Object.entries(figures.users)) users.set({ status }, count);
     for (const [status, count] of Object.entries(figures.outbox)) outbox.set({ status }, count);
     approvals.set(figures.pendingApprovals);
     head.set(figures.auditHead);
+    for (const { kind, id, isOn, failingSince, lag: records } of figures.receivers) {
+      // One that is switched off on purpose is nothing to be alarmed about.
+      if (!isOn) continue;
+      const labels = { kind, id: id ?? "" };
+      lag.set(labels, records);
+      away.set(labels, failingSince === null ? 0 : Math.max(0, figures.at.getTime() - failingSince.getTime()) / 1000);
+    }
   };
 }

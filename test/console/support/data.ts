@@ -1,6 +1,10 @@
 /** What a console shows that has been in use for a while, hostile texts included. */
 
+import { eq } from "drizzle-orm";
+import { audit } from "../../../src/store/schema-audit.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
 import type { Client } from "../../support/app.ts";
+import { logDelivery } from "../../support/deliveries.ts";
 import { freshKey } from "../../support/keys.ts";
 import type { ConsoleApp } from "./console-app.ts";
 
@@ -50,8 +54,33 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   for (const name of ["nightly report", HOSTILE[1], HOSTILE[0].slice(0, 64)]) {
     await done(admin.call("POST", "/tokens", { name, role: "auditor", days: 30, networks: ["192.0.2.0/24"] }));
   }
+  await fillWebhooks(system, admin);
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   return sessions;
+}
+
+/** One that fails, one that is switched off, and one with a hostile address; nobody answers at any. */
+async function fillWebhooks(system: ConsoleApp, admin: Client): Promise<void> {
+  const urls = [
+    "https://hooks.invalid/uam",
+    "https://off.invalid/",
+    `https://long.invalid/${"x".repeat(900)}?<b>&\u202e`,
+  ];
+  for (const url of urls)
+    await done(admin.call("POST", "/webhooks", { url, actions: url.includes("off") ? ["user.create"] : [] }));
+  await done(admin.call("PATCH", "/webhooks/2", { status: "disabled" }));
+  const { db, clock } = system;
+  const failing = {
+    failures: 4,
+    failingSince: clock.now(),
+    lastError: "The receiver answered 503",
+    deliveredAt: clock.now(),
+  };
+  await db.update(webhooks).set(failing).where(eq(webhooks.id, 1));
+  const [record] = await db.select().from(audit).limit(1);
+  if (record === undefined) throw new Error("there is no record");
+  await logDelivery(db, 1, record, "");
+  await logDelivery(db, 1, record, "The receiver answered 503", 2);
 }
 
 async function done(answer: ReturnType<Client["call"]>): Promise<void> {

@@ -129,6 +129,24 @@ export const SCREENS: readonly Screen[] = [
       remove: dialog(/^Remove/),
     },
   }),
+  screen("webhooks", "admin", {
+    dialogs: {
+      make: first(dialog(/^Make a webhook/), unfilled(/^Make the webhook/)),
+      "only some": first(dialog(/^Make a webhook/), async (page) => {
+        await page.getByLabel(/^Told of/).selectOption("some");
+      }),
+      "a webhook that was made": first(
+        dialog(/^Make a webhook/),
+        fill(/^Address/, "https://made.example.org/"),
+        press(/^Make the webhook/),
+        async (page) => await page.getByRole("button", { name: /^I have stored it/ }).waitFor(),
+      ),
+      change: dialog(/^Change/),
+      deliveries: dialog(/^Deliveries/, /attempt 2/),
+      ping: first(press(/^Ping the webhook/), async (page) => await page.getByText(/took no ping/).waitFor()),
+      delete: dialog(/^Delete/, /Nothing more is sent/),
+    },
+  }),
   screen("tokens", "admin", {
     dialogs: {
       make: first(dialog(/^Make a token/), unfilled(/^Make the token/)),

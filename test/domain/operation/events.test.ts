@@ -19,12 +19,13 @@ afterAll(() => app.close());
 
 const MISSING = 999_999;
 const MACHINE = { name: "nightly report", role: "reviewer", days: 30, networks: ["192.0.2.0/24", "2001:db8::/32"] };
+const HOOK = { url: "https://hooks.example.org/a-path-that-nobody-may-know" };
 const err = expect.any(String);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 interface Event {
   readonly action: AuditAction;
-  readonly resourceType: "user" | "ssh_key" | "setting" | "token" | "";
+  readonly resourceType: "user" | "ssh_key" | "setting" | "token" | "webhook" | "";
   /** Brings about the event; returns what the record's resource_id must be, and what the detail depends on. */
   readonly succeed: () => Promise<Outcome>;
   readonly success: (outcome: Outcome) => Record<string, unknown>;
@@ -410,6 +411,45 @@ const EVENTS: readonly Event[] = [
     },
     success: ({ known }) => ({ administrator: "admin", name: MACHINE.name, role: "reviewer", prefix: known }),
     fail: () => expectStatus(404, admin.call("DELETE", `/tokens/${MISSING}`), String(MISSING)),
+    failure: { err },
+  },
+  {
+    action: "webhook.create",
+    resourceType: "webhook",
+    succeed: async () => {
+      const { body } = await admin.call("POST", "/webhooks", { ...HOOK, actions: ["user.delete", "user.create"] });
+      return { id: String(body.data.id) };
+    },
+    success: () => ({ to: "https://hooks.example.org", actions: "user.create user.delete" }),
+    fail: () => expectStatus(400, admin.call("POST", "/webhooks", { url: "https://10.0.0.1/" })),
+    failure: { err },
+  },
+  {
+    action: "webhook.update",
+    resourceType: "webhook",
+    succeed: async () => {
+      const { body } = await admin.call("POST", "/webhooks", HOOK);
+      const changes = { url: "https://other.example.org/x", actions: ["user.create"], status: "disabled" };
+      await expectStatus(200, admin.call("PATCH", `/webhooks/${body.data.id}`, changes));
+      return { id: String(body.data.id) };
+    },
+    success: () => ({
+      ...{ to: "https://other.example.org", previous: "https://hooks.example.org" },
+      ...{ actions: "user.create", status: "disabled" },
+    }),
+    fail: () => expectStatus(404, admin.call("PATCH", `/webhooks/${MISSING}`, { status: "active" }), String(MISSING)),
+    failure: { err },
+  },
+  {
+    action: "webhook.delete",
+    resourceType: "webhook",
+    succeed: async () => {
+      const { body } = await admin.call("POST", "/webhooks", HOOK);
+      await expectStatus(200, admin.call("DELETE", `/webhooks/${body.data.id}`));
+      return { id: String(body.data.id) };
+    },
+    success: () => ({ to: "https://hooks.example.org" }),
+    fail: () => expectStatus(404, admin.call("DELETE", `/webhooks/${MISSING}`), String(MISSING)),
     failure: { err },
   },
 ];

@@ -87,6 +87,13 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /tokens": [200, 400, 401, 403],
   "POST /tokens": [201, 400, 401, 403, 409],
   "DELETE /tokens/{id}": [200, 400, 401, 403, 404],
+  "GET /webhooks": [200, 400, 401, 403],
+  "POST /webhooks": [201, 400, 401, 403, 409],
+  "PATCH /webhooks/{id}": [200, 400, 401, 403, 404],
+  "DELETE /webhooks/{id}": [200, 400, 401, 403, 404],
+  "POST /webhooks/{id}/ping": [200, 400, 401, 403, 404, 429],
+  "GET /webhooks/{id}/deliveries": [200, 400, 401, 403, 404],
+  "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": [200, 400, 401, 403, 404, 409, 429],
   "GET /admin/stats/series": [200, 400, 401, 403],
 };
 

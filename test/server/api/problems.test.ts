@@ -1,9 +1,13 @@
 /** GET /admin/problems: what is left to do on the host, for every administrator. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { checkReceivers } from "../../../src/doctor/receivers.ts";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { closings } from "../../../src/store/schema.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -18,7 +22,7 @@ afterAll(() => app.close());
 const problems = async (client: Client, query = "") => (await client.call("GET", `/admin/problems${query}`)).body.data;
 
 test("GET /admin/problems is empty when all is well", async () => {
-  expect(await problems(admin)).toEqual({ total: 0, items: [] });
+  expect(await problems(admin)).toEqual({ total: 0, items: [], receivers: [] });
 });
 
 test("GET /admin/problems says of whom access is still to be taken away, since when and why, oldest first", async () => {
@@ -43,6 +47,28 @@ test("GET /admin/problems says of whom access is still to be taken away, since w
   expect(items[2]).toMatchObject({ user_id: 987_654, username: "" });
   expect((await problems(admin, "?page=2&page_size=2")).items).toEqual([items[2]]);
   expect((await problems(admin, "?page=99999999999999999999")).items).toEqual([]);
+});
+
+test("GET /admin/problems names receivers that have taken nothing for an hour, without what may be secret", async () => {
+  const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/secret", actions: [] });
+  await createWebhook(app.system, { url: "https://other.example.org/", actions: [] });
+  const failingSince = app.clock.now();
+  const failing = { failures: 9, failingSince, lastError: "hooks.example.org refuses connections" };
+  await app.db.update(webhooks).set(failing).where(eq(webhooks.id, entry.id));
+  app.clock.advance(59 * MINUTE);
+  expect((await problems(admin)).receivers).toEqual([]);
+  app.clock.advance(MINUTE);
+  expect((await problems(admin)).receivers).toEqual([
+    {
+      ...{ kind: "webhook", id: entry.id, name: "https://hooks.example.org", since: failingSince.toISOString() },
+      ...{ lag: expect.any(Number), problem: "hooks.example.org refuses connections" },
+    },
+  ]);
+  expect(await checkReceivers(app.services)).toEqual([
+    expect.objectContaining({ state: "fault", finding: expect.stringContaining("refuses connections") }),
+  ]);
+  await updateWebhook(app.system, entry.id, { status: "disabled" });
+  expect((await problems(admin)).receivers).toEqual([]);
 });
 
 test("GET /admin/problems answers every administrator, and nobody else", async () => {

@@ -58,7 +58,7 @@ async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
-        (select jsonb_agg(t) from tokens t), (select jsonb_agg(p) from passkeys p),
+        (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w), (select jsonb_agg(p) from passkeys p),
         (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
@@ -81,6 +81,8 @@ describe("path ids", () => {
     "DELETE /admins/:id",
     ...["DELETE /admins/:id/sessions", "DELETE /tokens/:id", "DELETE /auth/passkeys/:id"],
     "DELETE /removed-admins/:id",
+    ...["DELETE /webhooks/:id", "POST /webhooks/:id/ping", "GET /webhooks/:id/deliveries"],
+    ...["POST /webhooks/:id/deliveries/1/redeliver", "POST /webhooks/1/deliveries/:id/redeliver"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
@@ -136,7 +138,16 @@ describe("queries", () => {
     "since",
     "until",
   ];
-  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/removed-admins", "/tokens"];
+  const LISTS = [
+    "/users",
+    "/audit",
+    "/approvals",
+    "/audit/export",
+    "/admins",
+    "/removed-admins",
+    "/tokens",
+    "/webhooks",
+  ];
 
   test("of any names and values are 200 or 400", async () => {
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), anyText), anyText), { maxLength: 4 });
@@ -405,6 +416,7 @@ describe("bodies", () => {
     "PUT /settings",
     "POST /admins",
     "PATCH /admins/999999",
+    ...["POST /webhooks", "PATCH /webhooks/999999"],
     "POST /auth/admin/password",
     ...["POST /auth/admin/login", "POST /auth/admin/second", "POST /auth/passkey/login"],
     ...["POST /auth/passkeys/begin", "POST /auth/passkeys", "PATCH /auth/passkeys/1"],
@@ -434,6 +446,9 @@ describe("bodies", () => {
     "passkey",
     "ticket",
     "name",
+    "url",
+    "actions",
+    "status",
   ];
 
   test("of any JSON, and of anything else, do no harm", async () => {

@@ -95,6 +95,13 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /tokens": ADMINS,
   "POST /tokens": ADMINS,
   "DELETE /tokens/:id": ADMINS,
+  "GET /webhooks": reading(OWNERS),
+  "POST /webhooks": OWNERS,
+  "PATCH /webhooks/:id": OWNERS,
+  "DELETE /webhooks/:id": OWNERS,
+  "POST /webhooks/:id/ping": OWNERS,
+  "GET /webhooks/:id/deliveries": reading(OWNERS),
+  "POST /webhooks/:id/deliveries/:deliveryId/redeliver": OWNERS,
 };
 
 /** What takes no token, whatever its role: it is about the login itself. */

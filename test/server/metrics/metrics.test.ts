@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { createApp } from "../../../src/server/api/app.ts";
 import { createMetrics, type Metrics } from "../../../src/server/metrics/metrics.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
@@ -39,6 +42,19 @@ describe("metrics", () => {
     expect(shown.get("process_start_time_seconds")).toBeGreaterThan(0);
   });
 
+  test("fetch() shows how far behind each receiver is, and for how long it has taken nothing; not one that is switched off", async () => {
+    const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/", actions: [] });
+    const off = await createWebhook(app.system, { url: "https://off.example.org/", actions: [] });
+    await updateWebhook(app.system, off.entry.id, { status: "disabled" });
+    await app.db.update(webhooks).set({ failingSince: app.clock.now() }).where(eq(webhooks.id, entry.id));
+    app.clock.advance(90_000);
+    const shown = await scrape();
+    const rows = await app.auditRows();
+    expect(shown.get(`uam_receiver_lag_records{kind="webhook",id="${entry.id}"}`)).toBe(rows.length - entry.cursor);
+    expect(shown.get(`uam_receiver_failing_seconds{kind="webhook",id="${entry.id}"}`)).toBe(90);
+    expect(shown.has(`uam_receiver_lag_records{kind="webhook",id="${off.entry.id}"}`)).toBe(false);
+  });
+
   test("observe() counts requests by route, never by path, so that a caller cannot make series", async () => {
     const observed = createApp(app.services, { ...app.config, version: "1", runtime: "t", observe: metrics.observe });
     const get = (path: string) => observed.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`), "192.0.2.1");
@@ -57,7 +73,7 @@ describe("metrics", () => {
       get: (_, name) => (name === "execute" ? () => Promise.reject(new Error("gone")) : undefined),
     });
     const alone = createMetrics({
-      services: { autocommit: failing, clock: app.clock, log: silentLog },
+      services: { autocommit: failing, clock: app.clock, log: silentLog, policy: app.services.policy },
       version: "1",
       runtime: "t",
     });

@@ -18,6 +18,7 @@ import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
+import * as eventsSchema from "../../../src/store/schema-events.ts";
 import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
 import * as ssoSchema from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
@@ -110,7 +111,14 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
   });
 }
 
-const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema, ...ssoSchema, ...passkeySchema })
+const allTables = Object.values({
+  ...schema,
+  ...authSchema,
+  ...auditSchema,
+  ...ssoSchema,
+  ...passkeySchema,
+  ...eventsSchema,
+})
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
   .sort();

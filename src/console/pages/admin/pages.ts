@@ -9,3 +9,4 @@ export { Settings } from "./settings.tsx";
 export { Tokens } from "./tokens.tsx";
 export { User } from "./user.tsx";
 export { Users } from "./users.tsx";
+export { Webhooks } from "./webhooks.tsx";

@@ -27,6 +27,10 @@ export interface ActionFacts {
   readonly way: string;
   readonly found: string;
   readonly removed: number;
+  /** Where a webhook goes. */
+  readonly to: string;
+  /** What a webhook was switched to. */
+  readonly status: string;
 }
 
 /** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
@@ -72,6 +76,11 @@ function fields({ changed }: ActionFacts, otherwise: string): string {
   return changed.length === 0 ? otherwise : changed.map((field) => FIELDS[field] ?? field).join(" and ");
 }
 
+const webhook = (to: string) => (to === "" ? "a webhook" : `the webhook to ${to}`);
+const SWITCHED: Readonly<Record<string, readonly [did: string, tries: string]>> = {
+  active: ["switched on", "switch on"],
+  disabled: ["switched off", "switch off"],
+};
 const user = (facts: ActionFacts) => of("user", facts.name);
 const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
 
@@ -210,6 +219,12 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `revoked ${of("token", facts.key)}${whose(facts)}`,
     `revoke ${of("token", facts.key)}${whose(facts)}`,
   ]),
+  "webhook.create": action("Webhook made", ({ to }) => [`made ${webhook(to)}`, `make ${webhook(to)}`]),
+  "webhook.update": action("Webhook changed", ({ to, status }) => {
+    const [did, tries] = SWITCHED[status] ?? ["changed", "change"];
+    return [`${did} ${webhook(to)}`, `${tries} ${webhook(to)}`];
+  }),
+  "webhook.delete": action("Webhook deleted", ({ to }) => [`deleted ${webhook(to)}`, `delete ${webhook(to)}`]),
   "reconcile.repair": action("Account repaired on the host", (facts) => [
     `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
     `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,

@@ -22,6 +22,7 @@ export const auditTexts = {
     setting: "Everything about this setting",
     admin: "Everything about this administrator",
     token: "Everything about this token",
+    webhook: "Everything about this webhook",
     actor: (name: string) => `Everything ${name} did`,
   },
   filter: {
@@ -33,7 +34,14 @@ export const auditTexts = {
     anyAction: "Anything",
     resource_type: "Kind of object",
     anyType: "Any",
-    types: { user: "User", ssh_key: "SSH key", setting: "Setting", admin: "Administrator", token: "Token" },
+    types: {
+      user: "User",
+      ssh_key: "SSH key",
+      setting: "Setting",
+      admin: "Administrator",
+      token: "Token",
+      webhook: "Webhook",
+    },
     resource_id: "Number or name of the object",
     user_id: "About user number",
     userIdHint: "Everything that concerns this user, deleted or not",

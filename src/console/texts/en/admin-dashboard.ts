@@ -33,6 +33,10 @@ export const dashboardTexts = {
     all: "All users, soonest first",
   },
   problems: {
+    receivers: (amount: number) =>
+      `${count(amount, "receiver", "receivers")} of audit records away for more than an hour`,
+    waits: "They miss nothing: they are told of everything once they answer.",
+    webhooks: "See the webhooks",
     title: "On the host",
     none: "All is well: no access is waiting to be taken away.",
     above: "Access is still to be taken away: see the top of this page.",

@@ -91,6 +91,7 @@ export const common = {
       audit: "Audit log",
       settings: "Settings",
       admins: "Administrators",
+      webhooks: "Webhooks",
       tokens: "Tokens",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { CLOSING_KINDS } from "../../../shared/statuses.ts";
 import { described, id, timestamp } from "../schemas.ts";
+import { lag } from "./webhooks.ts";
 
 export const ProblemRecord = v.pipe(
   v.object({
@@ -30,3 +31,21 @@ export const ProblemRecord = v.pipe(
   }),
   v.title("Problem"),
 );
+
+export const AwayRecord = v.pipe(
+  v.object({
+    kind: v.picklist(["webhook", "stream"]),
+    id: v.pipe(v.nullable(id), v.description("The webhook; null for the stream")),
+    name: described("https://hooks.example.org", "Where it is, without what may be secret"),
+    since: v.nullable(timestamp),
+    lag: lag,
+    problem: described("hooks.example.org refuses connections", "What the last attempt failed for"),
+  }),
+  v.title("Receiver"),
+);
+
+export const ProblemList = v.object({
+  total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])),
+  items: v.array(ProblemRecord),
+  receivers: v.array(AwayRecord),
+});

@@ -70,6 +70,8 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     way: textOf(detail.way),
     found: typed(detail.found),
     removed: numberOf(detail.removed),
+    to: typed(detail.to),
+    status: textOf(detail.status),
   };
 }
 

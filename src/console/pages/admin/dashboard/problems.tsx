@@ -1,6 +1,6 @@
 /** What is wrong on the host: access that is not yet taken away, and what had to be repaired. */
 
-import { userPage } from "../../../../shared/pages.ts";
+import { PAGES, userPage } from "../../../../shared/pages.ts";
 import type { AnswerOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
@@ -37,6 +37,34 @@ export function Problems() {
       {total > items.length ? <p>{texts.more(total - items.length)}</p> : null}
       <p>{texts.text}</p>
       <Copyable text="uam reconcile" label={texts.command} />
+    </Notice>
+  );
+}
+
+/** Receivers of audit records that have been away for long; nothing is shown while there is none. */
+export function ReceiversAway() {
+  const { data } = useProblems();
+  const sees = maySee(useRole(), "webhooks");
+  if (data === undefined || data.receivers.length === 0) return null;
+  return (
+    <Notice kind="warn" title={texts.receivers(data.receivers.length)}>
+      <ul>
+        {data.receivers.map(({ kind, id, name, since, problem }) => (
+          <li key={`${kind}${id}`}>
+            <Typed text={name} />
+            {": "}
+            <Typed text={`${problem}.`} />{" "}
+            {since === null ? null : (
+              <span class="quiet">
+                {texts.since} <Time at={since} />.
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p>
+        {texts.waits} {sees ? <a href={PAGES.webhooks}>{texts.webhooks}</a> : null}
+      </p>
     </Notice>
   );
 }

@@ -1,0 +1,188 @@
+/** Webhooks, and the stream of audit records: where changes are told of, and how the receivers are doing. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/pages.ts";
+import { searchOf } from "../../api.ts";
+import { mayChange } from "../../roles.ts";
+import { signedIn } from "../../signed-in.tsx";
+import { webhooksTexts as texts } from "../../texts/admin-webhooks.ts";
+import { announce } from "../../ui/announce.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { pageOf } from "./audit/filter.ts";
+import { Done } from "./done.tsx";
+import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import { ChangeWebhook } from "./webhooks/change-webhook.tsx";
+import { DeleteWebhook } from "./webhooks/delete-webhook.tsx";
+import { Deliveries } from "./webhooks/deliveries.tsx";
+import { MadeWebhook } from "./webhooks/made-webhook.tsx";
+import { MakeWebhook } from "./webhooks/make-webhook.tsx";
+import { Ping } from "./webhooks/ping.tsx";
+import { Stream } from "./webhooks/stream.tsx";
+import type { Webhook } from "./webhooks/wanted.ts";
+
+const PAGE_SIZE = 50;
+
+type Open =
+  | { readonly what: "make" }
+  | { readonly what: "change" | "delete" | "deliveries"; readonly webhook: Webhook };
+type Told = { readonly content: ComponentChildren; readonly kind?: "good" | "warn" };
+
+export const Webhooks = signedIn(
+  "admin",
+  forRole("webhooks", () => {
+    const isOwner = mayChange(useRole(), "webhooks");
+    const [open, setOpen] = useState<Open>();
+    const [done, setDone] = useState<Told>();
+    // By itself, so that nothing else that is done takes it away before it is stored.
+    const [made, setMade] = useState<Told>();
+    const close = () => setOpen(undefined);
+    const tell = (sentence: string, kind: "good" | "warn" = "good") => setDone({ content: <p>{sentence}</p>, kind });
+    const start = (next: Open) => {
+      setDone(undefined);
+      setOpen(next);
+    };
+    const hide = () => {
+      setMade(undefined);
+      announce(texts.made.closed);
+      document.querySelector("h1")?.focus();
+    };
+    return (
+      <Page
+        title={texts.title}
+        actions={
+          isOwner ? (
+            <Button kind="primary" onClick={() => start({ what: "make" })}>
+              {texts.make.open}
+            </Button>
+          ) : undefined
+        }
+      >
+        <p class="lead">{texts.lead}</p>
+        <ReadOnly area="webhooks" />
+        <Done what={made} />
+        <Done what={done} />
+        <WebhookList isOwner={isOwner} onOpen={start} onTold={tell} />
+        <StreamState />
+        {open?.what === "make" ? (
+          <MakeWebhook
+            onClose={close}
+            onMade={({ secret }) => setMade({ content: <MadeWebhook secret={secret} onClose={hide} /> })}
+          />
+        ) : null}
+        {open?.what === "change" ? <ChangeWebhook webhook={open.webhook} onClose={close} onDone={tell} /> : null}
+        {open?.what === "delete" ? <DeleteWebhook webhook={open.webhook} onClose={close} onDone={tell} /> : null}
+        {open?.what === "deliveries" ? <Deliveries webhook={open.webhook} isOwner={isOwner} onClose={close} /> : null}
+      </Page>
+    );
+  }),
+);
+
+function useWebhooks() {
+  const page = pageOf(useLocation().query);
+  return { page, answer: useApi("GET /webhooks", { query: { page: String(page), page_size: String(PAGE_SIZE) } }) };
+}
+
+/** Comes with the list, whose place says if there is no answer. */
+function StreamState() {
+  const { data } = useWebhooks().answer;
+  return data === undefined ? null : <Stream stream={data.stream} />;
+}
+
+interface ListProps {
+  readonly isOwner: boolean;
+  readonly onOpen: (open: Open) => void;
+  readonly onTold: (sentence: string, kind: "good" | "warn") => void;
+}
+
+function WebhookList({ isOwner, onOpen, onTold }: ListProps) {
+  const { page, answer } = useWebhooks();
+  const columns = [...SHOWN, actions({ isOwner, onOpen, onTold })];
+  return (
+    <Loaded query={answer}>
+      {({ total, items }) => (
+        <PagedTable
+          caption={texts.caption}
+          {...{ columns, items, page, total }}
+          pageSize={PAGE_SIZE}
+          href={(to) => `${PAGES.webhooks}${searchOf({ page: to === 1 ? undefined : to })}`}
+          empty={total === 0 ? texts.empty : texts.pastEnd}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const { columns: names } = texts;
+
+const SHOWN: readonly Column<Webhook>[] = [
+  {
+    name: names.url,
+    isHeader: true,
+    cell: ({ url, actions: told }) => (
+      <div>
+        <Typed text={url} />
+        <p class="hint">{texts.told(told.length)}</p>
+      </div>
+    ),
+  },
+  { name: names.status, cell: (webhook) => <State webhook={webhook} /> },
+];
+
+function State({ webhook }: { readonly webhook: Webhook }) {
+  const { status, failing_since: since, last_error: error, lag, last_delivered_at: at } = webhook;
+  const shown = status === "active" && since !== null ? "away" : status;
+  return (
+    <div class="event receiver">
+      <span class={`status ${STYLES[shown]}`}>{texts.status[shown]}</span>
+      {since === null ? null : (
+        <span class="hint">
+          {texts.failing} <Time at={since} />: <Typed text={error} />
+        </span>
+      )}
+      <span class="hint">
+        {texts.lag(lag)} {texts.delivered} {at === null ? texts.never : <Time at={at} />}.
+      </span>
+    </div>
+  );
+}
+
+/** The colours and signs that other states have. */
+const STYLES = { active: "active", away: "expired", disabled: "disabled" } as const;
+
+function actions({ isOwner, onOpen, onTold }: ListProps): Column<Webhook> {
+  return {
+    name: names.act,
+    cell: (webhook) => (
+      <span class="actions">
+        <Button
+          aria-label={texts.deliveries.openOf(webhook.url)}
+          onClick={() => onOpen({ what: "deliveries", webhook })}
+        >
+          {texts.deliveries.open}
+        </Button>
+        {isOwner ? (
+          <>
+            <Ping webhook={webhook} onTold={onTold} />
+            <Button aria-label={texts.change.openOf(webhook.url)} onClick={() => onOpen({ what: "change", webhook })}>
+              {texts.change.open}
+            </Button>
+            <Button
+              kind="danger"
+              aria-label={texts.remove.openOf(webhook.url)}
+              onClick={() => onOpen({ what: "delete", webhook })}
+            >
+              {texts.remove.open}
+            </Button>
+          </>
+        ) : null}
+      </span>
+    ),
+  };
+}

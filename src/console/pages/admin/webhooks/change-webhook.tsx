@@ -1,0 +1,66 @@
+/** Changes a webhook, or switches it on or off. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Select } from "../../../ui/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import { WebhookFields } from "./fields.tsx";
+import { bodyOf, faultsOf, type Webhook, wantedOf } from "./wanted.ts";
+
+const { change: texts } = webhooksTexts;
+
+interface ChangeProps {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
+  const [wanted, setWanted] = useState(wantedOf(webhook));
+  const [status, setStatus] = useState(webhook.status);
+  const [faults, setFaults] = useState({ url: false, chosen: false });
+  const [isSame, setSame] = useState(false);
+  const work = useAction(async () => {
+    const found = faultsOf(wanted);
+    setFaults(found);
+    const { url, actions } = bodyOf(wanted);
+    const body = {
+      ...(url === webhook.url ? {} : { url }),
+      ...(sameSet(actions, webhook.actions) ? {} : { actions }),
+      ...(status === webhook.status ? {} : { status }),
+    };
+    setSame(Object.keys(body).length === 0);
+    if (found.url || found.chosen || Object.keys(body).length === 0) return;
+    await api("PATCH /webhooks/:id", { params: { id: webhook.id }, body });
+    await forgetAnswers();
+    onDone(texts.done);
+    onClose();
+  });
+  return (
+    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+      <WebhookFields wanted={wanted} onWanted={setWanted} faults={faults} />
+      <Select
+        label={texts.status}
+        hint={texts.statusHint}
+        name="status"
+        value={status}
+        onValue={(value) => setStatus(value as Webhook["status"])}
+        options={Object.entries(texts.statuses)}
+      />
+      {isSame && !work.busy ? (
+        <Notice kind="info">
+          <p>{texts.nothing}</p>
+        </Notice>
+      ) : null}
+    </FormDialog>
+  );
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((action) => other.includes(action));
+}

@@ -1,0 +1,39 @@
+/** Deletes a webhook, once it was said what that does. */
+
+import { api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { useAction } from "../../../ui/action.ts";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import type { Webhook } from "./wanted.ts";
+
+const { remove: texts } = webhooksTexts;
+
+interface DeleteProps {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+export function DeleteWebhook({ webhook: { id, url }, onClose, onDone }: DeleteProps) {
+  const work = useAction(async () => {
+    await api("DELETE /webhooks/:id", { params: { id } });
+    await forgetAnswers();
+    onDone(texts.done);
+    onClose();
+  });
+  return (
+    <FormDialog title={texts.title} {...{ work, onClose, texts }} isDanger>
+      <p>
+        <Typed text={url} />
+      </p>
+      <ul>
+        {texts.effects.map((effect) => (
+          <li key={effect}>{effect}</li>
+        ))}
+      </ul>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,28 @@
+/** A webhook as it was typed. */
+
+import type { AnswerOf } from "../../../api.ts";
+import type { AuditAction } from "../../../texts/en/admin-actions.ts";
+
+export type Webhook = AnswerOf<"GET /webhooks">["items"][number];
+
+/** What the form holds. */
+export interface Wanted {
+  readonly url: string;
+  readonly isAll: boolean;
+  readonly chosen: readonly AuditAction[];
+}
+
+/** What a webhook has, as the form holds it. */
+export function wantedOf({ url, actions }: Pick<Webhook, "url" | "actions">): Wanted {
+  return { url, isAll: actions.length === 0, chosen: actions };
+}
+
+/** As the service takes it. */
+export function bodyOf({ url, isAll, chosen }: Wanted): { readonly url: string; readonly actions: AuditAction[] } {
+  return { url: url.trim(), actions: isAll ? [] : [...chosen] };
+}
+
+/** What keeps it from being sent. */
+export function faultsOf({ url, isAll, chosen }: Wanted): { readonly url: boolean; readonly chosen: boolean } {
+  return { url: url.trim() === "", chosen: !isAll && chosen.length === 0 };
+}

@@ -1,0 +1,188 @@
+/** Webhooks: where audit records are delivered to over HTTP. */
+
+import { randomBytes } from "node:crypto";
+import { asc, count, eq, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import { offsetOf, type Page } from "../../shared/page.ts";
+import type { WEBHOOK_STATUSES } from "../../shared/statuses.ts";
+import { MAX_WEBHOOKS } from "../../shared/webhook-limits.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../operation/audit-actions.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context, Seal } from "../operation/context.ts";
+import { originOf, requireWebhookUrl } from "./address.ts";
+import { readHead } from "./head.ts";
+
+const SALT_BYTES = 16;
+
+/** A webhook as lists show it. */
+export interface WebhookEntry extends Omit<WebhookRow, "salt" | "actions"> {
+  readonly actions: readonly AuditAction[];
+  /** Audit records that it has not been told of yet, whether or not it is to be. */
+  readonly lag: number;
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  /** None: all. */
+  readonly actions: readonly AuditAction[];
+}
+
+/** What can be changed; what is left out stays. */
+export interface WebhookChanges {
+  readonly url?: string | undefined;
+  readonly actions?: readonly AuditAction[] | undefined;
+  readonly status?: (typeof WEBHOOK_STATUSES)[number] | undefined;
+}
+
+/** A new webhook; `secret` is stored nowhere, so this is the only time that it is there. */
+export interface MadeWebhook {
+  readonly entry: WebhookEntry;
+  readonly secret: string;
+}
+
+/**
+ * Makes a webhook, which is told of every record from that of its own creation on. Throws `invalid` for an address that it cannot
+ * have, and `conflict` for one too many.
+ */
+export async function createWebhook(context: Context, wanted: NewWebhook): Promise<MadeWebhook> {
+  return await audited(context, { action: "webhook.create" }, async (op) => {
+    const url = requireWebhookUrl(wanted.url, context.policy.webhookNetworks);
+    const actions = storedActions(wanted.actions);
+    op.about({ detail: { to: originOf(url), actions: shownActions(actions) } });
+    await requireRoom(op.tx);
+    const now = context.clock.now();
+    const salt = randomBytes(SALT_BYTES);
+    const cursor = await readHead(op.tx);
+    const [row] = await op.tx
+      .insert(webhooks)
+      .values({ url, actions, salt, cursor, createdAt: now, updatedAt: now })
+      .returning();
+    if (row === undefined) throw new Error("insert returned no row");
+    op.record({ resourceId: String(row.id) });
+    return { entry: entryOf(row, cursor), secret: shownSecret(secretOf(context.seal, row)) };
+  });
+}
+
+/** One page of webhooks, oldest first. */
+export async function pageWebhooks(
+  { db }: Pick<Context, "db">,
+  page: Page,
+): Promise<{ readonly total: number; readonly items: readonly WebhookEntry[] }> {
+  // One snapshot, so that no webhook is ahead of the log.
+  return await db.transaction(
+    async (tx) => {
+      const [row] = await tx.select({ total: count() }).from(webhooks);
+      const total = row?.total ?? 0;
+      const offset = offsetOf(page);
+      if (offset >= total) return { total, items: [] };
+      const head = await readHead(tx);
+      const rows = await tx.select().from(webhooks).orderBy(asc(webhooks.id)).limit(page.pageSize).offset(offset);
+      return { total, items: rows.map((webhook) => entryOf(webhook, head)) };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+/**
+ * Changes a webhook. Another address, or being switched on, makes it start afresh where it had got to: at once, whatever failed
+ * before. Throws `not_found`, and `invalid` for an address that it cannot have.
+ */
+export async function updateWebhook(context: Context, id: number, changes: WebhookChanges): Promise<WebhookEntry> {
+  return await audited(context, { action: "webhook.update", resourceId: String(id) }, async (op) => {
+    const row = await lockWebhook(op.tx, id);
+    const url = changes.url === undefined ? row.url : requireWebhookUrl(changes.url, context.policy.webhookNetworks);
+    const actions = changes.actions === undefined ? row.actions : storedActions(changes.actions);
+    const status = changes.status ?? row.status;
+    const isElsewhere = url !== row.url;
+    const isSwitched = status !== row.status;
+    op.about({
+      detail: {
+        to: originOf(url),
+        ...(isElsewhere ? { previous: originOf(row.url) } : {}),
+        ...(actions === row.actions ? {} : { actions: shownActions(actions) }),
+        ...(isSwitched ? { status } : {}),
+      },
+    });
+    if (!isElsewhere && !isSwitched && actions === row.actions) {
+      op.record({ unneeded: true });
+      return entryOf(row, await readHead(op.tx));
+    }
+    const afresh = isElsewhere || (isSwitched && status === "active") ? AFRESH : {};
+    const [changed] = await op.tx
+      .update(webhooks)
+      .set({ url, actions, status, updatedAt: context.clock.now(), generation: row.generation + 1, ...afresh })
+      .where(eq(webhooks.id, id))
+      .returning();
+    if (changed === undefined) throw new Error("update returned no row");
+    return entryOf(changed, await readHead(op.tx));
+  });
+}
+
+/** What holds before anything was tried. */
+const AFRESH = { failures: 0, failingSince: null, lastError: "", dueAt: null } as const;
+
+/** Deletes a webhook with its log of deliveries; nothing more is sent to it. Throws `not_found`. */
+export async function deleteWebhook(context: Context, id: number): Promise<void> {
+  await audited(context, { action: "webhook.delete", resourceId: String(id) }, async (op) => {
+    const row = await lockWebhook(op.tx, id);
+    op.about({ detail: { to: originOf(row.url) } });
+    await op.tx.delete(webhooks).where(eq(webhooks.id, id));
+  });
+}
+
+/** The webhook; throws `not_found`. */
+export async function getWebhook(db: Database | Transaction, id: number): Promise<WebhookRow> {
+  const [row] = await db.select().from(webhooks).where(eq(webhooks.id, id));
+  return row ?? missing(id);
+}
+
+/** The webhook, which nobody else changes until the transaction ends; throws `not_found`. */
+export async function lockWebhook(tx: Transaction, id: number): Promise<WebhookRow> {
+  const [row] = await tx.select().from(webhooks).where(eq(webhooks.id, id)).for("update");
+  return row ?? missing(id);
+}
+
+/** What deliveries to the webhook are signed with. */
+export function secretOf(seal: Seal, { salt }: Pick<WebhookRow, "salt">): Uint8Array {
+  return seal.webhookSecret(salt);
+}
+
+/** The actions that a webhook is told of; undefined for all. */
+export function actionsOf({ actions }: Pick<WebhookRow, "actions">): ReadonlySet<string> | undefined {
+  return actions === "" ? undefined : new Set(actions.split(" "));
+}
+
+/** As the Standard Webhooks scheme writes it. */
+function shownSecret(secret: Uint8Array): string {
+  return `whsec_${Buffer.from(secret).toString("base64")}`;
+}
+
+function entryOf({ salt: _, actions, ...row }: WebhookRow, head: number): WebhookEntry {
+  const shown = actions === "" ? [] : (actions.split(" ") as AuditAction[]);
+  return { ...row, actions: shown, lag: Math.max(0, head - row.cursor) };
+}
+
+/** In a fixed order, each once, so that the same actions are the same text. */
+function storedActions(actions: readonly AuditAction[]): string {
+  return AUDIT_ACTIONS.filter((action) => actions.includes(action)).join(" ");
+}
+
+function shownActions(stored: string): string {
+  return stored === "" ? "all" : stored;
+}
+
+/** Those who make one at the same time wait for each other. */
+async function requireRoom(tx: Transaction): Promise<void> {
+  await tx.execute(sql`lock table ${webhooks} in share row exclusive mode`);
+  const [row] = await tx.select({ total: count() }).from(webhooks);
+  if ((row?.total ?? 0) < MAX_WEBHOOKS) return;
+  throw new UamError("conflict", `There are ${MAX_WEBHOOKS} webhooks already; delete one first`, {
+    reason: "webhook.limit",
+  });
+}
+
+function missing(id: number): never {
+  throw new UamError("not_found", `There is no webhook ${id}`, { reason: "webhook.missing" });
+}

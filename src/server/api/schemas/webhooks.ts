@@ -1,0 +1,88 @@
+/** Webhooks and the stream of audit records, in requests and answers. */
+
+import * as v from "valibot";
+import { PING } from "../../../domain/events/message.ts";
+import { AUDIT_ACTIONS } from "../../../domain/operation/audit-actions.ts";
+import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
+import { MAX_WEBHOOK_URL } from "../../../shared/webhook-limits.ts";
+import { described, id, idNumber, text, timestamp } from "../schemas.ts";
+
+const URL_EXAMPLE = "https://hooks.example.org/uam";
+/** As long as a real one. */
+const SECRET_EXAMPLE = `whsec_${"c2FtcGxl".repeat(5)}c2E=`;
+
+const actions = v.array(v.pipe(v.picklist(AUDIT_ACTIONS), v.examples(["user.create"])));
+const status = v.pipe(
+  v.picklist(WEBHOOK_STATUSES),
+  v.description("Switched off by an owner, or because it took nothing for three days"),
+);
+
+export const lag = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.metadata({ description: "How many audit records it has not been told of yet", examples: [0] }),
+);
+
+const progress = {
+  lag,
+  failing_since: v.pipe(v.nullable(timestamp), v.description("Since when it takes nothing; null while all is well")),
+  last_error: described("hooks.example.org refuses connections", "Why; empty while all is well"),
+  last_delivered_at: v.pipe(v.nullable(timestamp), v.description("When it last took a record")),
+};
+
+const fields = {
+  id,
+  url: described(URL_EXAMPLE),
+  actions: v.pipe(actions, v.description("Which records it is told of; none means all")),
+  status,
+  created_at: timestamp,
+  ...progress,
+};
+
+export const WebhookRecord = v.pipe(v.object(fields), v.title("Webhook"));
+
+export const MadeWebhook = v.pipe(
+  v.object({ ...fields, secret: described(SECRET_EXAMPLE, "Shown here and never again: it is stored nowhere") }),
+  v.title("MadeWebhook"),
+);
+
+const StreamRecord = v.pipe(
+  v.object({ target: described("syslog+tls://siem.example.org:6514", "As UAM_AUDIT_STREAM names it"), ...progress }),
+  v.title("AuditStream"),
+);
+
+export const WebhookList = v.object({
+  total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])),
+  items: v.array(WebhookRecord),
+  stream: v.pipe(v.nullable(StreamRecord), v.description("The stream of all audit records; null if there is none")),
+});
+
+const url = text(
+  URL_EXAMPLE,
+  "With https, at a public address; UAM_WEBHOOK_NETWORKS allows networks besides, and http there. Without a name and password, and without a fragment",
+  { minLength: 1, maxLength: MAX_WEBHOOK_URL },
+);
+const wantedActions = v.optional(v.pipe(actions, v.description("Which audit actions it is told of; none means all")));
+
+export const NewWebhook = v.pipe(v.object({ url, actions: wantedActions }), v.title("NewWebhook"));
+
+export const WebhookChanges = v.pipe(
+  v.object({ url: v.optional(url), actions: wantedActions, status: v.optional(status) }),
+  v.title("WebhookChanges"),
+);
+
+export const DeliveryRecord = v.pipe(
+  v.object({
+    id,
+    message_id: described("audit_42_9f86d081", "The header webhook-id; the same for each attempt"),
+    type: v.pipe(v.picklist([...AUDIT_ACTIONS, PING]), v.examples(["user.create"])),
+    attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.examples([1])),
+    status: v.picklist(DELIVERY_STATUSES),
+    error: described("", "Why it failed; empty if it did not"),
+    at: timestamp,
+  }),
+  v.title("Delivery"),
+);
+
+export const DeliveryParams = v.object({ id: idNumber(), deliveryId: idNumber() });

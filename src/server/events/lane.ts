@@ -1,0 +1,101 @@
+/** One webhook's deliveries, in the order of the log; each webhook has a lane of its own, so that none waits for another. */
+
+import { type Message, messageOf, type SendMessage } from "../../domain/events/message.ts";
+import { type Attempt, PATIENCE, type Progress, progressAfter, waitAfter } from "../../domain/events/progress.ts";
+import { actionsOf, secretOf } from "../../domain/events/webhooks.ts";
+import type { Services } from "../../domain/operation/context.ts";
+import type { Bell } from "../../shared/bell.ts";
+import { SECOND, shift } from "../../shared/clock.ts";
+import type { AuditRow } from "../../store/schema-audit.ts";
+import type { WebhookRow } from "../../store/schema-events.ts";
+import type { Ledger } from "./ledger.ts";
+import { type Pace, pause } from "./pace.ts";
+import type { Tail } from "./tail.ts";
+
+/** Deliveries after which what was delivered is written down; what a crash cuts off is delivered again. */
+const CHUNK = 50;
+/** And at the latest after so many milliseconds. */
+const LONGEST = 2 * SECOND;
+
+/** What the lanes share. */
+export interface LaneParts {
+  readonly services: Pick<Services, "clock" | "log" | "seal">;
+  readonly send: SendMessage;
+  readonly ledger: Ledger;
+  readonly tail: Tail;
+  readonly pace: Pace;
+  readonly bell: Bell;
+  /** Switches off a webhook that has taken nothing for too long. */
+  readonly giveUp: (progress: Progress) => Promise<void>;
+}
+
+/** Delivers to the webhook until the signal says stop, or it is switched off. Throws what the database throws. */
+export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: AbortSignal): Promise<void> {
+  const { services, bell, tail, ledger } = parts;
+  const wants = actionsOf(webhook);
+  let progress: Progress = webhook;
+  let records: readonly AuditRow[] = [];
+  while (!signal.aborted) {
+    const rung = bell.next();
+    if (progress.dueAt !== null && progress.dueAt > services.clock.now()) {
+      await Promise.race([pause(SECOND, signal), rung]);
+      continue;
+    }
+    if (records.length === 0) records = await tail.after(progress.cursor);
+    if (records.length === 0) {
+      // The bell rings each second even if nothing is new.
+      await Promise.race([pause(2 * SECOND, signal), rung]);
+      continue;
+    }
+    const { attempts, after } = await deliverSome(parts, { webhook, wants, progress, records }, signal);
+    progress = after;
+    records = records.filter(({ id }) => id > after.cursor);
+    if (!(await ledger.store(attempts, progress))) return;
+    if (isHopeless(progress, services.clock.now())) {
+      await parts.giveUp(progress);
+      return;
+    }
+  }
+}
+
+interface Batch {
+  readonly webhook: WebhookRow;
+  readonly wants: ReadonlySet<string> | undefined;
+  readonly progress: Progress;
+  readonly records: readonly AuditRow[];
+}
+
+/** Up to a chunk of deliveries, and no more after one that failed. */
+async function deliverSome(
+  { services, send, pace }: LaneParts,
+  { webhook, wants, progress: before, records }: Batch,
+  signal: AbortSignal,
+): Promise<{ readonly attempts: readonly Attempt[]; readonly after: Progress }> {
+  const attempts: Attempt[] = [];
+  let progress = before;
+  const receiver = { url: webhook.url, secret: secretOf(services.seal, webhook) };
+  const began = performance.now();
+  for (const record of records) {
+    if (attempts.length === CHUNK || performance.now() - began > LONGEST || signal.aborted) break;
+    if (wants !== undefined && !wants.has(record.action)) {
+      progress = { ...progress, cursor: record.id };
+      continue;
+    }
+    await pace.turn(signal);
+    if (signal.aborted) break;
+    const message: Message = messageOf(record);
+    const error = await send(receiver, message);
+    const at = services.clock.now();
+    const attempt = progress.failures + 1;
+    const { id: messageId, type } = message;
+    attempts.push({ webhookId: webhook.id, recordId: record.id, messageId, type, attempt, error, at });
+    const after = progressAfter(progress, { error, at, cursor: record.id });
+    progress = { ...after, dueAt: error === "" ? null : shift(at, waitAfter(after.failures)) };
+    if (error !== "") break;
+  }
+  return { attempts, after: progress };
+}
+
+function isHopeless({ failingSince }: Progress, now: Date): boolean {
+  return failingSince !== null && shift(failingSince, PATIENCE) <= now;
+}
