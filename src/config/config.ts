@@ -69,7 +69,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given), ...tooShort(values));
+  faults.push(...contradictions(given), ...tooShort(values), ...noHostToChange(values));
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -168,6 +168,12 @@ function contradictions(given: ReadonlySet<Key>): string[] {
   if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
   return faults;
+}
+
+/** `dry-run` is what images and environment files say by default, and changes no host either. */
+function noHostToChange({ localHost, hostMode }: Readonly<Record<string, unknown>>): string[] {
+  if (localHost !== false || (hostMode !== "direct" && hostMode !== "sudo")) return [];
+  return [`UAM_HOST_MODE=${hostMode} changes a host, and UAM_LOCAL_HOST=off says that there is none; keep one`];
 }
 
 function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {

@@ -93,6 +93,12 @@ export const VARIABLES = {
     ),
     "key that seals the audit log, 64 hexadecimal digits, one for all replicas; unset: audit.key in the data directory",
   ),
+  localHost: variable(
+    "UAM_LOCAL_HOST",
+    "on",
+    onOff,
+    "whether the service manages the host that it runs on; off for a container, or several replicas",
+  ),
   hostMode: variable(
     "UAM_HOST_MODE",
     "dry-run",

@@ -23,6 +23,8 @@ import { checkClock, checkHeartbeat } from "./time.ts";
 /** The part of the configuration that is checked here. */
 export interface DoctorSettings extends MailSettings {
   readonly hostMode: "dry-run" | "direct" | "sudo";
+  /** False where the service manages no host of its own; then nothing of this one is checked. */
+  readonly localHost: boolean;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly tlsCert: string | undefined;
@@ -59,10 +61,10 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("data", async () =>
       [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
     )),
-    ...(await guarded("host", async () => checkNeeds(config))),
+    ...(config.localHost ? await guarded("host", async () => checkNeeds(config)) : []),
     ...(await checkHostMode(examination)),
     ...stored,
-    ...(config.hostMode === "dry-run"
+    ...(config.hostMode === "dry-run" || !config.localHost
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
@@ -85,7 +87,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
     return [
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
       ...(await guarded("service", () => checkHeartbeat(services))),
-      ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
+      ...(config.localHost ? await guarded("accounts", () => checkAccounts(services, config.dataDir, fix)) : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
@@ -101,6 +103,7 @@ function unseen(why: string): readonly Finding[] {
 
 async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promise<readonly Finding[]> {
   const area = areaOf("host");
+  if (!config.localHost) return [area.ok("UAM_LOCAL_HOST is off: the service manages no host of its own")];
   if (config.hostMode === "dry-run") return [area.ok("Dry-run: the host is not changed, planned changes are logged")];
   if (config.hostMode === "direct") {
     return isRoot

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
+import { createAbsentHost } from "../host/absent-host.ts";
 import { createHost } from "../host/create-host.ts";
 import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
@@ -158,9 +159,10 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-function siteOf({ baseUrl, sshHost, contact, console }: Config): Site {
+function siteOf({ baseUrl, sshHost, contact, console, localHost }: Config): Site {
   const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
-  return { baseUrl, ...(sshHost ?? { host, port: 22 }), contact, console };
+  const elsewhere = localHost || sshHost !== undefined ? {} : { withoutHost: true };
+  return { baseUrl, ...(sshHost ?? { host, port: 22 }), ...elsewhere, contact, console };
 }
 
 /** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */
@@ -192,8 +194,9 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 }
 
 /** The host alone, for what must work without the database. */
-export function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
-  return createHost(hostSettingsOf(config), log, machine);
+export async function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
+  if (!config.localHost) return createAbsentHost();
+  return await createHost(hostSettingsOf(config), log, machine);
 }
 
 /** What the host is told, from the configuration. */

@@ -81,7 +81,9 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
     // The last to catch up, because nothing depends on it and a long log takes a while.
-    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
+    ...(services.host.mode === "none"
+      ? []
+      : [{ name: "key-use", schedule: "* * * * *", run: (signal: AbortSignal) => noteKeyUse(services, signal) }]),
   ];
 }
 
