@@ -6,7 +6,7 @@ import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
-import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
+import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,
   checkDataDirectory,
@@ -82,6 +82,10 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
   if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can check this");
   if (config.hostMode === "sudo" && isRoot)
     return unseen(`In sudo mode root does not open the database; ${AS_SERVICE}`);
+  if (config.databaseUrl !== undefined) {
+    const faults = await checkEngine(config.databaseUrl);
+    if (faults.length > 0) return [...faults, ...unseen("The database cannot be used").slice(1)];
+  }
   const { services, close } = await open();
   try {
     return [

@@ -19,4 +19,6 @@ export const LOCKS = {
   lockImport: 8_246_006,
   /** Whoever changes, or rereads, what the settings wait for. */
   settings: 8_246_007,
+  /** Of two: whether locks work at all is tried with it; the other is the process of the server. */
+  trial: 8_246_020,
 } as const;
