@@ -40,11 +40,13 @@ export const UNPRIVILEGED = [
 ];
 
 /**
- * Starts a primary, and as many standbys that follow it; the first standby is called `s1`. `settings` are those of every node.
+ * Starts a primary, and as many standbys that follow it; the first standby is called `s1`. `settings` are those of every node,
+ * `ofPrimary` only those with which the first one starts.
  */
 export async function startPostgresNodes(
   standbys: number,
   settings: Readonly<Record<string, string>> = {},
+  ofPrimary: Readonly<Record<string, string>> = {},
 ): Promise<PostgresNodes> {
   const top = databaseDirectory(`uam-test-nodes-${process.pid}-`);
   const native = join(installedPackage(process.arch), "native");
@@ -88,7 +90,7 @@ export async function startPostgresNodes(
     appendFileSync(join(node.directory, "postgresql.conf"), `primary_conninfo = '${from}'\n`);
     if (asRoot) handOver(node.directory, nobody());
   }
-  for (const node of nodes) await node.start();
+  for (const node of nodes) await node.start(node === primary ? ofPrimary : {});
   return {
     nodes,
     url: (parameters = "", some = nodes) =>
