@@ -48,11 +48,22 @@ export function openDatabase(
   connections: number,
   heard: ClientListeners = {},
 ): DatabaseHandle {
-  const client = openClient(options, connections, heard);
-  return {
-    db: drizzle(client, { casing: "snake_case" }),
-    close: () => client.end({ timeout: 5 }),
-  };
+  const client = openClient(options, connections, {
+    ...heard,
+    unreplicated: () => {
+      unreplicated.set(db, unreplicatedCommits(db) + 1);
+      heard.unreplicated?.();
+    },
+  });
+  const db: Database = drizzle(client, { casing: "snake_case" });
+  return { db, close: () => client.end({ timeout: 5 }) };
+}
+
+const unreplicated = new WeakMap<Database, number>();
+
+/** How many commits on this pool were acknowledged that no standby has; see ClientListeners. */
+export function unreplicatedCommits(db: Database): number {
+  return unreplicated.get(db) ?? 0;
 }
 
 /** What a server says without being asked. */

@@ -43,8 +43,8 @@ export interface Member {
 
 export interface PatroniCluster {
   readonly url: string;
-  /** The member that has the leader's lock, by what it says itself; waits for one. */
-  leader(): Promise<Member>;
+  /** The member that leads, by what it says itself, other than that one; waits for it. */
+  leader(other?: Member): Promise<Member>;
   /** Resolves once all members run, and a standby is synchronous; throws after the patience, in milliseconds. */
   whole(patience: number): Promise<void>;
   ask<Row>(statement: string): Promise<readonly Row[]>;
@@ -143,12 +143,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
   for (const member of members) start(member);
   const cluster: PatroniCluster = {
     url: `postgres://postgres@${members.map(({ address }) => `${address}:5432`).join(",")}/postgres?target_session_attrs=read-write`,
-    async leader() {
+    async leader(other) {
+      const asked = members.filter((member) => member !== other);
       for (;;) {
-        const found = (await states()).findIndex((state) => state?.role === "master" || state?.role === "primary");
-        const member = members[found];
-        if (member !== undefined) return member;
-        await Bun.sleep(200);
+        const seen = await Promise.all(asked.map(stateOf));
+        const found = asked[seen.findIndex((state) => state?.role === "master" || state?.role === "primary")];
+        if (found !== undefined) return found;
+        await Bun.sleep(100);
       }
     },
     async whole(patience) {
@@ -276,6 +277,12 @@ function run(...[program = "", ...args]: readonly string[]): void {
 /** Also what an earlier run left that was killed. */
 function tearDown(): void {
   const { stdout } = spawnSync("ip", ["netns", "list"], { encoding: "utf8" });
-  for (const space of stdout.match(/^uamlong-\S+/gm) ?? []) spawnSync("ip", ["netns", "del", space]);
+  for (const space of stdout.match(/^uamlong-\S+/gm) ?? []) {
+    // Servers outlive the Patroni that started them.
+    const pids = spawnSync("ip", ["netns", "pids", space], { encoding: "utf8" }).stdout.split("\n");
+    for (const pid of pids.map(Number).filter(Boolean)) process.kill(pid, "SIGKILL");
+    spawnSync("ip", ["link", "del", space]);
+    spawnSync("ip", ["netns", "del", space]);
+  }
   spawnSync("ip", ["link", "del", BRIDGE]);
 }

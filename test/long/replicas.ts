@@ -17,8 +17,11 @@ export interface Replicas {
   stop(): Promise<void>;
 }
 
-/** Starts them one after the other: the first brings the database up to date. `before` is put before the program's argv. */
-export async function startReplicas(url: string, count: number, before: readonly string[] = []): Promise<Replicas> {
+/** They end with this process, however that ends. */
+const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
+
+/** Starts them one after the other: the first brings the database up to date. */
+export async function startReplicas(url: string, count: number): Promise<Replicas> {
   const top = mkdtempSync(join(tmpdir(), "uam-replicas-"));
   const key = randomBytes(32).toString("hex");
   const services: Service[] = [];
@@ -31,7 +34,7 @@ export async function startReplicas(url: string, count: number, before: readonly
   };
   const directories = Array.from({ length: count }, () => mkdtempSync(join(top, "replica-")));
   for (const directory of directories) {
-    services.push(await startProgram([...before, process.execPath, MAIN], directory, variables));
+    services.push(await startProgram([...BOUND, process.execPath, MAIN], directory, variables));
   }
   const [first] = services;
   if (first === undefined) throw new Error("no replica was asked for");

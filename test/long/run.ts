@@ -67,7 +67,7 @@ try {
     const before = load.acknowledged.length;
     const struck = performance.now();
     blow.strike(cluster, leader);
-    const served = await servedAgain(load.acknowledged, struck);
+    const served = await servedAgain(load.acknowledged, cluster.leader(leader));
     blow.end?.(cluster, leader);
     await cluster.whole(WHOLE_AGAIN);
     const gap = (served - struck) / 1000;
@@ -98,18 +98,15 @@ try {
 tell(`done in ${((performance.now() - began) / 60_000).toFixed(1)} minutes`);
 process.exit(failed ? 1 : 0);
 
-/** When the first change was acknowledged that was asked for after the blow had its effect: a moment without success lies before it. */
-async function servedAgain(acknowledged: readonly { readonly at: number }[], struck: number): Promise<number> {
-  await Bun.sleep(1000);
+/** When the first change was acknowledged after another member had taken over. */
+async function servedAgain(acknowledged: readonly { readonly at: number }[], next: Promise<Member>): Promise<number> {
+  const late = Bun.sleep(SERVED_AGAIN).then(() => undefined);
+  if ((await Promise.race([next, late])) === undefined) throw new Error("no other member leads");
+  const led = performance.now();
   for (;;) {
-    const times = acknowledged.map(({ at }) => at).filter((at) => at > struck - 1000);
-    const last = times.findLastIndex((at, index) => at - (times[index - 1] ?? at) > 500);
-    const isSilent = performance.now() - (times.at(-1) ?? 0) > 500;
-    const isSteady = performance.now() - struck > 8000;
-    if (!isSilent && last > 0) return times[last] ?? struck;
-    // Nobody noticed.
-    if (!isSilent && isSteady) return struck;
-    if (performance.now() - struck > SERVED_AGAIN) throw new Error("nobody is served any more");
+    const first = acknowledged.find(({ at }) => at > led);
+    if (first !== undefined) return first.at;
+    if (performance.now() - led > SERVED_AGAIN) throw new Error("nobody is served any more");
     await Bun.sleep(100);
   }
 }

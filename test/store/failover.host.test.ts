@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { startLoad } from "../long/load.ts";
-import { startReplicas } from "../long/replicas.ts";
+import { type Replicas, startReplicas } from "../long/replicas.ts";
 import { verdict } from "../long/verdict.ts";
 import { type PostgresNode, startPostgresNodes } from "../support/postgres-nodes.ts";
 
@@ -17,6 +17,7 @@ test.if(process.env.UAM_TEST_HOST === "1")(
     const cluster = await startPostgresNodes(1, {}, { synchronous_standby_names: "s1" });
     const [primary, standby] = cluster.nodes as [PostgresNode, PostgresNode];
     const replicas = await startReplicas(cluster.url("?target_session_attrs=read-write", [standby, primary]), 2);
+    await waitsForStandby(replicas, primary, standby);
     const load = startLoad(replicas, WRITERS);
     await Bun.sleep(4000);
     const before = load.acknowledged.length;
@@ -57,6 +58,31 @@ test.if(process.env.UAM_TEST_HOST === "1")(
   },
   120_000,
 );
+
+/** A commit whose wait for the standby is cancelled is on the primary alone: it is not acknowledged before the standby has it. */
+async function waitsForStandby(
+  { services, token }: Replicas,
+  primary: PostgresNode,
+  standby: PostgresNode,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ username: "patient", email: "patient@example.org" });
+  // The use of the token is noted, which waits too.
+  await fetch(`${services[0]?.origin}/api/v1/users`, { headers });
+  standby.freeze();
+  let status = 0;
+  const asked = fetch(`${services[0]?.origin}/api/v1/users`, { method: "POST", headers, body }).then((response) => {
+    status = response.status;
+  });
+  const cancel = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+  await waitUntil(async () => (await primary.run(cancel)).length > 0, 5000);
+  await Bun.sleep(1000);
+  expect(status).toBe(0);
+  standby.thaw();
+  await asked;
+  expect(status).toBe(201);
+  expect(services[0]?.log()).toContain("a change was committed, but no standby has it");
+}
 
 async function waitUntil(isSo: () => boolean | Promise<boolean>, patience: number): Promise<void> {
   const until = performance.now() + patience;

@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, chmodSync, chownSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { connectionFailure, openDatabase } from "../../src/store/client.ts";
 import { openNodes, type Patience } from "../../src/store/nodes.ts";
@@ -112,6 +115,65 @@ test("listen() hears again after a promotion", async () => {
   });
   await stop();
 });
+
+test("over TLS too, what waits on a silent node is cut", async () => {
+  const { cluster, primary, standby } = await openPair();
+  for (const { directory } of cluster.nodes) makeCertificate(directory);
+  for (const node of [primary, standby]) {
+    if (node === primary) await node.run("alter system set ssl = on");
+    else appendFileSync(join(node.directory, "postgresql.conf"), "ssl = on\n");
+    await node.run("select pg_reload_conf()");
+  }
+  const url = cluster.url(`${ATTRIBUTES}&sslmode=require`, [standby, primary]);
+  const nodes = openNodes(url, QUICK);
+  const { db, close } = openDatabase({ url, nodes }, 2);
+  const isEncrypted = async () => {
+    const query = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+    return (await db.execute<{ ssl: boolean }>(query))[0]?.ssl;
+  };
+  await until(async () => {
+    if (!(await isEncrypted())) throw new Error("not encrypted yet");
+  });
+  primary.freeze();
+  const waiting = db.execute(sql`select 1`).catch(connectionFailure);
+  await standby.run("select pg_promote()");
+  expect(await waiting).toMatch(/CONNECTION_CLOSED/);
+  await until(isEncrypted);
+  expect(await portOf(db)).toBe(standby.port);
+  nodes.close();
+  await close();
+}, 30_000);
+
+test("openDatabase() tells of a commit that was acknowledged without its standby", async () => {
+  const cluster = await startPostgresNodes(1, {}, { synchronous_standby_names: "s1" });
+  closing.push(() => cluster.close());
+  const [primary, standby] = cluster.nodes as [PostgresNode, PostgresNode];
+  let told = 0;
+  const { db, close } = openDatabase({ url: cluster.url("", [primary]) }, 1, { unreplicated: () => told++ });
+  closing.push(close);
+  await db.execute(sql`create table t (i integer)`);
+  expect(told).toBe(0);
+  standby.freeze();
+  const waiting = db.execute(sql`insert into t values (1)`).execute();
+  await until(async () => {
+    const waits = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'";
+    if ((await primary.run(waits)).length === 0) throw new Error("nothing waits yet");
+  });
+  await waiting;
+  expect(told).toBe(1);
+});
+
+/** Self-signed, and the server's alone. */
+function makeCertificate(directory: string): void {
+  const [key, certificate] = [join(directory, "server.key"), join(directory, "server.crt")];
+  const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-keyout", key, "-out", certificate];
+  spawnSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...subject]);
+  const { uid, gid } = statSync(directory);
+  for (const path of [key, certificate]) {
+    chmodSync(path, 0o600);
+    chownSync(path, uid, gid);
+  }
+}
 
 function closingCluster(...nodes: readonly PostgresNode[]): PostgresNodes {
   return {
