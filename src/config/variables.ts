@@ -78,7 +78,11 @@ export const VARIABLES = {
     absolute,
     "data directory; else $STATE_DIRECTORY, /var/lib/uam for root, .uam here",
   ),
-  databaseUrl: secret("UAM_DATABASE_URL", databaseUrl, "an external PostgreSQL; unset: the embedded one"),
+  databaseUrl: secret(
+    "UAM_DATABASE_URL",
+    databaseUrl,
+    "an external PostgreSQL, with all of its nodes where there are several (docs/fleet.md); unset: the embedded one",
+  ),
   databaseOwnerUrl: secret(
     "UAM_DATABASE_OWNER_URL",
     databaseUrl,
