@@ -66,8 +66,10 @@ export function unreplicatedCommits(db: Database): number {
   return unreplicated.get(db) ?? 0;
 }
 
-/** What a server says without being asked. */
+/** What a server says without being asked, and by what name it knows who asks. */
 export interface ClientListeners {
+  /** In pg_stat_activity; `uam` by default, which is company that a restore refuses. */
+  readonly name?: string;
   /** A notification, on whichever connection listens. */
   readonly notified?: (channel: string) => void;
   /** A commit was acknowledged that no standby has: somebody cancelled the wait for it, and a failover would lose the commit. */
@@ -85,7 +87,7 @@ export function openClient(options: ConnectionOptions, connections: number, hear
     onnotice: ({ code, routine }) => {
       if (code === WARNING && routine === WAIT_FOR_STANDBY) heard.unreplicated?.();
     },
-    connection: { application_name: "uam", TimeZone: "UTC" },
+    connection: { application_name: heard.name ?? "uam", TimeZone: "UTC" },
   };
   const { notified } = heard;
   // The driver knows the option, its types do not.

@@ -25,7 +25,7 @@ export type Glance = Look | Refusal;
 
 /** Never throws; answers within `patience` milliseconds. */
 export async function lookAt(url: DatabaseUrl, node: Node, patience: number): Promise<Glance> {
-  const client = openClient({ url: url.at(node) }, 1);
+  const client = openClient({ url: url.at(node) }, 1, { name: "watch of uam" });
   const end = () => void client.end({ timeout: 0 }).catch(() => {});
   const ask = () => inTime(client.unsafe<Answer[]>(QUESTION), patience);
   try {

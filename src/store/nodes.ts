@@ -106,7 +106,13 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
 
   return {
     named: url.nodes,
-    leaderUrl: async () => url.at((await find()).node),
+    leaderUrl: async () => {
+      const found = find();
+      const { node } = await found;
+      // Nobody watches it.
+      if (sockets.size === 0) forget(found);
+      return url.at(node);
+    },
     connect: connectToLeader,
     close: () => {
       isClosed = true;

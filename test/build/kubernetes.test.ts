@@ -25,13 +25,18 @@ describe("docs/kubernetes/uam.yaml", () => {
       const [container] = pod.containers;
       const { value } = container.env.find(({ name }: { name: string }) => name === "UAM_DATABASE_URL");
       const key = join(import.meta.dir, "../testdata/nothing");
-      const { UAM_AUDIT_KEY_FILE: file, TMPDIR, ...given } = data;
+      const { UAM_AUDIT_KEY_FILE: file, UAM_SMTP_URL_FILE: mail, TMPDIR, ...given } = data;
       expect(container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toEqual([
         "/var/lib/uam",
         "/etc/uam",
       ]);
-      expect([file, TMPDIR]).toEqual(["/etc/uam/audit-key", "/var/lib/uam"]);
-      const variables = { ...given, UAM_DATABASE_URL: value.replace(/\$\(\w+\)/g, "x"), UAM_AUDIT_KEY: "0".repeat(64) };
+      expect([file, mail, TMPDIR]).toEqual(["/etc/uam/audit-key", "/etc/uam/smtp-url", "/var/lib/uam"]);
+      const variables = {
+        ...given,
+        UAM_DATABASE_URL: value.replace(/\$\(\w+\)/g, "x"),
+        UAM_AUDIT_KEY: "0".repeat(64),
+        UAM_SMTP_URL: "smtps://x",
+      };
       const config = readConfig(variables, { isRoot: false, currentDirectory: key });
       expect(config).toMatchObject({ localHost: false, dataDir: "/var/lib/uam/data" });
     }
