@@ -45,7 +45,9 @@ export interface PatroniCluster {
   readonly url: string;
   /** The member that leads, by what it says itself, other than that one; waits for it. */
   leader(other?: Member): Promise<Member>;
-  /** Resolves once all members run, and a standby is synchronous; throws after the patience, in milliseconds. */
+  /** The last lines that each member's Patroni said. */
+  said(): readonly string[];
+  /** Resolves once all standbys follow, and one is synchronous; throws after the patience, in milliseconds. */
   whole(patience: number): Promise<void>;
   ask<Row>(statement: string): Promise<readonly Row[]>;
   /** Ends the server, which Patroni may start again. */
@@ -100,7 +102,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
         ...["--listen-peer-urls", `http://${address}:2380`, "--initial-advertise-peer-urls", `http://${address}:2380`],
         ...["--listen-client-urls", `http://${address}:2379`, "--advertise-client-urls", `http://${address}:2379`],
         ...["--initial-cluster", members.map((each) => `${each.name}=http://${each.address}:2380`).join(",")],
-        ...["--initial-cluster-state", "new", "--heartbeat-interval", "200", "--election-timeout", "2000"],
+        ...["--initial-cluster-state", "new", "--heartbeat-interval", "300", "--election-timeout", "3000"],
       ],
       ["/usr/bin/patroni", join(home, "patroni.json")],
     ];
@@ -156,9 +158,10 @@ export async function startPatroni(): Promise<PatroniCluster> {
       const until = performance.now() + patience;
       for (;;) {
         const seen = await states();
-        const isRunning = seen.every((state) => state?.state === "running" || state?.state === "streaming");
-        if (isRunning && seen.some((state) => state?.replication?.some(({ sync_state }) => sync_state === "sync")))
-          return;
+        const followers = seen
+          .flatMap((state) => state?.replication ?? [])
+          .filter(({ state }) => state === "streaming");
+        if (followers.length === COUNT - 1 && followers.some(({ sync_state }) => sync_state === "sync")) return;
         if (performance.now() > until)
           throw new Error(`the cluster is not whole: ${JSON.stringify(seen)}; logs in ${top}`);
         await Bun.sleep(500);
@@ -173,6 +176,11 @@ export async function startPatroni(): Promise<PatroniCluster> {
         await sql.end({ timeout: 1 });
       }
     },
+    said: () =>
+      members.map(({ name }) => {
+        const text = readFileSync(join(top, `${name}-patroni.log`), "utf8");
+        return `${name}: ${text.trim().split("\n").slice(-6).join("\n    ")}`;
+      }),
     killServer,
     killMachine,
     startMachine: start,
@@ -210,7 +218,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
 interface State {
   readonly state: string;
   readonly role: string;
-  readonly replication?: readonly { readonly sync_state: string }[];
+  readonly replication?: readonly { readonly state: string; readonly sync_state: string }[];
 }
 
 async function stateOf({ address }: Member): Promise<State | undefined> {
@@ -222,7 +230,7 @@ async function stateOf({ address }: Member): Promise<State | undefined> {
   }
 }
 
-/** The settings that matter are the first five; the times are as short as Patroni allows. */
+/** The settings that matter are the first ones; docs/fleet.md says why. */
 function configuration(home: string, { name, address }: Member, members: readonly Member[]) {
   const programs = join(PROGRAMS, versions().at(-1) ?? "", "bin");
   return {
@@ -236,7 +244,7 @@ function configuration(home: string, { name, address }: Member, members: readonl
         synchronous_mode_strict: true,
         maximum_lag_on_failover: 1_048_576,
         master_start_timeout: 0,
-        ...{ ttl: 20, loop_wait: 2, retry_timeout: 5 },
+        ...{ ttl: 30, loop_wait: 5, retry_timeout: 10 },
         postgresql: {
           use_pg_rewind: true,
           use_slots: true,
