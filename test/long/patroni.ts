@@ -161,7 +161,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
         const followers = seen
           .flatMap((state) => state?.replication ?? [])
           .filter(({ state }) => state === "streaming");
-        if (followers.length === COUNT - 1 && followers.some(({ sync_state }) => sync_state === "sync")) return;
+        // What PostgreSQL says is not enough: Patroni promotes only whom it has noted itself, one loop later.
+        if (followers.length === COUNT - 1 && seen.some((state) => state?.sync_standby === true)) return;
         if (performance.now() > until)
           throw new Error(`the cluster is not whole: ${JSON.stringify(seen)}; logs in ${top}`);
         await Bun.sleep(500);
@@ -218,7 +219,9 @@ export async function startPatroni(): Promise<PatroniCluster> {
 interface State {
   readonly state: string;
   readonly role: string;
-  readonly replication?: readonly { readonly state: string; readonly sync_state: string }[];
+  readonly replication?: readonly { readonly state: string }[];
+  /** Whether Patroni would promote it. */
+  readonly sync_standby?: boolean;
 }
 
 async function stateOf({ address }: Member): Promise<State | undefined> {
