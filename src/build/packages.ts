@@ -3,7 +3,7 @@
  * for the packages and the one in bun/ for the runtime.
  */
 
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -61,6 +61,8 @@ export function installParts(cache: string, architecture: Architecture): Parts {
 function installed(source: string, target: string, architecture: Architecture): string {
   mkdirSync(target, { recursive: true });
   for (const name of ["package.json", "bun.lock"]) copyFileSync(join(source, name), join(target, name));
+  const patches = join(source, "patches");
+  if (existsSync(patches)) cpSync(patches, join(target, "patches"), { recursive: true });
   const { success, stderr } = Bun.spawnSync(
     [
       ...[process.execPath, "install", "--frozen-lockfile", "--production", "--ignore-scripts", "--silent"],

@@ -76,7 +76,8 @@ export async function loadConfigOnHost(environment: CliEnvironment): Promise<Con
           ];
     const given = environment.variables.UAM_AUDIT_KEY_FILE;
     const secrets = given ? [...own, { path: given, most: 0o640 }] : own;
-    return [...checkNeeds(values), ...checkSecrecy(secrets)].map(sentenceOf);
+    const needs = values.localHost === false ? [] : checkNeeds(values);
+    return [...needs, ...checkSecrecy(secrets)].map(sentenceOf);
   };
   return readConfig(environment.variables, { ...environment, lacks });
 }
@@ -109,7 +110,8 @@ export async function withServices<T>(
   work: (context: Context, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await loadConfig(environment);
-  const log = await commandLog(environment, config, purpose !== "change" || config.hostMode !== "dry-run");
+  const isPlanning = config.localHost && config.hostMode === "dry-run";
+  const log = await commandLog(environment, config, purpose !== "change" || !isPlanning);
   const { openServices, openToLook } = await import("../server/compose.ts");
   const machine = environment.runtime;
   const handle =

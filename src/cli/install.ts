@@ -60,6 +60,11 @@ const UNIT_DIRECTORIES = ["/etc/systemd/system", "/usr/lib/systemd/system", "/li
 function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
+    if (!config.localHost)
+      throw new UamError(
+        "invalid",
+        "uam install sets up the host that it runs on, and UAM_LOCAL_HOST is off: unset it",
+      );
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
     const authorizedKeysFile = chooseKeyFile(input.mode, config.authorizedKeysFile, {

@@ -31,6 +31,11 @@ export const lockCommand = command(
 function runLock(submitted: string): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
+    if (!config.localHost)
+      throw new UamError(
+        "invalid",
+        `UAM_LOCAL_HOST is off, so there is no account to shut here. uam user disable ${submitted} takes the access away`,
+      );
     const log = await commandLog(environment, config, config.hostMode !== "dry-run");
     const { parseUsername } = await import("../domain/users/username.ts");
     const username = parseUsername(submitted);

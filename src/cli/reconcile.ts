@@ -33,11 +33,13 @@ const COLUMNS: readonly Column<Drift>[] = [
 function runReconcile({ check, json }: { readonly check: boolean; readonly json: boolean }): Command {
   return async (environment) => {
     const { reconcileHost } = await import("../domain/lifecycle/reconcile.ts");
-    const items = await withServices(environment, check ? "read" : "change", (context, config) =>
-      reconcileHost(context, config.dataDir, check ? "check" : "repair at once"),
-    );
+    const { items, mode } = await withServices(environment, check ? "read" : "change", async (context, config) => ({
+      items: await reconcileHost(context, config.dataDir, check ? "check" : "repair at once"),
+      mode: context.host.mode,
+    }));
     if (json) printJson(environment, { items });
     else if (items.length > 0) await printTable(environment, COLUMNS, items);
+    else if (mode === "none") environment.err("UAM_LOCAL_HOST is off: there is no host to compare with.\n");
     else environment.err("The host matches what is stored.\n");
     return items.every((drift) => drift.repaired) ? EXIT.done : EXIT.failed;
   };

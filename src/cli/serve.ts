@@ -75,7 +75,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       fetch: app.fetch,
       mayPause: app.mayPause,
     });
-    log.info("serving", { address: server.address, version: VERSION, hostMode: config.hostMode });
+    log.info("serving", { address: server.address, version: VERSION, hostMode: services.host.mode });
     const known = await hasAdmins(services.db);
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });

@@ -19,7 +19,11 @@ export interface Serving {
 export function welcome({ config, environment, address, hasAdmins }: Serving): string {
   const { base, options } = reach(config, address);
   const lines = [`uam ${VERSION} answers at ${base}${API_ROOT}/healthz (listening on ${address}).`];
-  if (config.hostMode === "dry-run")
+  if (!config.localHost)
+    lines.push(
+      "UAM_LOCAL_HOST is off: this service manages no host of its own; what is stored changes no account here.",
+    );
+  else if (config.hostMode === "dry-run")
     lines.push("UAM_HOST_MODE is dry-run: the host is not changed, planned changes are logged.");
   // Another shell's commands would otherwise store users without making their accounts.
   else if (config.hostMode !== environment.installed?.UAM_HOST_MODE)

@@ -76,7 +76,13 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
-  faults.push(...contradictions(given), ...tooShort(values), ...withoutPages(values), ...withoutPasskeys(values));
+  faults.push(
+    ...contradictions(given),
+    ...tooShort(values),
+    ...withoutPages(values),
+    ...withoutPasskeys(values),
+    ...noHostToChange(values),
+  );
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
@@ -202,6 +208,12 @@ function withoutPasskeys({ adminLogin, baseUrl }: Readonly<Record<string, unknow
   return [
     `UAM_ADMIN_LOGIN is passkey, and browsers use passkeys only where UAM_BASE_URL is an https address with a host name, or localhost; it is ${baseUrl}`,
   ];
+}
+
+/** `dry-run` is what images and environment files say by default, and changes no host either. */
+function noHostToChange({ localHost, hostMode }: Readonly<Record<string, unknown>>): string[] {
+  if (localHost !== false || (hostMode !== "direct" && hostMode !== "sudo")) return [];
+  return [`UAM_HOST_MODE=${hostMode} changes a host, and UAM_LOCAL_HOST=off says that there is none; keep one`];
 }
 
 function tooShort({ auditRetention, auditRetentionMin }: Readonly<Record<string, unknown>>): string[] {

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { parseAuditStream } from "../shared/audit-stream.ts";
 import { parseTrustedProxies } from "../shared/client-address.ts";
+import { databaseUrlFault } from "../shared/database-url.ts";
 import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { parseNetworks } from "../shared/networks.ts";
@@ -78,7 +79,11 @@ export const auditStream = v.pipe(
 export const databaseUrl = v.pipe(
   v.string(),
   v.regex(/^postgres(ql)?:\/\//, "must begin with postgres://"),
-  v.check((value) => URL.canParse(value), "must be a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const fault = databaseUrlFault(dataset.value);
+    if (fault !== undefined) addIssue({ message: fault });
+  }),
 );
 
 /** An absolute path. */

@@ -83,7 +83,11 @@ export const VARIABLES = {
     absolute,
     "data directory; else $STATE_DIRECTORY, /var/lib/uam for root, .uam here",
   ),
-  databaseUrl: secret("UAM_DATABASE_URL", databaseUrl, "an external PostgreSQL; unset: the embedded one"),
+  databaseUrl: secret(
+    "UAM_DATABASE_URL",
+    databaseUrl,
+    "an external PostgreSQL, with all of its nodes where there are several (docs/fleet.md); unset: the embedded one",
+  ),
   databaseOwnerUrl: secret(
     "UAM_DATABASE_OWNER_URL",
     databaseUrl,
@@ -97,6 +101,12 @@ export const VARIABLES = {
       v.transform((value): Uint8Array => Buffer.from(value, "hex")),
     ),
     "key that seals the audit log, 64 hexadecimal digits, one for all replicas; unset: audit.key in the data directory",
+  ),
+  localHost: variable(
+    "UAM_LOCAL_HOST",
+    "on",
+    onOff,
+    "whether the service manages the host that it runs on; off for a container, or several replicas",
   ),
   hostMode: variable(
     "UAM_HOST_MODE",

@@ -3,16 +3,31 @@
 import { sql } from "drizzle-orm";
 import { counted } from "../shared/counted.ts";
 import type { Database } from "../store/client.ts";
+import { engineFaults } from "../store/engine.ts";
+import { openUrl } from "../store/nodes.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const OLDEST = 14;
 const database = areaOf("database");
 
+/** What the external database does not do that the service relies on. Throws if it cannot be reached. */
+export async function checkEngine(url: string): Promise<readonly Finding[]> {
+  const connection = openUrl(url);
+  try {
+    return (await engineFaults(connection)).map(({ finding, remedy }) => database.fault(finding, remedy));
+  } finally {
+    connection.nodes?.close();
+  }
+}
+
 /** Looks at the server and the role; `isExternal` if it is not the embedded one. */
 export async function checkDatabase(db: Database, isExternal: boolean): Promise<readonly Finding[]> {
-  const [server] = await db.execute<{ version: string; role: string; superuser: boolean; readonly: string }>(sql`
+  const [server] = await db.execute<Server>(sql`
     select current_setting('server_version') as version, current_user as role,
-      current_setting('transaction_read_only') as readonly,
+      current_setting('transaction_read_only') as readonly, current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as commits,
+      (select count(*)::int from pg_stat_replication) as standbys,
+      current_setting('synchronous_standby_names') <> '' as waits,
       (select rolsuper from pg_roles where rolname = current_user) as superuser`);
   if (server === undefined) return [database.fault("PostgreSQL does not report its version", "look at its log")];
   const major = Number.parseInt(server.version, 10);
@@ -30,6 +45,39 @@ export async function checkDatabase(db: Database, isExternal: boolean): Promise<
       : []),
     ...(server.readonly === "on"
       ? [database.fault("The database is read-only", "point UAM_DATABASE_URL at the primary server")]
+      : []),
+    ...(isExternal ? durability(server) : []),
+  ];
+}
+
+interface Server extends Record<string, unknown> {
+  readonly version: string;
+  readonly role: string;
+  readonly superuser: boolean;
+  readonly readonly: string;
+  readonly fsync: string;
+  readonly commits: string;
+  readonly standbys: number;
+  readonly waits: boolean;
+}
+
+/** What a crash or a failover could lose of what the service was told is committed. */
+function durability({ fsync, commits, standbys, waits }: Server): readonly Finding[] {
+  const isWaiting = commits !== "off" && commits !== "local";
+  return [
+    ...(fsync === "on"
+      ? []
+      : [database.fault("fsync is off: a crash of the machine destroys the database", "fsync = on")]),
+    ...(commits === "off"
+      ? [database.fault("synchronous_commit is off: a crash loses the last changes", "synchronous_commit = on")]
+      : []),
+    ...(standbys > 0 && !(waits && isWaiting)
+      ? [
+          database.note(
+            "No commit waits for a standby: a failover loses the last changes",
+            "synchronous_standby_names, and synchronous_commit = on; see docs/fleet.md",
+          ),
+        ]
       : []),
   ];
 }

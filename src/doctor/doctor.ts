@@ -7,7 +7,7 @@ import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
-import { checkAdministrators, checkDatabase, checkOutbox } from "./database.ts";
+import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,
   checkDataDirectory,
@@ -26,6 +26,8 @@ import { checkClock, checkHeartbeat } from "./time.ts";
 /** The part of the configuration that is checked here. */
 export interface DoctorSettings extends MailSettings {
   readonly hostMode: "dry-run" | "direct" | "sudo";
+  /** False where the service manages no host of its own; then nothing of this one is checked. */
+  readonly localHost: boolean;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly tlsCert: string | undefined;
@@ -64,10 +66,10 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("data", async () =>
       [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
     )),
-    ...(await guarded("host", async () => checkNeeds(config))),
+    ...(config.localHost ? await guarded("host", async () => checkNeeds(config)) : []),
     ...(await checkHostMode(examination)),
     ...stored,
-    ...(config.hostMode === "dry-run"
+    ...(config.hostMode === "dry-run" || !config.localHost
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
@@ -86,12 +88,16 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
   if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can check this");
   if (config.hostMode === "sudo" && isRoot)
     return unseen(`In sudo mode root does not open the database; ${AS_SERVICE}`);
+  if (config.databaseUrl !== undefined) {
+    const faults = await checkEngine(config.databaseUrl);
+    if (faults.length > 0) return [...faults, ...unseen("The database cannot be used").slice(1)];
+  }
   const { services, close } = await open();
   try {
     return [
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
       ...(await guarded("service", () => checkHeartbeat(services))),
-      ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
+      ...(config.localHost ? await guarded("accounts", () => checkAccounts(services, config.dataDir, fix)) : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
@@ -108,6 +114,7 @@ function unseen(why: string): readonly Finding[] {
 
 async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promise<readonly Finding[]> {
   const area = areaOf("host");
+  if (!config.localHost) return [area.ok("UAM_LOCAL_HOST is off: the service manages no host of its own")];
   if (config.hostMode === "dry-run") return [area.ok("Dry-run: the host is not changed, planned changes are logged")];
   if (config.hostMode === "direct") {
     return isRoot

@@ -2,6 +2,9 @@
 
 export type HostMode = "dry-run" | "direct" | "sudo";
 
+/** How a host is managed; `none` where there is no host, and what is asked of it counts as done. */
+export type HostKind = HostMode | "none";
+
 /** One active key, re-encoded by us; nothing a user typed is in it. */
 export interface HostKey {
   readonly id: number;
@@ -126,7 +129,7 @@ export interface LoginLog {
  * In dry-run mode nothing changes; each planned command or file change is logged.
  */
 export interface Host {
-  readonly mode: HostMode;
+  readonly mode: HostKind;
   /** What the host has under that name. In dry-run always "present". */
   presence(account: AccountRef): Promise<AccountPresence>;
   /**

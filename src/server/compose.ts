@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
+import { createAbsentHost } from "../host/absent-host.ts";
 import { createHost } from "../host/create-host.ts";
 import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
@@ -19,8 +20,10 @@ import {
   type DatabaseHandle,
   openDatabase,
 } from "../store/client.ts";
+import { engineFaults } from "../store/engine.ts";
 import { pendingMigrations } from "../store/migrate.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
+import { openUrl } from "../store/nodes.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
@@ -48,11 +51,16 @@ const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.autocommit`. */
 const AUTOCOMMIT_CONNECTIONS = 2;
 
+const NOT_REPLICATED =
+  "a change was committed, but no standby has it: somebody cancelled the wait for one; a failover now would lose it";
+
 const BRING_UP_TO_DATE = 'Run "uam migrate", or start the service; a command that only reads changes nothing.';
 
 /** Opens everything; on return the database is reachable and its schema is this program's. */
 export async function openServices(config: Config, log: Log, use: Use): Promise<ServicesHandle> {
-  return await openParts(config, log, use, async (db, owner) => {
+  return await openParts(config, log, use, async (db, owner, connection) => {
+    // Before the migration, which relies on the locks.
+    if (config.databaseUrl !== undefined) await requireEngine(connection, log);
     await prepareDatabase(db, { owner, auditFloor: config.auditRetentionMin, log });
     return await openSeal(db, config);
   });
@@ -88,6 +96,15 @@ export async function openDatabaseToLook(config: Config, log: Log): Promise<Data
   }
 }
 
+/** Throws `invalid` for a database that does not do what the service relies on. */
+async function requireEngine(connection: ConnectionOptions, log: Log): Promise<void> {
+  const began = performance.now();
+  const faults = await engineFaults(connection);
+  log.debug("the database was tried out", { milliseconds: Math.round(performance.now() - began) });
+  if (faults.length === 0) return;
+  throw new UamError("invalid", faults.map(({ finding, remedy }) => `${finding}: ${remedy}`).join(". "));
+}
+
 function requireData({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl !== undefined || hasEmbeddedData(dataDir)) return;
   throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
@@ -106,11 +123,12 @@ async function openParts(
   config: Config,
   log: Log,
   { lifetime, machine }: Use,
-  prepare: (db: Database, owner: ConnectionOptions | undefined) => Promise<Seal>,
+  prepare: (db: Database, owner: ConnectionOptions | undefined, connection: ConnectionOptions) => Promise<Seal>,
 ): Promise<ServicesHandle> {
   const { connection, owner, stop } = await openServer(config, log, lifetime);
-  const main = openDatabase(connection, OPERATION_CONNECTIONS);
-  const autocommit = openDatabase(connection, AUTOCOMMIT_CONNECTIONS);
+  const unreplicated = () => log.error(NOT_REPLICATED);
+  const main = openDatabase(connection, OPERATION_CONNECTIONS, { unreplicated });
+  const autocommit = openDatabase(connection, AUTOCOMMIT_CONNECTIONS, { unreplicated });
   async function close(): Promise<void> {
     await Promise.all([main.close(), autocommit.close()]);
     await stop();
@@ -119,7 +137,7 @@ async function openParts(
   const host = openHost(config, log, machine);
   host.catch(() => {});
   try {
-    const seal = await prepare(main.db, owner);
+    const seal = await prepare(main.db, owner, connection);
     const services = {
       db: main.db,
       autocommit: autocommit.db,
@@ -163,9 +181,10 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-function siteOf({ baseUrl, sshHost, contact, console }: Config): Site {
+function siteOf({ baseUrl, sshHost, contact, console, localHost }: Config): Site {
   const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
-  return { baseUrl, ...(sshHost ?? { host, port: 22 }), contact, console };
+  const elsewhere = localHost || sshHost !== undefined ? {} : { withoutHost: true };
+  return { baseUrl, ...(sshHost ?? { host, port: 22 }), ...elsewhere, contact, console };
 }
 
 /** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */
@@ -175,8 +194,13 @@ export async function openServer(
   lifetime: Lifetime,
 ): Promise<{ connection: ConnectionOptions; owner: ConnectionOptions | undefined; stop(): Promise<void> }> {
   if (config.databaseUrl !== undefined) {
-    const owner = config.databaseOwnerUrl === undefined ? undefined : { url: config.databaseOwnerUrl };
-    return { connection: { url: config.databaseUrl }, owner, stop: async () => {} };
+    const service = openUrl(config.databaseUrl);
+    const owner = config.databaseOwnerUrl === undefined ? undefined : openUrl(config.databaseOwnerUrl);
+    const stop = async () => {
+      service.nodes?.close();
+      owner?.nodes?.close();
+    };
+    return { connection: service, owner, stop };
   }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   const { connection, stop } = await openEmbeddedPostgres({ dataDir: config.dataDir, log, lifetime });
@@ -197,8 +221,9 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 }
 
 /** The host alone, for what must work without the database. */
-export function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
-  return createHost(hostSettingsOf(config), log, machine);
+export async function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
+  if (!config.localHost) return createAbsentHost();
+  return await createHost(hostSettingsOf(config), log, machine);
 }
 
 /** What the host is told, from the configuration. */

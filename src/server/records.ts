@@ -62,14 +62,16 @@ export function ownRecord(account: OwnAccount, now: Date) {
     expire_at: record.expire_at,
     created_at: record.created_at,
     ends: endsOf(account, now),
-    ssh: {
-      host,
-      port,
-      host_keys: serverKeys.map(shownServerKey),
-      command: sshCommand(site, user.username),
-      config: sshConfig(site, user.username),
-      known_hosts: [...knownHostsLines(site, serverKeys)],
-    },
+    ssh: site.withoutHost
+      ? null
+      : {
+          host,
+          port,
+          host_keys: serverKeys.map(shownServerKey),
+          command: sshCommand(site, user.username),
+          config: sshConfig(site, user.username),
+          known_hosts: [...knownHostsLines(site, serverKeys)],
+        },
     contact,
     extension: request === undefined ? null : requestRecord(request),
   };

@@ -1,8 +1,10 @@
 /** The connection to PostgreSQL: a postgres.js pool with Drizzle on it. */
 
+import type { Socket } from "node:net";
 import type { Assume, SQL } from "drizzle-orm";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { type Node, parseDatabaseUrl } from "../shared/database-url.ts";
 
 export type Database = PostgresJsDatabase & { readonly $client: postgres.Sql };
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
@@ -12,10 +14,23 @@ export interface Executor {
   execute<T extends Record<string, unknown>>(query: SQL | string): PromiseLike<readonly Assume<T, postgres.Row>[]>;
 }
 
-/** Where PostgreSQL is: a URL, or what the embedded server answers on. */
+/** Where PostgreSQL is: a URL, whose node that takes changes may have to be found, or what the embedded server answers on. */
 export type ConnectionOptions =
-  | { readonly url: string }
+  | { readonly url: string; readonly nodes?: NodeFinder | undefined }
   | { readonly host: string; readonly port: number; readonly username: string; readonly database: string };
+
+/** Finds the node that takes changes, where a URL names several. */
+export interface NodeFinder {
+  /** As the URL has them. */
+  readonly named: readonly Node[];
+  /** The URL of that node alone. Throws after ten seconds without one, saying what each of them said. */
+  readonly leaderUrl: () => Promise<string>;
+  /**
+   * A socket that is connected to that node, or one that fails at once: the driver loses a connection for good by each error
+   * that is thrown here.
+   */
+  readonly connect: () => Promise<Socket>;
+}
 
 /** An open pool. */
 export interface DatabaseHandle {
@@ -28,34 +43,86 @@ export interface DatabaseHandle {
  * Opens a pool of at most `connections`; nothing is connected before the first query. Arrays come as text: to learn their types the
  * driver asks on each new connection, and if that one is cut meanwhile, its unhandled error ends the process. Select to_json() of them.
  */
-export function openDatabase(options: ConnectionOptions, connections: number): DatabaseHandle {
+export function openDatabase(
+  options: ConnectionOptions,
+  connections: number,
+  heard: ClientListeners = {},
+): DatabaseHandle {
+  const client = openClient(options, connections, {
+    ...heard,
+    unreplicated: () => {
+      unreplicated.set(db, unreplicatedCommits(db) + 1);
+      heard.unreplicated?.();
+    },
+  });
+  const db: Database = drizzle(client, { casing: "snake_case" });
+  return { db, close: () => client.end({ timeout: 5 }) };
+}
+
+const unreplicated = new WeakMap<Database, number>();
+
+/** How many commits on this pool were acknowledged that no standby has; see ClientListeners. */
+export function unreplicatedCommits(db: Database): number {
+  return unreplicated.get(db) ?? 0;
+}
+
+/** What a server says without being asked, and by what name it knows who asks. */
+export interface ClientListeners {
+  /** In pg_stat_activity; `uam` by default, which is company that a restore refuses. */
+  readonly name?: string;
+  /** A notification, on whichever connection listens. */
+  readonly notified?: (channel: string) => void;
+  /** A commit was acknowledged that no standby has: somebody cancelled the wait for it, and a failover would lose the commit. */
+  readonly unreplicated?: () => void;
+}
+
+/** The driver alone, for what looks at the server rather than at what is stored. */
+export function openClient(options: ConnectionOptions, connections: number, heard: ClientListeners = {}): postgres.Sql {
   const settings: postgres.Options<Record<string, never>> = {
     max: connections,
     connect_timeout: 10,
     fetch_types: false,
-    // Notices such as "relation exists, skipping" tell an operator nothing.
-    onnotice: () => {},
-    connection: { application_name: "uam", TimeZone: "UTC" },
+    backoff: untilNextAttempt,
+    // Other notices, such as "relation exists, skipping", tell an operator nothing.
+    onnotice: ({ code, routine }) => {
+      if (code === WARNING && routine === WAIT_FOR_STANDBY) heard.unreplicated?.();
+    },
+    connection: { application_name: heard.name ?? "uam", TimeZone: "UTC" },
   };
-  const client =
-    "url" in options
-      ? openUrl(options.url, settings)
-      : postgres({ ...settings, ...options, path: `${options.host}/.s.PGSQL.${options.port}` });
-  return {
-    db: drizzle(client, { casing: "snake_case" }),
-    close: () => client.end({ timeout: 5 }),
-  };
+  const { notified } = heard;
+  // The driver knows the option, its types do not.
+  if (notified !== undefined) Object.assign(settings, { onnotify: notified });
+  if ("url" in options) return openUrl(options, settings);
+  return postgres({ ...settings, ...options, path: `${options.host}/.s.PGSQL.${options.port}` });
+}
+
+/** Where in PostgreSQL the warning comes from that a commit is on this server only (syncrep.c). */
+const WAIT_FOR_STANDBY = "SyncRepWaitForLSN";
+const WARNING = "01000";
+
+/** Seconds. The driver's own waits grow to 20, for which nobody is served although the database is back. */
+function untilNextAttempt(attempts: number): number {
+  return Math.min(0.02 * 2 ** Math.min(attempts, 10), 1) * (0.5 + Math.random() / 2);
 }
 
 /**
  * As libpq does, but the driver does not, takes `?host=/directory` for the unix socket in that directory. The driver keeps its
  * options within reach of whoever has the pool, so it gets the password as a function.
  */
-function openUrl(url: string, settings: postgres.Options<Record<string, never>>): postgres.Sql {
-  const parsed = new URL(url);
+function openUrl(
+  { url, nodes }: { readonly url: string; readonly nodes?: NodeFinder | undefined },
+  settings: postgres.Options<Record<string, never>>,
+): postgres.Sql {
+  const { at } = requireUrl(url);
+  const parsed = new URL(at(nodes?.named[0]));
   const password = decodeURIComponent(parsed.password);
   parsed.password = "";
-  const secretly = password === "" ? settings : { ...settings, password: () => password };
+  const secretly = {
+    ...settings,
+    ...(password === "" ? {} : { password: () => password }),
+    // Whichever node it is that takes changes now.
+    ...(nodes === undefined ? {} : { socket: nodes.connect }),
+  };
   const directory = parsed.searchParams.get("host");
   if (!directory?.startsWith("/")) return postgres(parsed.href, secretly);
   const port = Number(parsed.port || parsed.searchParams.get("port") || 5432);
@@ -63,6 +130,12 @@ function openUrl(url: string, settings: postgres.Options<Record<string, never>>)
   parsed.searchParams.delete("port");
   // URL needs a host in front of a user; the path is what counts.
   return postgres(parsed.href, { ...secretly, path: `${directory}/.s.PGSQL.${port}` });
+}
+
+function requireUrl(url: string) {
+  const parsed = parseDatabaseUrl(url);
+  if (parsed === undefined) throw new Error("the URL of the database was not checked");
+  return parsed;
 }
 
 /**

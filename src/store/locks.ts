@@ -21,4 +21,6 @@ export const LOCKS = {
   settings: 8_246_007,
   /** Whoever comes in by single sign-on, and whoever ends sessions on the provider's word: one at a time. */
   singleSignOn: 8_246_011,
+  /** Of two: whether locks work at all is tried with it; the other is the process of the server. */
+  trial: 8_246_020,
 } as const;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../../src/cli/program.ts";
 import { readConfig } from "../../src/config/config.ts";
+import { checkDatabase } from "../../src/doctor/database.ts";
 import { type Examination, examine } from "../../src/doctor/doctor.ts";
 import { checkCertificate, checkProcessLimit } from "../../src/doctor/files.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
@@ -21,6 +22,7 @@ import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts"
 import { outbox, serviceState } from "../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { startPostgresNodes } from "../support/postgres-nodes.ts";
 import { freePort } from "../support/service.ts";
 import { needs } from "../support/tools.ts";
 
@@ -294,4 +296,36 @@ describe("uam doctor", () => {
     expect(await run()).toBe(1);
     expect(out).toContain("fault   configuration   UAM_MAX_KEYS must be at least 1\n");
   });
+});
+
+describe("uam doctor before an external database", () => {
+  test("says what the database does not do, and looks no further into it", async () => {
+    const cluster = await startPostgresNodes(1, { fsync: "off", synchronous_commit: "off" });
+    try {
+      const [primary, standby] = cluster.nodes;
+      if (primary === undefined || standby === undefined) throw new Error("two nodes are needed");
+      const open = async () => {
+        throw new Error("opened");
+      };
+      const at = async (node: typeof primary) =>
+        (await examineApp({ open }, { databaseUrl: cluster.url("", [node]) })).filter(
+          ({ area }) => area === "database",
+        );
+      expect(await at(standby)).toMatchObject([
+        { state: "fault", finding: "The database server is a standby, which takes no changes" },
+      ]);
+      expect(await at(primary)).toMatchObject([{ state: "fault", finding: "opened" }]);
+      const main = openDatabase({ url: cluster.url("", [primary]) }, 1);
+      expect((await checkDatabase(main.db, true)).map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
+        expect.stringMatching(/^ok: PostgreSQL .* answers$/),
+        "fault: The role postgres is a superuser of PostgreSQL",
+        "fault: fsync is off: a crash of the machine destroys the database",
+        "fault: synchronous_commit is off: a crash loses the last changes",
+        "note: No commit waits for a standby: a failover loses the last changes",
+      ]);
+      await main.close();
+    } finally {
+      await cluster.close();
+    }
+  }, 30_000);
 });

@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { openDatabase } from "../../src/store/client.ts";
+import { connectionFailure, openDatabase } from "../../src/store/client.ts";
+import { createTestDatabase } from "../support/database.ts";
 
 /** PostgreSQL's messages AuthenticationOk and ReadyForQuery. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
@@ -50,4 +51,36 @@ test("the password in a URL is given to the server that asks for it", async () =
   await query;
   server.close();
   rmSync(directory, { recursive: true });
+});
+
+test("what a transaction still does after its connection was lost reaches nobody else's, and does not end the process", async () => {
+  const { connection, superuser, drop } = await createTestDatabase();
+  const owner = openDatabase(superuser, 1);
+  await owner.db.execute(sql`create table trial (who text)`);
+  await owner.db.execute(sql`grant all on trial to public`);
+  // One connection, so that whoever comes next gets the one that was lost.
+  const { db, close } = openDatabase(connection, 1);
+  const isLost = Promise.withResolvers<void>();
+  const isDone = Promise.withResolvers<unknown>();
+  const first = db.transaction(async (tx) => {
+    await tx.execute(sql`insert into trial values ('before')`);
+    await owner.db.execute(
+      sql`select pg_terminate_backend(pid) from pg_stat_activity where usename <> current_user and datname = current_database()`,
+    );
+    await isLost.promise;
+    // Work on a host goes on meanwhile, and then its result is to be stored.
+    isDone.resolve(await tx.execute(sql`insert into trial values ('after')`).catch(connectionFailure));
+  });
+  await expect(first).rejects.toThrow();
+  const second = db.transaction(async (tx) => {
+    await tx.execute(sql`insert into trial values ('second')`);
+    isLost.resolve();
+    expect(await isDone.promise).toContain("CONNECTION_CLOSED");
+    await Bun.sleep(20);
+  });
+  await second;
+  expect(await db.execute<{ who: string }>(sql`select who from trial`)).toEqual([{ who: "second" }] as never);
+  await close();
+  await owner.close();
+  await drop();
 });

@@ -110,7 +110,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   doctor: {
     what: "looks at every part, from the outside",
     imports: [
-      ...["domain", "host", "server/mail", "store/client.ts"],
+      ...["domain", "host", "server/mail", "store/client.ts", "store/engine.ts", "store/nodes.ts"],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
   },

@@ -25,6 +25,8 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
       throw new UamError("conflict", `${user.username} is being deleted`);
     }
+    if (host.mode === "none")
+      throw new UamError("conflict", "This service manages no host of its own: nothing is missing");
     const presence = await host.presence(ref);
     if (presence === "present") {
       throw new UamError(

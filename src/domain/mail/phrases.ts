@@ -34,11 +34,19 @@ export function accountName({ username }: Pick<MailedUser, "username">): string 
 /** Which account, where, and until when. */
 export function accountFacts(site: Site, user: MailedUser): readonly Block[] {
   const where = site.port === 22 ? site.host : `${site.host}, port ${site.port}`;
-  return [fact("Account", accountName(user)), fact("Host", where), fact("Until", date(user.expireAt))];
+  const host = site.withoutHost ? [] : [fact("Host", where)];
+  return [fact("Account", accountName(user)), ...host, fact("Until", date(user.expireAt))];
 }
 
 /** The command, and how to recognise the right host by its keys. */
 export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  if (site.withoutHost) {
+    return [
+      paragraph(
+        `Log in with ssh as ${accountName(user)}. Ask whoever gave you the access for the host: it is not the one of this service.`,
+      ),
+    ];
+  }
   const port = site.port === 22 ? "" : `-p ${site.port} `;
   const command = code(`ssh ${port}${accountName(user)}@${site.host}`);
   if (site.hostKeys.length === 0) return [command];

@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import type { Transaction } from "../../store/client.ts";
+import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { AuditEntry, Recorded, Recording } from "./entry.ts";
@@ -108,7 +108,8 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   let finished: { readonly result: T; readonly record: RecordRef | undefined } | undefined;
   try {
     const prepared = await steps.prepare();
-    return await context.db.transaction(async (tx) => {
+    const before = unreplicatedCommits(context.db);
+    const done = await context.db.transaction(async (tx) => {
       await requireLiveToken(tx, context);
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
       let record: RecordRef | undefined;
@@ -117,6 +118,8 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
       finished = { result, record };
       return result;
     });
+    if (finished?.record !== undefined) await waitAgain(context, finished.record, before);
+    return done;
   } catch (error) {
     // The answer to a commit can get lost; its record tells what became of it.
     if (finished?.record !== undefined && (await isStored(context, finished.record))) return finished.result;
@@ -144,6 +147,20 @@ async function isStored(context: Context, record: RecordRef): Promise<boolean> {
     }
   }
   return false;
+}
+
+/**
+ * If somebody cancelled the wait of a commit for its standby since there were `before` of those, this one or another: asking for
+ * the record waits for the standby again, because whoever asks takes a lock.
+ */
+async function waitAgain(context: Context, record: RecordRef, before: number): Promise<void> {
+  let known = before;
+  for (let look = 1; look <= LOOKS; look++) {
+    const now = unreplicatedCommits(context.db);
+    if (now === known) return;
+    known = now;
+    await isStored(context, record);
+  }
 }
 
 async function runInside<P, T>(context: Context, outer: Operation, known: Known, steps: AnySteps<P, T>): Promise<T> {

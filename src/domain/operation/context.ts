@@ -43,9 +43,11 @@ export interface Policy {
 export interface Site {
   /** The service's origin, without a trailing slash, as in `https://uam.example.org`. */
   readonly baseUrl: string;
-  /** The host that the accounts are on, as it is given to `ssh`. */
+  /** The host that the accounts are on, as it is given to `ssh`; without one, the service's own name. */
   readonly host: string;
   readonly port: number;
+  /** True for a service that manages no host of its own and is told of none: then nobody is told to connect to `host`. */
+  readonly withoutHost?: boolean;
   /** Whom users ask: an address or a sentence; undefined where nobody is named. */
   readonly contact: string | undefined;
   /** Whether the service has pages for browsers, to which mails can link. */

@@ -23,8 +23,9 @@ export function createDatabaseProbe(db: Database): () => Promise<boolean> {
 async function answersInTime(db: Database): Promise<boolean> {
   const answered = Promise.withResolvers<boolean>();
   const timer = setTimeout(answered.resolve, PATIENCE, false);
-  db.execute(sql`select 1`).then(
-    () => answered.resolve(true),
+  // A standby answers too, but nearly every request changes something.
+  db.execute<{ standby: boolean }>(sql`select pg_is_in_recovery() as standby`).then(
+    ([row]) => answered.resolve(row?.standby !== true),
     () => answered.resolve(false),
   );
   try {

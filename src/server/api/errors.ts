@@ -1,5 +1,6 @@
 /** Failures as responses: `{"error": "<a sentence>"}`, the status that says what kind it is, and `Uam-Error` that names it. */
 
+import { isDatabaseLost } from "../../shared/database-lost.ts";
 import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 
@@ -37,6 +38,10 @@ export class HttpRefusal extends Error {
 
 /** The response for anything thrown. Anything but a deliberate refusal becomes a 500 with a fixed sentence. */
 export function errorResponse(error: unknown): Response {
+  const lost = databaseLost(error);
+  if (lost !== undefined) {
+    return failure({ status: 503, reason: lost.reason }, lost.sentence, new Headers([["retry-after", RETRY_AFTER]]));
+  }
   if (error instanceof UamError) {
     const headers = new Headers();
     // A 429 always says when to come back.
@@ -48,6 +53,25 @@ export function errorResponse(error: unknown): Response {
     return failure({ status: error.status, reason: HTTP_REASONS[error.status] }, error.message, headers);
   }
   return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());
+}
+
+/** Seconds: a failover takes from one to half a minute, and asking costs little. */
+const RETRY_AFTER = "2";
+
+const DATABASE_LOST = {
+  reason: "service.not_ready",
+  sentence: "The database does not answer; try again in a moment.",
+} as const satisfies { reason: Reason; sentence: string };
+
+/**
+ * What to say of an error that the loss of the database led to; undefined for any other. One that says itself what became of
+ * the change keeps its sentence, and one about access that is being taken away its status.
+ */
+function databaseLost(error: unknown): { readonly reason: Reason; readonly sentence: string } | undefined {
+  if (!isDatabaseLost(error)) return undefined;
+  if (!(error instanceof UamError)) return DATABASE_LOST;
+  if (error.reason === "access.owed") return undefined;
+  return error.message === UNEXPECTED ? DATABASE_LOST : { reason: error.reason, sentence: error.message };
 }
 
 /** True if the thrown value is, or hides, a fault of the service, to be logged in full, rather than a refusal. */

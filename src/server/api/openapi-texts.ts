@@ -47,7 +47,11 @@ export const FAILURES = {
     meaning: "Internal error. If part of the work was done, the message says what holds",
     example: "An internal error occurred",
   },
-  503: { name: "Unavailable", meaning: "Not ready for requests", example: "The database does not answer" },
+  503: {
+    name: "Unavailable",
+    meaning: "Not ready for requests, or the database went away meanwhile",
+    example: "The database does not answer; try again in a moment",
+  },
 } as const satisfies Readonly<
   Record<number, { readonly name: string; readonly meaning: string; readonly example: string }>
 >;
@@ -68,7 +72,7 @@ export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a s
 and the header \`Uam-Error\` that names the reason for programs.
 Unknown paths answer 404; another method on a known path answers 405 with \`Allow\`. HEAD works wherever GET does.
 
-Trying again: a 429 says when, in \`Retry-After\`. A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
+Trying again: a 429 says when, in \`Retry-After\`, and so does the 503 of a database that went away. A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
 request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty

@@ -81,7 +81,9 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     { name: "audit-head", schedule: "47 * * * *", run: createHeadReporter(services) },
     { name: "audit-head-mail", schedule: "7 5 * * *", run: () => mailAuditHead(services) },
     // The last to catch up, because nothing depends on it and a long log takes a while.
-    { name: "key-use", schedule: "* * * * *", run: (signal) => noteKeyUse(services, signal) },
+    ...(services.host.mode === "none"
+      ? []
+      : [{ name: "key-use", schedule: "* * * * *", run: (signal: AbortSignal) => noteKeyUse(services, signal) }]),
   ];
 }
 
@@ -127,7 +129,7 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
 /** Runs the job unless another instance is running it; never throws. */
 async function runJob({ db, log }: Services, job: Job, signal: AbortSignal): Promise<void> {
   try {
-    const ran = await withJobLock(db, job.name, () => job.run(signal));
+    const ran = await withJobLock(db, job.name, (lost) => job.run(AbortSignal.any([signal, lost])));
     if (!ran) log.debug("another instance is running the job", { job: job.name });
   } catch (error) {
     log.error("a job failed; it will run again", { job: job.name, error });

@@ -5,6 +5,7 @@ import type { SQL } from "drizzle-orm";
 import { PgDialect } from "drizzle-orm/pg-core";
 import { Client, type ClientConfig } from "pg";
 import { from, to } from "pg-copy-streams";
+import { parseDatabaseUrl } from "../../shared/database-url.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { ConnectionOptions, Executor } from "../client.ts";
 
@@ -76,8 +77,9 @@ function copyClient(client: Client, signal: AbortSignal): CopyClient {
 
 async function connect(options: ConnectionOptions): Promise<Client> {
   const modes = sslModes(options);
+  const where = await address(options);
   for (const [index, ssl] of modes.entries()) {
-    const client = new Client({ ...address(options), ssl, application_name: `${APPLICATION}-copy` });
+    const client = new Client({ ...where, ssl, application_name: `${APPLICATION}-copy` });
     try {
       await client.connect();
       return client;
@@ -90,18 +92,20 @@ async function connect(options: ConnectionOptions): Promise<Client> {
   throw new Error("there is no way to connect");
 }
 
-function address(options: ConnectionOptions): ClientConfig {
+async function address(options: ConnectionOptions): Promise<ClientConfig> {
   if (!("url" in options)) {
     return { host: options.host, port: options.port, user: options.username, database: options.database };
   }
-  const url = new URL(options.url);
+  const url = new URL((await options.nodes?.leaderUrl()) ?? options.url);
   for (const name of ["sslmode", "ssl", "sslrootcert"]) url.searchParams.delete(name);
   return { connectionString: url.href };
 }
 
+const NO_QUERY = new URLSearchParams();
+
 /** What to try, in order: what the pool's driver makes of the URL, whose `require` is libpq's and does not verify. */
 function sslModes(options: ConnectionOptions): readonly NonNullable<ClientConfig["ssl"]>[] {
-  const query = "url" in options ? new URL(options.url).searchParams : new URLSearchParams();
+  const query = "url" in options ? (parseDatabaseUrl(options.url)?.query ?? NO_QUERY) : NO_QUERY;
   const mode = query.get("sslrootcert") === "system" ? "verify-full" : (query.get("sslmode") ?? query.get("ssl"));
   switch (mode) {
     case null:

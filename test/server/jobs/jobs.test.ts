@@ -8,6 +8,8 @@ import { type Job, jobsOf, startJobs } from "../../../src/server/jobs/jobs.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import type { Log } from "../../../src/shared/log.ts";
+import { openDatabase } from "../../../src/store/client.ts";
+import { withJobLock } from "../../../src/store/job-lock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { createTestPost, type TestPost } from "../../support/post.ts";
 
@@ -237,5 +239,27 @@ describe("jobsOf()", () => {
     const schedules = Object.fromEntries(jobsOf(app.services, parts()).map((job) => [job.name, job.schedule]));
     expect(schedules).toMatchObject({ expire: "* * * * *", recycle: "* * * * *", reconcile: "* * * * *" });
     for (const schedule of Object.values(schedules)) expect(schedule.split(" ")).toHaveLength(5);
+  });
+});
+
+describe("withJobLock()", () => {
+  test("tells the work that its connection and so its lock are gone, and waits for its end", async () => {
+    const handle = openDatabase(app.connection, 1);
+    const other = openDatabase(app.connection, 1);
+    const events: string[] = [];
+    const running = withJobLock(handle.db, "trial", async (lost) => {
+      const ended = Promise.withResolvers<void>();
+      lost.addEventListener("abort", () => {
+        events.push("lost");
+        setTimeout(ended.resolve, 50);
+      });
+      await app.alter("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objsubid = 2");
+      await ended.promise;
+      events.push("ended");
+    });
+    await expect(running).rejects.toThrow();
+    expect(events).toEqual(["lost", "ended"]);
+    expect(await withJobLock(other.db, "trial", async () => void events.push("again"))).toBeTrue();
+    await Promise.all([handle.close(), other.close()]);
   });
 });

@@ -10,7 +10,8 @@ import { Table } from "../../ui/table.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { withKeyFile } from "./connect/command.ts";
 import { FirstTime } from "./connect/first-time.tsx";
-import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
+import { Contact } from "./contact.tsx";
+import { type OwnAccount, type Ssh, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 
 export const Connect = signedIn("user", () => {
@@ -24,21 +25,46 @@ export const Connect = signedIn("user", () => {
           <div class="stack">
             <Standing own={account} page="connect" />
             {account.status === "active" && keys.data?.items.length === 0 ? <NoKeys /> : null}
-            <Command own={account} />
-            <FirstTime own={account} />
-            <KnownHosts own={account} />
-            <Section title={connect.config.title}>
-              <p>{connect.config.text(account.ssh.host)}</p>
-              <Copyable text={account.ssh.config} label={connect.config.label} />
-            </Section>
-            <Putty own={account} />
-            <Trouble />
+            {account.ssh === null ? <NoHost own={account} /> : <Ways own={account} ssh={account.ssh} />}
           </div>
         )}
       </Loaded>
     </Page>
   );
 });
+
+function NoHost({ own }: { readonly own: OwnAccount }) {
+  const { noHost } = userTexts.connect;
+  return (
+    <Notice kind="info" title={noHost.title}>
+      <p>
+        {noHost.text(own.host_account)} <Contact contact={own.contact} />
+      </p>
+    </Notice>
+  );
+}
+
+interface WaysProps {
+  readonly own: OwnAccount;
+  readonly ssh: Ssh;
+}
+
+function Ways({ own, ssh }: WaysProps) {
+  const { config } = userTexts.connect;
+  return (
+    <>
+      <Command ssh={ssh} />
+      <FirstTime own={own} ssh={ssh} />
+      <KnownHosts ssh={ssh} />
+      <Section title={config.title}>
+        <p>{config.text(ssh.host)}</p>
+        <Copyable text={ssh.config} label={config.label} />
+      </Section>
+      <Putty own={own} ssh={ssh} />
+      <Trouble />
+    </>
+  );
+}
 
 function NoKeys() {
   const { noKeys } = userTexts.connect;
@@ -52,35 +78,35 @@ function NoKeys() {
   );
 }
 
-function Command({ own }: { readonly own: OwnAccount }) {
+function Command({ ssh }: { readonly ssh: Ssh }) {
   const { command } = userTexts.connect;
   return (
     <Section title={command.title}>
       <p>{command.text}</p>
-      <Copyable text={own.ssh.command} label={command.label} />
+      <Copyable text={ssh.command} label={command.label} />
       <p>{command.key}</p>
-      <Copyable text={withKeyFile(own.ssh.command, command.keyFile)} label={command.keyLabel} />
+      <Copyable text={withKeyFile(ssh.command, command.keyFile)} label={command.keyLabel} />
     </Section>
   );
 }
 
-function KnownHosts({ own }: { readonly own: OwnAccount }) {
+function KnownHosts({ ssh }: { readonly ssh: Ssh }) {
   const { known } = userTexts.connect;
-  if (own.ssh.known_hosts.length === 0) return null;
+  if (ssh.known_hosts.length === 0) return null;
   return (
     <Section title={known.title}>
       <p>{known.text}</p>
-      <Copyable text={own.ssh.known_hosts.join("\n")} label={known.label} />
+      <Copyable text={ssh.known_hosts.join("\n")} label={known.label} />
       <p class="hint">{known.where}</p>
     </Section>
   );
 }
 
-function Putty({ own }: { readonly own: OwnAccount }) {
+function Putty({ own, ssh }: WaysProps) {
   const { putty } = userTexts.connect;
   const fields: readonly (readonly [string, string])[] = [
-    [putty.host, own.ssh.host],
-    [putty.port, String(own.ssh.port)],
+    [putty.host, ssh.host],
+    [putty.port, String(ssh.port)],
     [putty.kind, "SSH"],
     [putty.user, own.host_account],
     [putty.file, putty.fileValue],

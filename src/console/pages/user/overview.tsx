@@ -53,7 +53,7 @@ function Connection({ own, hasKeys }: { readonly own: OwnAccount; readonly hasKe
   return (
     <Section title={connect.title}>
       {own.status === "active" ? hasKeys ? null : <p>{connect.none}</p> : <p>{connect.shut}</p>}
-      <Copyable text={own.ssh.command} label={connect.label} />
+      {own.ssh === null ? null : <Copyable text={own.ssh.command} label={connect.label} />}
       <p>
         <a href={PAGES.connect}>{connect.more}</a>
       </p>

@@ -6,6 +6,9 @@ import { useApi } from "../../use-api.tsx";
 
 export type OwnAccount = AnswerOf<"GET /me">;
 
+/** How to connect, where the service knows it. */
+export type Ssh = NonNullable<OwnAccount["ssh"]>;
+
 export type OwnKey = AnswerOf<"GET /me/keys">["items"][number];
 
 export function useOwnAccount(): UseQueryResult<OwnAccount, Error> {

@@ -7,6 +7,11 @@ export const connectTexts = {
     text: "Add a key first; then everything here works.",
     link: "Add your first key",
   },
+  noHost: {
+    title: "The host is somewhere else",
+    text: (account: string) =>
+      `This service is not on the host that you connect to. Log in there with ssh as ${account}. For the name of the host, ask:`,
+  },
   command: {
     title: "The command",
     text: "In a terminal on Linux or macOS, or in PowerShell on Windows:",

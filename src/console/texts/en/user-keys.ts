@@ -62,8 +62,10 @@ export const keyTexts = {
     nameHint: "For your own list, for example the machine that holds the private half. 1 to 64 characters.",
     duplicate: (name: string) => `You have added this key already. It is called ${name}.`,
     effectsTitle: "What will happen",
-    effects: ({ account, host, port }: { account: string; host: string; port: number }) =>
-      `Whoever holds the private half of this key can log in as ${account} on ${host}${port === 22 ? "" : `, port ${port}`}.`,
+    effects: ({ account, at }: { account: string; at: { host: string; port: number } | null }) => {
+      const where = at === null ? "" : ` on ${at.host}${at.port === 22 ? "" : `, port ${at.port}`}`;
+      return `Whoever holds the private half of this key can log in as ${account}${where}.`;
+    },
     until: (when: string) => `It works at once, until ${when}, unless you revoke it before.`,
     sent: "Only the name above, the type and the key itself are sent.",
     mailed: "You get a mail about it.",

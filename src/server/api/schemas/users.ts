@@ -72,25 +72,32 @@ export const OwnRecord = v.pipe(
         "`at` is when logins end or ended: at the expiry that is to come (`expiry`) or has come (`expired`), or when the account was disabled. From `removed_at` on, the account is deleted with everything in its home",
       ),
     ),
-    ssh: v.object({
-      host: described("uam.example.org"),
-      port: v.pipe(v.number(), v.integer(), v.examples([22])),
-      host_keys: v.pipe(
-        v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
-        v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
+    ssh: v.pipe(
+      v.nullable(
+        v.object({
+          host: described("uam.example.org"),
+          port: v.pipe(v.number(), v.integer(), v.examples([22])),
+          host_keys: v.pipe(
+            v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
+            v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
+          ),
+          command: described("ssh ext_alice@uam.example.org", "Connects"),
+          config: described(
+            "Host uam.example.org\n  HostName uam.example.org\n  User ext_alice\n  Port 22",
+            "A block for `~/.ssh/config`; with it `ssh HOST` is enough",
+          ),
+          known_hosts: v.pipe(
+            v.array(
+              described(
+                "uam.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz",
+              ),
+            ),
+            v.description("Lines for `~/.ssh/known_hosts`, one for each host key; with them ssh need not ask"),
+          ),
+        }),
       ),
-      command: described("ssh ext_alice@uam.example.org", "Connects"),
-      config: described(
-        "Host uam.example.org\n  HostName uam.example.org\n  User ext_alice\n  Port 22",
-        "A block for `~/.ssh/config`; with it `ssh HOST` is enough",
-      ),
-      known_hosts: v.pipe(
-        v.array(
-          described("uam.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz"),
-        ),
-        v.description("Lines for `~/.ssh/known_hosts`, one for each host key; with them ssh need not ask"),
-      ),
-    }),
+      v.description("How to connect; null where the service manages no host of its own and is told of none"),
+    ),
     extension: v.pipe(
       v.nullable(
         v.object({

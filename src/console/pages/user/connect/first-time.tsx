@@ -4,19 +4,19 @@ import { userTexts } from "../../../texts/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Contact } from "../contact.tsx";
-import type { OwnAccount } from "../own-account.ts";
+import type { OwnAccount, Ssh } from "../own-account.ts";
 import { askedKey, hostKeyOf, nameInQuestion } from "./command.ts";
 
-export function FirstTime({ own }: { readonly own: OwnAccount }) {
+export function FirstTime({ own, ssh }: { readonly own: OwnAccount; readonly ssh: Ssh }) {
   const { first } = userTexts.connect;
-  const keys = own.ssh.host_keys.map(hostKeyOf);
+  const keys = ssh.host_keys.map(hostKeyOf);
   const asked = askedKey(keys);
   return (
     <Section title={first.title}>
       <p>{first.text}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls */}
       <section class="scroll" aria-label={first.sampleLabel} tabIndex={0}>
-        <pre>{first.sample(nameInQuestion(own.ssh), asked?.fingerprint ?? "SHA256:…", asked?.type || "ED25519")}</pre>
+        <pre>{first.sample(nameInQuestion(ssh), asked?.fingerprint ?? "SHA256:…", asked?.type || "ED25519")}</pre>
       </section>
       {keys.length === 0 ? (
         <p>

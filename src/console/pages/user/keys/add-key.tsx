@@ -176,12 +176,11 @@ function KeyFacts({ read }: { readonly read: PublicKey }) {
 
 function Effects({ own }: { readonly own: OwnAccount }) {
   const { add } = userTexts.keys;
-  const { host, port } = own.ssh;
   return (
     <div class="stack tight">
       <h3>{add.effectsTitle}</h3>
       <ul>
-        <li>{add.effects({ account: own.host_account, host, port })}</li>
+        <li>{add.effects({ account: own.host_account, at: own.ssh })}</li>
         <li>{add.until(moment(own.expire_at))}</li>
         <li>{add.sent}</li>
         <li>{add.mailed}</li>
@@ -229,9 +228,13 @@ function Done({ added, own, onAnother }: DoneProps) {
       </div>
       {isSame ? (
         <>
-          <p>{add.connect}</p>
-          <Copyable text={own.ssh.command} label={add.connectLabel} />
-          <p class="hint">{add.elsewhere}</p>
+          {own.ssh === null ? null : (
+            <>
+              <p>{add.connect}</p>
+              <Copyable text={own.ssh.command} label={add.connectLabel} />
+              <p class="hint">{add.elsewhere}</p>
+            </>
+          )}
           <p>
             <a href={PAGES.connect}>{add.firstTime}</a>
           </p>

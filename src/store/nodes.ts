@@ -1,0 +1,200 @@
+/**
+ * Several nodes of one database, of which one takes changes: that one is found, and every connection goes to it. The driver
+ * can look for it too, but tries for ever where there is none, and knows nothing of a node that fell silent.
+ */
+
+import { connect, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { choosesNode, type DatabaseUrl, type Node, parseDatabaseUrl } from "../shared/database-url.ts";
+import type { NodeFinder } from "./client.ts";
+import { type Look, lookAt } from "./node-look.ts";
+
+/** The nodes of a URL. */
+export interface Nodes extends NodeFinder {
+  /** Ends the watch; sockets stay as they are. */
+  readonly close: () => void;
+}
+
+/** Times in milliseconds. */
+export interface Patience {
+  /** How long a node is looked for that takes changes: a promotion takes as long. */
+  readonly search: number;
+  /** Between two looks at all nodes. */
+  readonly pause: number;
+  /** How long one node may take to answer. */
+  readonly answer: number;
+  /** How often the node in use is asked whether it still is the one. */
+  readonly watch: number;
+}
+
+const PATIENCE: Patience = { search: 10_000, pause: 200, answer: 3000, watch: 2000 };
+/** How long the others may still answer once one node has: of two that take changes, the one that was promoted last counts. */
+const GRACE = 100;
+
+/** Nothing is connected before the first call; the watch runs only while there are sockets. */
+export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
+  const url = requireUrl(text);
+  const sockets = new Map<Socket, Node>();
+  let leader: Promise<Look> | undefined;
+  let known = false;
+  let watching: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  /** One search at a time, whoever asks; what it found stays until something speaks against it. */
+  function find(): Promise<Look> {
+    if (leader !== undefined) return leader;
+    const searching = search(url, patience, () => isClosed);
+    leader = searching;
+    searching.then(
+      () => {
+        known = leader === searching;
+      },
+      () => forget(searching),
+    );
+    return searching;
+  }
+  function forget(found: Promise<Look> | undefined): void {
+    if (leader !== found) return;
+    leader = undefined;
+    known = false;
+    found?.then(({ end }) => end()).catch(() => {});
+  }
+
+  async function connectToLeader(): Promise<Socket> {
+    // What was found a while ago may be gone: then it is looked for once more.
+    for (let attempt = 1; ; attempt++) {
+      const wasKnown = known;
+      const found = find();
+      try {
+        const { node } = await found;
+        const socket = await dial(node, patience.answer);
+        sockets.set(socket, node);
+        socket.once("close", () => sockets.delete(socket));
+        watch();
+        return socket;
+      } catch (error) {
+        forget(found);
+        if (!wasKnown || attempt === 3 || isClosed) return failing(error);
+      }
+    }
+  }
+
+  function watch(): void {
+    if (watching !== undefined || isClosed) return;
+    watching = setTimeout(async () => {
+      await look().catch(() => {});
+      watching = undefined;
+      if (sockets.size > 0) watch();
+      else forget(leader);
+    }, patience.watch);
+    watching.unref();
+  }
+
+  /**
+   * A node that was cut off says nothing, and TCP waits a quarter of an hour for it; one that became a standby still
+   * answers. So what goes elsewhere than to the leader is cut here, and what waits on it fails.
+   */
+  async function look(): Promise<void> {
+    const found = leader;
+    const before = await found?.catch(() => undefined);
+    if (before !== undefined && (await before.again())) return;
+    forget(found);
+    const { node } = await find().catch(() => ({ node: undefined }));
+    for (const [socket, to] of sockets) if (to !== node) setImmediate(() => socket.destroy());
+  }
+
+  return {
+    named: url.nodes,
+    leaderUrl: async () => {
+      const found = find();
+      const { node } = await found;
+      // Nobody watches it.
+      if (sockets.size === 0) forget(found);
+      return url.at(node);
+    },
+    connect: connectToLeader,
+    close: () => {
+      isClosed = true;
+      clearTimeout(watching);
+      forget(leader);
+    },
+  };
+}
+
+/** How to connect to what the URL says: where it names several nodes, or asks for the one that takes changes, with those. */
+export function openUrl(url: string): { readonly url: string; readonly nodes?: Nodes } {
+  return choosesNode(requireUrl(url)) ? { url, nodes: openNodes(url) } : { url };
+}
+
+/** Looks at all nodes, at each again and again, until one takes changes. */
+async function search(url: DatabaseUrl, patience: Patience, isClosed: () => boolean): Promise<Look> {
+  const found: Look[] = [];
+  const said = new Map<Node, string>();
+  const first = Promise.withResolvers<void>();
+  let isOver = false;
+  const looking = url.nodes.map(async (node) => {
+    while (!isOver && !isClosed()) {
+      const glance = await lookAt(url, node, patience.answer);
+      if (glance.refusal === undefined) {
+        found.push(glance);
+        return first.resolve();
+      }
+      said.set(node, glance.refusal);
+      await sleep(patience.pause);
+    }
+  });
+  const all = Promise.all(looking);
+  await Promise.race([first.promise, sleep(patience.search, undefined, { ref: false }), all]);
+  if (found.length > 0) await Promise.race([all, sleep(GRACE)]);
+  isOver = true;
+  const chosen = found.toSorted((a, b) => b.timeline - a.timeline)[0];
+  // Also of one that answers only now.
+  void all.then(() => {
+    for (const look of found) if (look !== chosen) look.end();
+  });
+  if (chosen !== undefined) return chosen;
+  const each = url.nodes.map((node) => `${node.host}:${node.port} ${said.get(node) ?? "does not answer"}`);
+  throw noLeader(`no node of the database takes changes (${each.join("; ")})`);
+}
+
+function dial({ host, port }: Node, patience: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host);
+    const timer = setTimeout(() => socket.destroy(noLeader(`${host}:${port} does not answer`)), patience);
+    socket.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    socket.once("connect", () => {
+      clearTimeout(timer);
+      socket.removeAllListeners("error");
+      // For the driver, whose TLS checks the name.
+      resolve(Object.assign(socket, { host, port }));
+    });
+  });
+}
+
+/**
+ * What fails as a socket does, once the driver has written to it: it collects what it writes until the next setImmediate(), and
+ * if the socket is closed before that, what it writes to the next one is never sent.
+ */
+function failing(error: unknown): Socket {
+  const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  setTimeout(() => stream.destroy(error instanceof Error ? error : new Error(String(error))), FLUSHED);
+  return stream as Socket;
+}
+
+/** Milliseconds; see failing(). */
+const FLUSHED = 5;
+
+/** As the driver says that there is no connection. */
+function noLeader(message: string): Error {
+  return Object.assign(new Error(message), { code: "CONNECTION_REFUSED" });
+}
+
+function requireUrl(text: string): DatabaseUrl {
+  const url = parseDatabaseUrl(text);
+  if (url === undefined) throw new Error("the URL of the database was not checked");
+  return url;
+}

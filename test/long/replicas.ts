@@ -1,0 +1,71 @@
+/** Several replicas of the real service on one database, without a host of their own, and who calls them. */
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Service, startProgram } from "../support/service.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+export interface Replicas {
+  readonly services: readonly Service[];
+  /** A machine's token, of the role operator. */
+  readonly token: string;
+  /** How often a mail with that subject went to the address, by all replicas together. */
+  mailed(address: string, subject: string): number;
+  stop(): Promise<void>;
+}
+
+/** They end with this process, however that ends. */
+const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
+
+/** Starts them one after the other: the first brings the database up to date. */
+export async function startReplicas(url: string, count: number): Promise<Replicas> {
+  const top = mkdtempSync(join(tmpdir(), "uam-replicas-"));
+  const key = randomBytes(32).toString("hex");
+  const services: Service[] = [];
+  const variables = {
+    UAM_DATABASE_URL: url,
+    UAM_AUDIT_KEY: key,
+    UAM_LOCAL_HOST: "off",
+    UAM_RATE_LIMIT: "off",
+    UAM_LOG_LEVEL: "warn",
+  };
+  const directories = Array.from({ length: count }, () => mkdtempSync(join(top, "replica-")));
+  for (const directory of directories) {
+    services.push(await startProgram([...BOUND, process.execPath, MAIN], directory, variables));
+  }
+  const [first] = services;
+  if (first === undefined) throw new Error("no replica was asked for");
+  must(first.run(["admin", "add", "root-admin", "--email", "root@example.org", "--role", "owner"]));
+  const made = must(
+    first.run(["token", "create", "--role", "operator", "--days", "2", "--owner", "root-admin", "--json", "load"]),
+  );
+  return {
+    services,
+    token: JSON.parse(made).token,
+    mailed: (address, subject) =>
+      directories.reduce((sum, directory) => {
+        const text = readLog(join(directory, "data/mail.log"));
+        return sum + text.split("\n").filter((line) => line.includes(address) && line.includes(subject)).length;
+      }, 0),
+    async stop() {
+      await Promise.all(services.map((service) => service.stop()));
+      rmSync(top, { recursive: true, force: true });
+    },
+  };
+}
+
+function readLog(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function must({ status, stdout, stderr }: ReturnType<Service["run"]>): string {
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}

@@ -1,0 +1,113 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { openDatabase } from "../../src/store/client.ts";
+import { engineFaults } from "../../src/store/engine.ts";
+import { createTestCli } from "../support/cli.ts";
+import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
+import { startPostgresNodes } from "../support/postgres-nodes.ts";
+
+const cluster = await startPostgresNodes(1, { fsync: "off" });
+const [primary, standby] = cluster.nodes;
+if (primary === undefined || standby === undefined) throw new Error("two nodes are needed");
+afterAll(() => cluster.close());
+
+const findings = async (url: string) => (await engineFaults({ url })).map(({ finding }) => finding);
+
+describe("engineFaults()", () => {
+  test("finds nothing wrong with PostgreSQL, within a few milliseconds, also if several look at once", async () => {
+    const url = cluster.url("", [primary]);
+    expect(await Promise.all([findings(url), findings(url), findings(url)])).toEqual([[], [], []]);
+    const times: number[] = [];
+    for (let round = 0; round < 10; round++) {
+      const began = performance.now();
+      await engineFaults({ url });
+      times.push(performance.now() - began);
+    }
+    const median = times.sort((a, b) => a - b)[5] ?? Number.NaN;
+    console.log(`the database is tried out in ${median.toFixed(1)} ms (median of 10)`);
+    expect(median).toBeLessThan(100);
+  });
+
+  test("leaves no connection behind", async () => {
+    await findings(cluster.url("", [primary]));
+    const ours = "select pid from pg_stat_activity where application_name = 'uam'";
+    let left = await primary.run(ours);
+    for (let attempt = 0; attempt < 150 && left.length > 0; attempt++) {
+      await Bun.sleep(20);
+      left = await primary.run(ours);
+    }
+    expect(left.length).toBe(0);
+  });
+
+  test("knows a standby", async () => {
+    expect(await findings(cluster.url("", [standby]))).toEqual([
+      "The database server is a standby, which takes no changes",
+    ]);
+  });
+
+  test("knows a database that is read-only for the role", async () => {
+    await primary.run("create role reader login; alter role reader set default_transaction_read_only = on");
+    expect(await findings(cluster.url("", [primary]).replace("postgres@", "reader@"))).toEqual([
+      "The database is read-only (default_transaction_read_only)",
+    ]);
+  });
+
+  test("knows locks that two connections get, as those of CockroachDB", async () => {
+    await primary.run(`
+      create role pretender login;
+      create schema pretence;
+      grant usage on schema pretence to pretender;
+      create function pretence.pg_try_advisory_xact_lock(integer, integer) returns boolean language sql as 'select true';
+      alter role pretender set search_path = pretence, pg_catalog, public;`);
+    expect(await findings(cluster.url("", [primary]).replace("postgres@", "pretender@"))).toEqual([
+      "The database gives one advisory lock to two connections, so that two instances would migrate at once",
+    ]);
+  });
+
+  test("fails where there is no database at all", async () => {
+    await expect(engineFaults({ url: "postgres://postgres@127.0.0.1:1/postgres" })).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+test("the program refuses such a database with a sentence, before it changes anything", async () => {
+  const cli = await createTestCli();
+  const variables = { UAM_DATA_DIR: cli.dataDir, UAM_DATABASE_URL: cluster.url("", [standby]) };
+  const { code, stderr } = await cli.run(["migrate"], { variables });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      "uam: The database server is a standby, which takes no changes: name the primary in UAM_DATABASE_URL, or all nodes, with ?target_session_attrs=read-write\n",
+  });
+  await cli.close();
+});
+
+describe.skipIf(!hasPgbouncer)("engineFaults() before pgbouncer", () => {
+  const POOL = "Between the service and PostgreSQL is a pool that gives each transaction another connection";
+
+  const DEAF = "What one connection notifies does not reach another that listens, as behind a pool of transactions";
+
+  test.each([5, 2, 1])("knows a pool of transactions with %d connections", async (size) => {
+    const bouncer = await startPgbouncer(primary, { mode: "transaction", size });
+    try {
+      expect(await findings(bouncer.url)).toEqual([POOL]);
+      // Found out by waiting for a second connection, which there is not.
+      if (size === 1) return;
+      // Also once it has connections to spare.
+      const { db, close } = openDatabase({ url: bouncer.url }, size);
+      await Promise.all(Array.from({ length: size }, () => db.$client.unsafe("select pg_sleep(0.05)")));
+      // Which of its connections it gives is its affair; one of the two shows in any case.
+      expect([[POOL], [DEAF]]).toContainEqual([...(await findings(bouncer.url))]);
+      await close();
+    } finally {
+      await bouncer.close();
+    }
+  });
+
+  test("has nothing against a pool of sessions", async () => {
+    const bouncer = await startPgbouncer(primary, { mode: "session" });
+    try {
+      expect(await findings(bouncer.url)).toEqual([]);
+    } finally {
+      await bouncer.close();
+    }
+  });
+});
