@@ -19,3 +19,8 @@ export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
 /** Who can have done what the audit log records, and how it went. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
 export const RESULTS = ["success", "failed"] as const;
+
+/** The service's own machine, or one with an agent. */
+export const HOST_KINDS = ["local", "remote"] as const;
+/** Open, shut as a whole, or about to be forgotten once its accounts are gone. */
+export const HOST_STATUSES = ["active", "locked", "retiring"] as const;

@@ -20,6 +20,8 @@ import dailyCounts from "../../drizzle/0016_daily_counts.sql" with { type: "text
 import tokens from "../../drizzle/0017_tokens.sql" with { type: "text" };
 import sourceNetworks from "../../drizzle/0018_source_networks.sql" with { type: "text" };
 import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text" };
+import fleet from "../../drizzle/0020_fleet.sql" with { type: "text" };
+import localHost from "../../drizzle/0021_local_host.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -47,4 +49,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0017_tokens", sql: tokens },
   { name: "0018_source_networks", sql: sourceNetworks },
   { name: "0019_audit_notify", sql: auditNotify },
+  { name: "0020_fleet", sql: fleet },
+  { name: "0021_local_host", sql: localHost },
 ];

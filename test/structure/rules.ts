@@ -25,12 +25,22 @@ export const PLACES: Readonly<Record<string, Place>> = {
   domain: {
     what: "what the service decides; it knows its tables, and no host but by the interface in protocol",
     imports: [
-      ...["store/schema.ts", "store/schema-auth.ts", "store/schema-audit.ts", "store/client.ts"],
+      ...[
+        "store/schema.ts",
+        "store/schema-auth.ts",
+        "store/schema-audit.ts",
+        "store/schema-fleet.ts",
+        "store/client.ts",
+      ],
       ...["store/locks.ts", "store/notify.ts", "protocol"],
     ],
   },
   store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },
   host: { what: "what happens on an SSH host; it knows no database", imports: ["protocol"] },
+  agent: {
+    what: "what runs on each further host: follows the service's orders on `host`",
+    imports: ["host", "protocol"],
+  },
   runtime: { what: "Bun, Deno and the process", imports: ["config"] },
   "server/compose.ts": {
     what: "wires the parts of the service: only this and main.ts do",
@@ -43,7 +53,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts"],
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-fleet.ts"],
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
@@ -66,7 +76,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   cli: {
     what: "commands: options in, text and exit code out",
     imports: [
-      ...["config", "doctor", "domain", "install", "protocol", "runtime", "server"],
+      ...["agent", "config", "doctor", "domain", "install", "protocol", "runtime", "server"],
       ...[
         "store/schema.ts",
         "store/backup",
