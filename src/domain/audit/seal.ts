@@ -1,6 +1,6 @@
 /** The seal of the audit log: a chain of keyed hashes that nobody can continue or repair without the key. */
 
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { AuditContent, Seal } from "../operation/context.ts";
 
 /** HMAC-SHA256 (RFC 2104) takes a key of any length; this one is as long as its output. */
@@ -22,6 +22,8 @@ export function createSeal(key: Uint8Array): Seal {
     checkpoint: (id, createdAt, mac, purgedAt) =>
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
     fingerprint: () => hash("audit key 1", []),
+    // RFC 5869; its input for this is no text that is ever hashed above.
+    keyFor: (purpose) => new Uint8Array(hkdfSync("sha256", key, new Uint8Array(), purpose, 32)),
   };
 }
 

@@ -69,6 +69,8 @@ export interface Seal {
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
+  /** 32 bytes for a purpose of its own: the same wherever the key is, and nothing about the key can be learned from them. */
+  keyFor(purpose: string): Uint8Array;
 }
 
 /** The parts of the service that operations work with. */

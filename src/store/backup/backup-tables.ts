@@ -13,6 +13,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "reset_tokens",
   // One that was revoked since would work again.
   "tokens",
+  "join_tokens",
   "used_captchas",
   "uam_migrations",
 ]);

@@ -18,6 +18,7 @@ import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
+import * as fleetSchema from "../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -28,7 +29,7 @@ setDefaultTimeout(30_000);
 const directory = databaseDirectory("uam-test-backup-");
 const patient = new AbortController().signal;
 const WHEN = new Date("2026-03-01T10:00:00Z");
-const FORGOTTEN = ["tokens", "otp_codes", "reset_tokens", "sessions", "used_captchas"];
+const FORGOTTEN = ["tokens", "otp_codes", "reset_tokens", "sessions", "used_captchas", "join_tokens"];
 const cleanUps: (() => Promise<void>)[] = [];
 
 afterAll(async () => {
@@ -100,7 +101,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
   });
 }
 
-const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema })
+const allTables = Object.values({ ...schema, ...authSchema, ...auditSchema, ...fleetSchema })
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
   .sort();

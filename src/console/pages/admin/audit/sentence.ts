@@ -69,6 +69,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     channel: textOf(detail.channel),
     found: typed(detail.found),
     removed: numberOf(detail.removed),
+    host: typed(detail.host),
   };
 }
 
