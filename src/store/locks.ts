@@ -19,4 +19,6 @@ export const LOCKS = {
   lockImport: 8_246_006,
   /** Whoever changes, or rereads, what the settings wait for. */
   settings: 8_246_007,
+  /** Whoever changes hosts, their groups, or who has an account on them. */
+  fleet: 8_246_008,
 } as const;

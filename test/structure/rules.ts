@@ -55,9 +55,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "what the API and the command line show of stored rows",
     imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-fleet.ts"],
   },
+  "server/fleet-records.ts": {
+    what: "the same of hosts, groups and grants",
+    imports: ["domain", "store/schema-fleet.ts"],
+  },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
-    imports: ["server/records.ts", "domain"],
+    imports: ["server/records.ts", "server/fleet-records.ts", "domain"],
   },
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
   console: {

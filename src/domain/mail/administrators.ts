@@ -12,6 +12,7 @@ const TOLD = {
   applications: ["owner", "operator", "reviewer"],
   audit: ["owner", "auditor"],
   policy: ["owner", "auditor"],
+  hosts: ["owner", "operator"],
 } as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
 
 /** What a mail is about, and the occasion, for which each is told at most once. */

@@ -18,6 +18,8 @@ import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts"
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
+import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
+import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { problemRoutes } from "./problems.ts";
@@ -37,6 +39,7 @@ import { settingRoutes } from "./settings.ts";
 import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { userAccessRoutes } from "./user-access.ts";
+import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
@@ -153,6 +156,12 @@ function buildRoutes(web: Web): Router {
       .use(problemRoutes(web))
       .use(adminRoutes(web))
       .use(tokenRoutes(web))
+      .use(hostRoutes(web))
+      .use(hostChangeRoutes(web))
+      .use(hostGroupRoutes(web))
+      .use(hostGroupChangeRoutes(web))
+      .use(userHostRoutes(web))
+      .use(ownHostRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );

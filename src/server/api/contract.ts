@@ -15,6 +15,24 @@ import {
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { AdminForgot, AdminLogin, AdminReset, Captcha, OtpLogin, OtpSend, PrincipalRecord } from "./schemas/auth.ts";
 import { ConsoleConfig } from "./schemas/console.ts";
+import {
+  FleetPreview,
+  HostChanges,
+  HostDetail,
+  HostGroupChanges,
+  HostGroupRecord,
+  HostQuery,
+  HostRecord,
+  JoinLine,
+  JoinPreviewQuery,
+  JoinRequest,
+  NewHostGroup,
+  OwnHosts,
+  RetirementRecord,
+  RetireQuery,
+  UserHostChanges,
+  UserHosts,
+} from "./schemas/hosts.ts";
 import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { ProblemRecord } from "./schemas/problems.ts";
@@ -81,6 +99,26 @@ export const CONTRACT = {
   "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
   "POST /tokens": { body: NewToken, answer: MadeToken },
   "DELETE /tokens/:id": { answer: TokenRecord },
+  "GET /hosts": { query: HostQuery, answer: list(HostRecord) },
+  "GET /hosts/:id": { answer: HostDetail },
+  "GET /hosts/:id/preview": { query: JoinPreviewQuery, answer: FleetPreview },
+  "POST /hosts/tokens": { body: JoinRequest, answer: JoinLine },
+  "PATCH /hosts/:id": { body: HostChanges, answer: HostDetail },
+  "POST /hosts/:id/lock": { answer: HostDetail },
+  "POST /hosts/:id/unlock": { answer: HostDetail },
+  "DELETE /hosts/:id": { query: RetireQuery, answer: or(FleetPreview, RetirementRecord) },
+  "GET /host-groups": { answer: v.object({ items: v.array(HostGroupRecord) }) },
+  "GET /host-groups/:id": { answer: HostGroupRecord },
+  "POST /host-groups": { body: NewHostGroup, answer: HostGroupRecord },
+  "PATCH /host-groups/:id": {
+    query: PreviewQuery,
+    body: HostGroupChanges,
+    answer: or(FleetPreview, HostGroupRecord),
+  },
+  "DELETE /host-groups/:id": { query: PreviewQuery, answer: or(FleetPreview, status("deleted")) },
+  "GET /users/:id/hosts": { answer: UserHosts },
+  "PUT /users/:id/hosts": { query: PreviewQuery, body: UserHostChanges, answer: or(FleetPreview, UserHosts) },
+  "GET /me/hosts": { answer: OwnHosts },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },

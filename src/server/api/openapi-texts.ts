@@ -13,6 +13,8 @@ export const TAGS = {
   settings: "Durations that override the configuration, for administrators",
   admin: "The dashboard, for administrators",
   admins: "Administrators, for owners",
+  hosts: "Hosts with an agent, and the service's own",
+  "host-groups": "Groups of hosts, by which users get accounts",
   tokens: "Tokens for machines, which act for an administrator",
   service: "The service itself",
 } as const;

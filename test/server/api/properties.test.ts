@@ -57,7 +57,8 @@ async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
-        (select jsonb_agg(t) from tokens t)) as all`);
+        (select jsonb_agg(t) from tokens t), (select jsonb_agg(h) from hosts h), (select jsonb_agg(g) from host_groups g),
+        (select jsonb_agg(m) from host_group_members m), (select jsonb_agg(g) from grants g)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
 
@@ -78,6 +79,14 @@ describe("path ids", () => {
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
     "DELETE /tokens/:id",
+    ...[
+      "GET /hosts/:id",
+      "DELETE /hosts/:id",
+      "POST /hosts/:id/lock",
+      "POST /hosts/:id/unlock",
+      "GET /users/:id/hosts",
+    ],
+    ...["GET /host-groups/:id", "DELETE /host-groups/:id"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
@@ -133,7 +142,7 @@ describe("queries", () => {
     "since",
     "until",
   ];
-  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/tokens"];
+  const LISTS = ["/users", "/audit", "/approvals", "/audit/export", "/admins", "/tokens", "/hosts"];
 
   test("of any names and values are 200 or 400", async () => {
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), anyText), anyText), { maxLength: 4 });
