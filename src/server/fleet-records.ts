@@ -71,7 +71,7 @@ export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {
     hosts: [...hosts],
     users,
     lease: formatLease(row.leaseMs),
-    default: isDefault,
+    for_new_users: isDefault,
     created_at: formatTimestamp(row.createdAt),
   };
 }

@@ -53,7 +53,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-fleet.ts"],
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts"],
   },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",

@@ -93,7 +93,7 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
         ...(leaseMs === group.leaseMs ? {} : { lease: formatLease(leaseMs), old_lease: formatLease(group.leaseMs) }),
         ...(planned.added.length === 0 ? {} : { added: namesOf(planned.added) }),
         ...(planned.removed.length === 0 ? {} : { removed: namesOf(planned.removed) }),
-        ...(changes.isDefault === true ? { default: true } : {}),
+        ...(changes.isDefault === true ? { for_new_users: true } : {}),
       },
     });
     return await readGroup(op.tx, row ?? group);
@@ -123,7 +123,7 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
 /** Throws `conflict` for a group that users have, or that new ones get. */
 export function requireUnused({ row: { name }, users, isDefault }: HostGroup): void {
   if (isDefault) {
-    const sentence = `New users get the group ${name}; make another group the default first`;
+    const sentence = `New users get the group ${name}; make another group the one for new users first`;
     throw new UamError("conflict", sentence, { reason: "host_group.used" });
   }
   if (users === 0) return;
@@ -149,7 +149,7 @@ export async function planGroup(
   changes: GroupChanges,
 ): Promise<PlannedGroup> {
   if (changes.isDefault === false) {
-    throw new UamError("invalid", "default can only be true: make another group the default instead");
+    throw new UamError("invalid", "for_new_users can only be true: make another group the one for new users instead");
   }
   const name = changes.name === undefined ? group.name : parseHostName("group", changes.name);
   const leaseMs = changes.lease === undefined ? group.leaseMs : parseLease(changes.lease);
@@ -234,7 +234,7 @@ async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<
 }
 
 function nothingToChange(): UamError {
-  return new UamError("invalid", "Nothing to change: send name, hosts, lease or default");
+  return new UamError("invalid", "Nothing to change: send name, hosts, lease or for_new_users");
 }
 
 function namesOf(rows: readonly HostRow[]): string {

@@ -35,7 +35,7 @@ import {
 } from "./schemas/hosts.ts";
 import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
-import { ProblemRecord } from "./schemas/problems.ts";
+import { ProblemPage } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
@@ -123,7 +123,7 @@ export const CONTRACT = {
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
   "GET /admin/stats": { answer: StatsRecord },
-  "GET /admin/problems": { query: PageQuery, answer: list(ProblemRecord) },
+  "GET /admin/problems": { query: PageQuery, answer: ProblemPage },
   "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},

@@ -54,7 +54,7 @@ export function hostGroupChangeRoutes(web: Web) {
     .patch(
       "/:id",
       async ({ context, params, query, body }) => {
-        const { default: isDefault, ...changes } = body;
+        const { for_new_users: isDefault, ...changes } = body;
         if (isPreview(query)) {
           return { data: fleetPreviewRecord(await previewGroup(context, params.id, { ...changes, isDefault })) };
         }

@@ -2,27 +2,33 @@
 
 import { Elysia } from "elysia";
 import { pageClosings } from "../../domain/accounts/closings.ts";
+import { pageHostProblems } from "../../domain/fleet/problems.ts";
+import { hostProblemRecord } from "../fleet-records.ts";
 import { problemRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
-import { ProblemRecord } from "./schemas/problems.ts";
-import { PageQuery, paged, responses } from "./schemas.ts";
+import { ProblemPage } from "./schemas/problems.ts";
+import { data, PageQuery, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 export function problemRoutes(web: Web) {
   return new Elysia({ prefix: "/admin" }).use(requireSession(web, "admin", "any")).get(
     "/problems",
     async ({ context, query }) => {
-      const { total, items } = await pageClosings(context, { page: query.page, pageSize: query.page_size });
-      return { data: { total, items: items.map(problemRecord) } };
+      const page = { page: query.page, pageSize: query.page_size };
+      const { total, items } = await pageClosings(context, page);
+      const hosts = await pageHostProblems(context, page, web.startedAt);
+      const found = { total, items: items.map(problemRecord) };
+      if (hosts === undefined) return { data: found };
+      return { data: { ...found, hosts: { total: hosts.total, items: hosts.items.map(hostProblemRecord) } } };
     },
     {
       query: PageQuery,
-      response: responses(paged(ProblemRecord), 400, 401, 403),
+      response: responses(data(ProblemPage), 400, 401, 403),
       detail: {
         operationId: "listProblems",
         summary: "Access that is still to be taken away",
         description:
-          "What `uam doctor` reports of it, oldest first: nothing opens these accounts, and the service tries again by itself. Empty when all is well.",
+          "What `uam doctor` reports of it, oldest first: nothing opens these accounts, and the service tries again by itself. Empty when all is well. Where there are further hosts, `hosts` has what is wrong with them, by the same page.",
       },
     },
   );

@@ -189,7 +189,7 @@ describe("createOpenApiDocument()", () => {
     // Generators take a field with a default for one that is always there.
     expect(JSON.stringify([bodies, NewUser, ApplicationReview, Extension])).not.toContain('"default"');
     const required = operations.filter(({ operation }) => operation.requestBody?.required === false);
-    expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend"]);
+    expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend", "POST /hosts/tokens"]);
   });
 
   test("says which failures are final, and what each 429 and 500 means", () => {

@@ -14,13 +14,13 @@ const LEASE = "How long it stays open without the service: from `5m` to `7d`, or
 const LEASE_ENDS = ["logins", "sessions"] as const;
 
 const hostName = described("web1");
-const groupName = described("default");
+const groupName = described("web");
 const newLease = v.optional(v.nullable(text("4h", `${LEASE}; null for none of its own`)));
 
 export const JoinRequest = v.pipe(
   v.object({
     name: v.optional(text("web1", "What the host is to be called; without it, its own name", NAMES)),
-    group: v.optional(text("default", "The group that it joins; without it, none", NAMES)),
+    group: v.optional(text("web", "The group that it joins; without it, none", NAMES)),
   }),
   v.title("JoinRequest"),
 );
@@ -39,7 +39,7 @@ export const JoinLine = v.pipe(
 export const HostQuery = v.object({
   ...pageFields,
   q: v.optional(text("web", "A part of the name", { maxLength: 63 })),
-  group: v.optional(text("default", "Only hosts in the group of this name")),
+  group: v.optional(text("web", "Only hosts in the group of this name")),
   status: v.optional(v.picklist(HOST_STATUSES)),
 });
 
@@ -117,7 +117,7 @@ export const HostChanges = v.pipe(
   v.title("HostChanges"),
 );
 
-export const JoinPreviewQuery = v.object({ group: text("default", "The name of the group that the host would join") });
+export const JoinPreviewQuery = v.object({ group: text("web", "The name of the group that the host would join") });
 
 const flag = (description: string) => v.optional(v.pipe(v.picklist(["true", "false"]), v.description(description)));
 
@@ -156,7 +156,7 @@ export const HostGroupRecord = v.pipe(
     hosts: v.array(hostName),
     users: v.pipe(number(12), v.description("How many users have it")),
     lease: v.pipe(v.nullable(described("4h")), v.description(`${LEASE}; null for none of its own`)),
-    default: v.pipe(v.boolean(), v.description("Whether new users get it")),
+    for_new_users: v.pipe(v.boolean(), v.metadata({ description: "Whether new users get it", examples: [false] })),
     created_at: timestamp,
   }),
   v.title("HostGroup"),
@@ -178,8 +178,14 @@ export const HostGroupChanges = v.pipe(
     name: v.optional(text("web", undefined, NAMES)),
     hosts: newHosts,
     lease: newLease,
-    default: v.optional(
-      v.pipe(v.boolean(), v.description("true: new users get this group, instead of the one that they got before")),
+    for_new_users: v.optional(
+      v.pipe(
+        v.boolean(),
+        v.metadata({
+          description: "true: new users get this group, instead of the one that they got before",
+          examples: [true],
+        }),
+      ),
     ),
   }),
   v.title("HostGroupChanges"),
@@ -192,7 +198,7 @@ export const UserHosts = v.pipe(
     items: v.array(
       v.object({
         host: hostName,
-        group: described("default", "By which group; empty where the host was given by name"),
+        group: described("web", "By which group; empty where the host was given by name"),
         state: v.pipe(
           v.picklist(["applied", "pending", "problem"]),
           v.description("Whether the host has applied what is stored, has not yet, or cannot"),
@@ -200,7 +206,10 @@ export const UserHosts = v.pipe(
         since: timestamp,
         removing: v.pipe(
           v.boolean(),
-          v.description("The user no longer has the host, and it has not yet removed the account"),
+          v.metadata({
+            description: "The user no longer has the host, and it has not yet removed the account",
+            examples: [false],
+          }),
         ),
         problem: described("The uid 60007 belongs to bob", "What is in the way; empty where nothing is"),
         lease_until: v.pipe(moment, v.description("As of the host")),
@@ -213,7 +222,7 @@ export const UserHosts = v.pipe(
 export const UserHostChanges = v.pipe(
   v.object({
     hosts: v.pipe(v.array(text("web1")), v.maxLength(MOST_NAMES), v.description("All that are given by name")),
-    groups: v.pipe(v.array(text("default")), v.maxLength(MOST_NAMES), v.description("All that are given by group")),
+    groups: v.pipe(v.array(text("web")), v.maxLength(MOST_NAMES), v.description("All that are given by group")),
   }),
   v.title("UserHostChanges"),
 );

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { CLOSING_KINDS } from "../../../shared/statuses.ts";
 import { described, id, timestamp } from "../schemas.ts";
+import { HostProblemRecord } from "./hosts.ts";
 
 export const ProblemRecord = v.pipe(
   v.object({
@@ -30,3 +31,16 @@ export const ProblemRecord = v.pipe(
   }),
   v.title("Problem"),
 );
+
+const total = v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1]));
+
+export const ProblemPage = v.object({
+  total,
+  items: v.array(ProblemRecord),
+  hosts: v.optional(
+    v.pipe(
+      v.object({ total, items: v.array(HostProblemRecord) }),
+      v.description("What is wrong with hosts; only where there are others than the service's own"),
+    ),
+  ),
+});
