@@ -3,16 +3,16 @@
 import type { WantedHosts } from "../domain/fleet/grants.ts";
 import type { HostGroup } from "../domain/fleet/groups.ts";
 import type { HostDetail, HostEntry } from "../domain/fleet/hosts.ts";
-import type { JoinLine } from "../domain/fleet/join-tokens.ts";
 import { type OwnHost, serverKeysOf } from "../domain/fleet/own-hosts.ts";
 import type { FleetPreview } from "../domain/fleet/previews.ts";
 import type { HostProblem } from "../domain/fleet/problems.ts";
 import type { Retirement } from "../domain/fleet/retirement.ts";
+import type { JoinLine } from "../domain/fleet/tokens.ts";
 import type { UserHost } from "../domain/fleet/user-hosts.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
-import { formatLease } from "../shared/lease.ts";
+import { formatLease, isForever } from "../shared/lease.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";
 
@@ -50,7 +50,7 @@ function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "le
     lease: isLocal ? null : formatLease(lease),
     own_lease: formatLease(row.leaseMs),
     lease_ends: row.leaseEnds,
-    lease_until: time(row.leaseUntil),
+    lease_until: time(leaseEnd(row)),
     enrolled_at: formatTimestamp(row.enrolledAt),
     last_seen_at: time(row.lastSeenAt),
     mode: row.mode,
@@ -124,8 +124,9 @@ export function ownHostRecord({ name, account, state, site, serverKeys }: OwnHos
   };
 }
 
+/** Null, too, for a lease without end. */
 function leaseEnd({ kind, leaseUntil }: HostRow): Date | null {
-  return kind === "local" ? null : leaseUntil;
+  return kind === "local" || leaseUntil === null || isForever(leaseUntil) ? null : leaseUntil;
 }
 
 function time(date: Date | null): string | null {

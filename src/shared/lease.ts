@@ -9,6 +9,11 @@ export const DEFAULT_LEASE = 4 * HOUR;
 export const SHORTEST_LEASE = 5 * MINUTE;
 export const LONGEST_LEASE = 7 * DAY;
 
+/** Stands for the end of a lease that has none: the year 9999, which every database and format can say. */
+export function isForever(end: Date): boolean {
+  return end.getUTCFullYear() >= 9999;
+}
+
 /** The word for a host that stays open without the service for ever. */
 export const NO_LEASE = "none";
 

@@ -64,6 +64,7 @@ export const REASONS = {
   "resource.missing": "What the request is about does not exist.",
   "state.conflict":
     "The request conflicts with what is stored or with the state of the host; the sentence says with what.",
+  "host_token.wrong": "The token for joining a host is wrong, was used, or came too late.",
   "host.missing": "There is no such host.",
   "host.taken": "There is a host of that name.",
   "host.local": "The service's own host cannot be changed in this way; the sentence says why.",

@@ -3,7 +3,7 @@
 import { and, asc, count, desc, eq, gte, inArray, lt, ne, or } from "drizzle-orm";
 import { PROBLEM_KINDS } from "../../protocol/fleet.ts";
 import { DAY, MINUTE, SECOND, shift } from "../../shared/clock.ts";
-import { DEFAULT_LEASE } from "../../shared/lease.ts";
+import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -98,7 +98,7 @@ export function conditionsOf(host: HostRow, lease: number, sight: Sight): readon
 
 /** Until when a silent host lets people in, as a sentence. */
 export function openUntil({ leaseUntil }: Pick<HostRow, "leaseUntil">, lease: number): string {
-  if (lease === 0) return "It has no lease, and stays open";
+  if (lease === 0 || (leaseUntil !== null && isForever(leaseUntil))) return "It has no lease, and stays open";
   if (leaseUntil === null) return "It never had a lease, and is shut";
   return `Unless it is back, it shuts by ${formatTimestamp(leaseUntil)}`;
 }

@@ -5,6 +5,7 @@ import { MINUTE } from "../../shared/clock.ts";
 import { counted } from "../../shared/counted.ts";
 import { UamError } from "../../shared/errors.ts";
 import { LOCAL_NAME } from "../../shared/host-name.ts";
+import { isForever } from "../../shared/lease.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { audit } from "../../store/schema-audit.ts";
@@ -153,12 +154,14 @@ async function planRetirement(
 
 function stays({ leaseUntil }: HostRow, lease: number | undefined): string {
   if (lease === 0) return "stays open for ever, because it has no lease";
-  return leaseUntil === null ? "has no lease that is known" : `may stay open until ${formatTimestamp(leaseUntil)}`;
+  if (leaseUntil !== null && isForever(leaseUntil)) return "stays open for ever, because it once had no lease";
+  return leaseUntil === null ? "was never open" : `may stay open until ${formatTimestamp(leaseUntil)}`;
 }
 
 /** Null where the agent may hold a lease without end, from before it was given another. */
-function lastOpen({ leaseUntil, lastSeenAt }: HostRow, now: Date): Date | null {
-  if (leaseUntil === null) return lastSeenAt === null ? now : null;
+function lastOpen({ leaseUntil }: HostRow, now: Date): Date | null {
+  if (leaseUntil === null) return now;
+  if (isForever(leaseUntil)) return null;
   return leaseUntil > now ? leaseUntil : now;
 }
 

@@ -1,7 +1,7 @@
 /** Tells administrators of hosts that fall silent, that shut because of it, and that are back. */
 
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { DEFAULT_LEASE } from "../../shared/lease.ts";
+import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
 import { type HostRow, hosts } from "../../store/schema-fleet.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { hostsBack, hostsShut, hostsSilent, type MailedHost } from "../mail/fleet-messages.ts";
@@ -67,5 +67,6 @@ function eventOf(
 }
 
 function mailed({ name, lastSeenAt, leaseUntil }: HostRow, lease: number): MailedHost {
-  return { name, lastSeenAt, shutsAt: lease === 0 ? null : leaseUntil };
+  const isOpen = lease === 0 || (leaseUntil !== null && isForever(leaseUntil));
+  return { name, lastSeenAt, shutsAt: isOpen ? null : leaseUntil };
 }

@@ -2,9 +2,9 @@
 
 import { Elysia } from "elysia";
 import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../domain/fleet/hosts.ts";
-import { createJoinLine } from "../../domain/fleet/join-tokens.ts";
 import { previewJoin } from "../../domain/fleet/previews.ts";
 import { previewRetirement, retireHost } from "../../domain/fleet/retirement.ts";
+import { createJoinToken } from "../../domain/fleet/tokens.ts";
 import {
   fleetPreviewRecord,
   hostDetailRecord,
@@ -96,13 +96,13 @@ export function hostChangeRoutes(web: Web) {
     .use(requireSession(web, "admin", "owner"))
     .post(
       "/tokens",
-      async ({ context, body, status }) => status(201, { data: joinLineRecord(await createJoinLine(context, body)) }),
+      async ({ context, body, status }) => status(201, { data: joinLineRecord(await createJoinToken(context, body)) }),
       {
         parse: jsonBody(web, "admin", { optional: true }),
         body: JoinRequest,
         response: created(data(JoinLine), 400, 401, 403, 404, 409),
         detail: {
-          operationId: "createJoinLine",
+          operationId: "createJoinToken",
           summary: "Make the line that joins a host",
           description:
             "Shown only this once, used for one host, and good for 30 minutes. Whoever has it can add a host, which then gets the accounts of its group: keep it to yourself.",
