@@ -3,6 +3,7 @@
 import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
 import * as about from "../../src/domain/mail/audit-messages.ts";
+import * as fleet from "../../src/domain/mail/fleet-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
 import type { Letter } from "../../src/domain/mail/letter.ts";
 import * as mail from "../../src/domain/mail/messages.ts";
@@ -39,6 +40,7 @@ const user = (username: string) => ({ username, expireAt: END, status: "active" 
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
+const silent = (value: string) => ({ name: value, lastSeenAt: NOW, shutsAt: END });
 const token = (value: string) => encodeURIComponent(value);
 const machine = (value: string) => ({
   ...{ id: 7, name: value, prefix: "uam_01234567", owner: value, role: "operator" as const },
@@ -161,6 +163,18 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "narrowingOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
     make: (site, value) => host.narrowingOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
+    ...{ name: "hostsSilent", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsSilent(site, [silent(value)]),
+  },
+  {
+    ...{ name: "hostsShut", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsShut(site, [silent(value), { ...silent(value), lastSeenAt: null }]),
+  },
+  {
+    ...{ name: "hostsBack", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsBack(site, [silent(value)]),
   },
   {
     ...{ name: "keyCameBack", to: "administrators", pages: ["/admin/users/7"], without: [] },

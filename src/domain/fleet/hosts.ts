@@ -168,7 +168,7 @@ async function changeHost(
     const [host] = await op.tx.select().from(hosts).where(eq(hosts.id, id)).for("update");
     if (host === undefined) throw new Error("a host's row is gone");
     op.record({ resourceId: String(id) });
-    op.about({ detail: { name: host.name } });
+    op.about({ detail: { host: host.name } });
     const detail = await change(op.tx, host);
     if (detail === undefined) op.record({ unneeded: true });
     else op.record({ detail });

@@ -52,7 +52,7 @@ export async function retireHost(context: Context, ref: Ref, { force }: RetireOp
     const { id } = await requireHost(op.tx, ref);
     const host = await lockRow(op.tx, id);
     op.record({ resourceId: String(id) });
-    op.about({ detail: { name: host.name, ...(force ? { force } : {}) } });
+    op.about({ detail: { host: host.name, ...(force ? { force } : {}) } });
     const retirement = await planRetirement(op.tx, context, host, { force });
     if (force) {
       await forget(op, host);
@@ -107,7 +107,7 @@ async function forgetConfirmed(context: Context, id: number): Promise<string | u
       op.record({ unneeded: true });
       return undefined;
     }
-    op.record({ detail: { name: host.name } });
+    op.record({ detail: { host: host.name } });
     await forget(op, host);
     return host.name;
   });

@@ -144,7 +144,7 @@ describe("PATCH /hosts/:id", () => {
     });
     expect(await app.lastAudit("host.update")).toMatchObject({
       ...{ resourceId: String(id), result: "success" },
-      detail: { name, new_name: `new-${name}`, lease: "5m", old_lease: null, lease_ends: "sessions" },
+      detail: { host: name, new_name: `new-${name}`, lease: "5m", old_lease: null, lease_ends: "sessions" },
     });
     expect((await owner.call("PATCH", `/hosts/${id}`, { lease: "none" })).body.data.lease).toBe("none");
     expect((await owner.call("PATCH", `/hosts/${id}`, { lease: null })).body.data).toMatchObject({
@@ -455,7 +455,7 @@ describe("DELETE /hosts/:id", () => {
     expect(
       await Promise.all([forgetRetired(app.services), forgetRetired(app.services)]).then((all) => all.flat()),
     ).toEqual([host.name]);
-    expect(await app.lastAudit("host.forget")).toMatchObject({ actor: "system", detail: { name: host.name } });
+    expect(await app.lastAudit("host.forget")).toMatchObject({ actor: "system", detail: { host: host.name } });
     expect(reasonOf(await owner.call("GET", `/hosts/${host.id}`))).toBe("404 host.missing");
     expect((await hostsOf(user.id)).items.map((item: { host: string }) => item.host)).toEqual(["local"]);
   });
