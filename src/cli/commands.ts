@@ -31,7 +31,16 @@ import { userCommand } from "./user.ts";
 import { versionCommand } from "./version.ts";
 
 /** Commands that do nothing without a command of their own. */
-export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin", "token"]);
+export const GROUPS: ReadonlySet<string> = new Set([
+  "user",
+  "key",
+  "approval",
+  "audit",
+  "setting",
+  "admin",
+  "token",
+  "host",
+]);
 
 const serveCommand = command(
   "serve",
@@ -53,7 +62,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand),
+      or(adminCommand, tokenCommand, hostCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,
@@ -70,5 +79,4 @@ export const commands = or(
     ),
   ),
   sweepCommand,
-  hostCommand,
 );

@@ -35,6 +35,9 @@ export interface NewGroup {
 export interface GroupChanges extends Partial<NewGroup> {
   /** True makes it the group that new users get; only another group can take that from it. */
   readonly isDefault?: boolean | undefined;
+  /** Hosts that join and leave, instead of `hosts`: so that two changes at once do not undo each other. */
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
 }
 
 /** All groups, by name. */
@@ -154,12 +157,29 @@ export async function planGroup(
   const name = changes.name === undefined ? group.name : parseHostName("group", changes.name);
   const leaseMs = changes.lease === undefined ? group.leaseMs : parseLease(changes.lease);
   const before = await membersOf(db, group.id);
-  const after = changes.hosts === undefined ? before : await namedHosts(db, changes.hosts);
+  const after = await wantedMembers(db, before, changes);
   const added = after.filter(({ id }) => !before.some((host) => host.id === id));
   requireJoinable(added);
   const removed = before.filter(({ id }) => !after.some((host) => host.id === id));
   const moved = { losing: removed.map(({ id }) => id), gaining: added.map(({ id }) => id) };
   return { name, leaseMs, added, removed, userIds: await usersOfGroup(db, group.id), ...moved };
+}
+
+async function wantedMembers(
+  db: Database | Transaction,
+  before: readonly HostRow[],
+  { hosts: all, add = [], remove = [] }: GroupChanges,
+): Promise<readonly HostRow[]> {
+  if (all === undefined) {
+    const leaving = (await namedHosts(db, remove)).map(({ id }) => id);
+    const joining = await namedHosts(db, add);
+    const both = joining.find(({ id }) => leaving.includes(id));
+    if (both !== undefined) throw new UamError("invalid", `${both.name} cannot both join and leave`);
+    const staying = before.filter(({ id }) => !leaving.includes(id) && !joining.some((host) => host.id === id));
+    return [...staying, ...joining];
+  }
+  if (add.length + remove.length === 0) return await namedHosts(db, all);
+  throw new UamError("invalid", "Send either hosts, which are all of the group, or add and remove");
 }
 
 /** A host that is being retired joins nothing. */
@@ -234,7 +254,7 @@ async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<
 }
 
 function nothingToChange(): UamError {
-  return new UamError("invalid", "Nothing to change: send name, hosts, lease or for_new_users");
+  return new UamError("invalid", "Nothing to change: send name, hosts, add, remove, lease or for_new_users");
 }
 
 function namesOf(rows: readonly HostRow[]): string {

@@ -70,7 +70,7 @@ export function hostGroupChangeRoutes(web: Web) {
           operationId: "updateHostGroup",
           summary: "Change a group of hosts",
           description:
-            "Only the fields that are sent change; `hosts` are all that it has from then on. Its users get an account on each host that joins, and lose the one, with its home, on each that leaves and that they have by nothing else. Ask for a preview first.",
+            "Only the fields that are sent change; `hosts` are all that it has from then on; `add` and `remove` change some, and do not undo what another request changes at the same time. Its users get an account on each host that joins, and lose the one, with its home, on each that leaves and that they have by nothing else. Ask for a preview first.",
           responses: {
             409: {
               description:

@@ -82,7 +82,7 @@ export function hostRoutes(web: Web) {
         detail: {
           operationId: "previewHostGroup",
           summary: "What adding a host to a group would open",
-          description: "Changes nothing: the host joins by `PATCH /host-groups/{id}` with all hosts of the group.",
+          description: "Changes nothing: the host joins by `PATCH /host-groups/{id}` with `add`.",
         },
       },
     );

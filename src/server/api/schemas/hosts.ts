@@ -177,6 +177,8 @@ export const HostGroupChanges = v.pipe(
   v.object({
     name: v.optional(text("web", undefined, NAMES)),
     hosts: newHosts,
+    add: someHosts("Hosts that join, instead of `hosts`"),
+    remove: someHosts("Hosts that leave, instead of `hosts`"),
     lease: newLease,
     for_new_users: v.optional(
       v.pipe(
@@ -252,6 +254,12 @@ export const OwnHosts = v.pipe(
   }),
   v.title("OwnHosts"),
 );
+
+function someHosts(description: string) {
+  return v.optional(
+    v.pipe(v.array(text("web1", "A host's name")), v.maxLength(MOST_NAMES), v.description(description)),
+  );
+}
 
 function number(example: number) {
   return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
