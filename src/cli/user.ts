@@ -17,8 +17,7 @@ import { type CliEnvironment, type Command, EXIT, withServices } from "./environ
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
 import { previewFlag, previewUser } from "./preview.ts";
-import { userHostsCommand } from "./user-hosts.ts";
-import { endSessionCommand, sessionsCommand } from "./user-sessions.ts";
+import { accessCommands } from "./user-sessions.ts";
 
 const list = command(
   "list",
@@ -197,10 +196,7 @@ const rebuild = command(
 
 export const userCommand = command(
   "user",
-  or(
-    or(list, show, create, update, disable, enable, extend, remove, rebuild),
-    or(sessionsCommand, endSessionCommand, userHostsCommand),
-  ),
+  or(or(list, show, create, update, disable, enable, extend, remove, rebuild), accessCommands),
   {
     brief: message`Manage external users.`,
   },

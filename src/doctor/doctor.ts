@@ -15,6 +15,7 @@ import {
   checkProcessLimit,
 } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
+import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
 import { checkSshd } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
@@ -47,7 +48,7 @@ export interface Examination {
 
 const AS_SERVICE = "check it as the service's user, too: sudo -u uam uam doctor";
 /** What can be checked only through the database. */
-const STORED = ["database", "service", "accounts", "closings", "administrators"] as const;
+const STORED = ["database", "service", "accounts", "closings", "hosts", "administrators"] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -87,6 +88,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
       ...(await guarded("service", () => checkHeartbeat(services))),
       ...(await guarded("accounts", () => checkAccounts(services, config.dataDir, fix))),
       ...(await guarded("closings", () => checkOwed(services))),
+      ...(await guarded("hosts", () => checkHosts(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
     ];

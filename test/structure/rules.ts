@@ -101,7 +101,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   doctor: {
     what: "looks at every part, from the outside",
     imports: [
-      ...["domain", "host", "server/mail", "store/client.ts"],
+      ...["domain", "host", "server/mail", "store/client.ts", "store/schema-fleet.ts"],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
   },
