@@ -43,6 +43,11 @@ export async function selectUsers(db: Database): Promise<readonly User[]> {
   return await db.select(columns).from(users).innerJoin(accounts, ownAccount).orderBy(asc(users.id));
 }
 
+/** The users for whom the condition is true, in the order in which they were created. */
+export async function selectUsersWhere(db: Database | Transaction, condition: SQL): Promise<readonly User[]> {
+  return await db.select(columns).from(users).innerJoin(accounts, ownAccount).where(condition).orderBy(asc(users.id));
+}
+
 /** The user; throws `not_found` if there is none. */
 export async function requireUser(db: Database | Transaction, id: number): Promise<User> {
   return (await findUser(db, id)) ?? missing(id);
