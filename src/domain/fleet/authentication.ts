@@ -53,6 +53,8 @@ export interface Authenticator {
    * key that turns out to be in two places locks the host, which is then told so.
    */
   admit(identified: Identified, renews: boolean): Promise<Admission>;
+  /** The host's key was changed: the one that is remembered is void. */
+  forget(host: number): void;
 }
 
 /** The service counts a lease longer than the agent does, in parts of a hundred. */
@@ -95,6 +97,7 @@ export function createAuthenticator(services: Services): Authenticator {
   }
 
   return {
+    forget: (host) => void keys.delete(host),
     identify: async ({ method, target, body, authorization }) => {
       const credentials = parseAuthorization(authorization);
       if (credentials === undefined) throw unknownAgent();

@@ -87,7 +87,7 @@ async function refuseTaken<T>(name: string, insert: PromiseLike<T>): Promise<T> 
     if (isDuplicate(error, "hosts_name_unique")) {
       throw new UamError("conflict", `There is a host named ${name}`, { reason: "host.taken" });
     }
-    if (isDuplicate(error, "hosts_public_key_unique")) {
+    if (isDuplicate(error, "hosts_publicKey_unique")) {
       throw new UamError("conflict", "Another host has this key; each has its own", { reason: "host.key_taken" });
     }
     throw error;

@@ -36,7 +36,7 @@ export async function rotateKey(
       const [changed] = await op.tx.update(hosts).set({ publicKey }).where(isOld).returning({ id: hosts.id });
       if (changed === undefined) throw new UamError("conflict", "The key was changed by another request");
     } catch (error) {
-      if (!isDuplicate(error, "hosts_public_key_unique")) throw error;
+      if (!isDuplicate(error, "hosts_publicKey_unique")) throw error;
       throw new UamError("conflict", "A host has this key already", { reason: "host.key_taken" });
     }
     op.record({ detail: { key: keyFingerprint(publicKey), old_key: keyFingerprint(old) } });

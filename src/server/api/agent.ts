@@ -118,6 +118,7 @@ function signedRoutes(web: Web) {
       "/rotate",
       async ({ agent, body, context }) => {
         await rotateKey(context, agent.host, { oldKey: agent.key, rotation: body });
+        web.fleet().authenticator.forget(agent.host.id);
         return { data: {} };
       },
       {
