@@ -5,7 +5,7 @@ import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { hostProblems, hosts } from "../../src/store/schema-fleet.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 import { createTestClock } from "../support/clock.ts";
-import { grantDefault, insertHost } from "../support/fleet.ts";
+import { grantDefault, insertHost } from "../support/host-rows.ts";
 
 let cli: TestCli;
 let handle: DatabaseHandle;

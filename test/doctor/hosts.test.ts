@@ -4,7 +4,7 @@ import { HOUR, shift } from "../../src/shared/clock.ts";
 import { VERSION } from "../../src/shared/version.ts";
 import { hostProblems } from "../../src/store/schema-fleet.ts";
 import { createTestApp } from "../support/app.ts";
-import { insertHost } from "../support/fleet.ts";
+import { insertHost } from "../support/host-rows.ts";
 
 const app = await createTestApp();
 afterAll(() => app.close());

@@ -1,47 +1,34 @@
-/** Hosts with agents as rows: what the service knows of them, without any agent. */
+/** Hosts with agents for an application under test. */
 
-import { randomBytes } from "node:crypto";
-import { eq, sql } from "drizzle-orm";
-import { HOUR, shift } from "../../src/shared/clock.ts";
-import { audit } from "../../src/store/schema-audit.ts";
-import { grants, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../src/store/schema-fleet.ts";
+import { acceptHistory } from "../../src/domain/fleet/divergence.ts";
+import { fleetSecrets } from "../../src/domain/fleet/fleet-key.ts";
+import { createJoinToken, type NewJoinToken } from "../../src/domain/fleet/tokens.ts";
+import type { App } from "../../src/server/api/app.ts";
+import { createAgent, type Reach, type TestAgent } from "./agent.ts";
 import type { TestApp } from "./app.ts";
 
-/** A host that was just heard of and has applied everything; `wanted` says what is different, and its groups by name. */
-export async function insertHost(
-  { db, clock }: Pick<TestApp, "db" | "clock">,
-  name: string,
-  { groups = [], ...wanted }: Partial<HostRow> & { readonly groups?: readonly string[] } = {},
-): Promise<HostRow> {
-  const now = clock.now();
-  const [row] = await db
-    .insert(hosts)
-    .values({
-      ...{ name, publicKey: randomBytes(32), enrolledAt: shift(now, -HOUR), lastSeenAt: now, mode: "direct" },
-      ...{ leaseUntil: shift(now, 4 * HOUR), version: "0.3.0", sshHost: `${name}.example.org`, appliedId: 1e12 },
-      ...wanted,
-    })
-    .returning();
-  if (row === undefined) throw new Error("insert returned no row");
-  for (const group of groups) {
-    const [found] = await db.select().from(hostGroups).where(eq(hostGroups.name, group));
-    if (found === undefined) throw new Error(`there is no group ${group}`);
-    await db.insert(hostGroupMembers).values({ groupId: found.id, hostId: row.id });
-  }
-  return row;
+export { acceptHistory };
+
+/** Reaches an application in this process. */
+export function reachOf(app: App, peer = "192.0.2.77"): Reach {
+  return (target, init) => app.fetch(new Request(`http://127.0.0.1:8080/api/v1${target}`, init), peer);
 }
 
-/** Gives users the default group, where creating them has not. */
-export async function grantDefault({ db, clock }: Pick<TestApp, "db" | "clock">, ...userIds: readonly number[]) {
-  const [group] = await db.select().from(hostGroups).where(eq(hostGroups.name, "default"));
-  for (const userId of userIds) {
-    const row = { userId, groupId: group?.id ?? 0, createdAt: clock.now() };
-    await db.insert(grants).values(row).onConflictDoNothing();
-  }
+/** The token of a line that joins a host. */
+export async function joinToken(t: Pick<TestApp, "system">, wanted: NewJoinToken = {}): Promise<string> {
+  const { line } = await createJoinToken(t.system, wanted);
+  return line.split(" ")[1] ?? "";
 }
 
-/** The number of the newest audit record. */
-export async function headOf({ db }: Pick<TestApp, "db">): Promise<number> {
-  const [row] = await db.select({ id: sql<string>`max(${audit.id})` }).from(audit);
-  return Number(row?.id ?? 0);
+/** An agent that is not joined. */
+export function newAgent(t: Pick<TestApp, "app" | "services">, name?: string): TestAgent {
+  return createAgent(reachOf(t.app), fleetSecrets(t.services.seal).publicKey, name);
+}
+
+/** An agent of a host that is in the default group, unless another or none ("") is named. */
+export async function joinedAgent(t: TestApp, name: string, group = "default"): Promise<TestAgent> {
+  const agent = newAgent(t, name);
+  const answer = await agent.enrol(await joinToken(t, group === "" ? {} : { group }));
+  if (answer.status !== 201) throw new Error(`${name} could not join: ${answer.error}`);
+  return agent;
 }

@@ -5,7 +5,7 @@ import { tellOfSilence } from "../../../src/domain/fleet/silence.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../../src/shared/clock.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";
 import { ADMIN_PASSWORD, createTestApp } from "../../support/app.ts";
-import { insertHost } from "../../support/fleet.ts";
+import { insertHost } from "../../support/host-rows.ts";
 
 const app = await createTestApp();
 afterAll(() => app.close());

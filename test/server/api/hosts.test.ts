@@ -8,7 +8,7 @@ import { HOUR, MINUTE, shift } from "../../../src/shared/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { grants, hostProblems, hosts, joinTokens, removedAccounts } from "../../../src/store/schema-fleet.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
-import { grantDefault, headOf, insertHost } from "../../support/fleet.ts";
+import { grantDefault, headOf, insertHost } from "../../support/host-rows.ts";
 
 let app: TestApp;
 let owner: Client;
