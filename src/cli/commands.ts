@@ -11,6 +11,7 @@ import { backupCommand } from "./backup.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
 import type { Command } from "./environment.ts";
+import { fleetCommand } from "./fleet.ts";
 import { healthcheckCommand } from "./healthcheck.ts";
 import { hostCommand } from "./host.ts";
 import { installCommand, uninstallCommand } from "./install.ts";
@@ -62,7 +63,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand, hostCommand),
+      or(adminCommand, tokenCommand, hostCommand, fleetCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,

@@ -136,6 +136,14 @@ describe("uam user hosts", () => {
   });
 });
 
+test("uam fleet accept asks, and says how many hosts waited for it", async () => {
+  expect((await cli.run(["fleet", "accept"])).code).toBe(2);
+  expect((await cli.run(["fleet", "accept"], { ask: async () => "" })).stderr).toBe("Nothing was changed.\n");
+  await add("odd", { divergedAt: clock.now() });
+  expect((await cli.run(["fleet", "accept", "--yes"])).stderr).toBe("1 host had been waiting for that.\n");
+  expect(await cli.json(["fleet", "accept", "--yes"])).toEqual({ hosts: 0 });
+});
+
 test("the time of these tests is the real one", () => {
   expect(Math.abs(clock.now().getTime() - systemClock.now().getTime())).toBeLessThan(HOUR);
 });
