@@ -41,6 +41,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "admin",
   "token",
   "host",
+  "fleet",
 ]);
 
 const serveCommand = command(

@@ -23,6 +23,7 @@ import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text
 import fleet from "../../drizzle/0020_fleet.sql" with { type: "text" };
 import localHost from "../../drizzle/0021_local_host.sql" with { type: "text" };
 import fleetChanges from "../../drizzle/0022_fleet_changes.sql" with { type: "text" };
+import leaving from "../../drizzle/0023_leaving.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -53,4 +54,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0020_fleet", sql: fleet },
   { name: "0021_local_host", sql: localHost },
   { name: "0022_fleet_changes", sql: fleetChanges },
+  { name: "0023_leaving", sql: leaving },
 ];

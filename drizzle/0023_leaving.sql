@@ -1,0 +1,2 @@
+ALTER TABLE "closings" DROP CONSTRAINT "closings_kind";--> statement-breakpoint
+ALTER TABLE "closings" ADD CONSTRAINT "closings_kind" CHECK ("closings"."kind" in ('shut', 'remove', 'revoke', 'narrow', 'leave'));
