@@ -126,6 +126,21 @@ export async function removeAccess(
   return { user: kept, ...closing };
 }
 
+/**
+ * Removes the account from the service's own host, of a user who goes on without one there; what cannot be done is owed. An account of
+ * that name that is not ours is left alone.
+ */
+export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
+  op.begun(unfinished(user));
+  await raiseGeneration(op.tx, user.id);
+  const { host } = op.context;
+  const closing = await goOn(op, async () => {
+    const presence = await host.presence(refOf(user));
+    return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
+  });
+  return await settle(op, user, note, closing);
+}
+
 /** The message for the caller when a closing is committed with something left to do. */
 export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refused" | "owed">): string {
   const now = refused ? "and cannot log in" : "but the host may still let them in until this is done";
