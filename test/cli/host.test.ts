@@ -11,7 +11,7 @@ let cli: TestCli;
 let handle: DatabaseHandle;
 const clock = createTestClock();
 beforeAll(async () => {
-  cli = await createTestCli({ UAM_BASE_URL: "https://uam.example.org" });
+  cli = await createTestCli({ UAM_BASE_URL: "https://uam.example.org", UAM_FLEET_WAIT: "1s" });
   handle = openDatabase({ url: cli.variables.UAM_DATABASE_URL ?? "" }, 1);
   clock.advance(systemClock.now().getTime() - clock.now().getTime());
   const { id } = await cli.json(["user", "create", "alice", "--email", "alice@example.org"]);
