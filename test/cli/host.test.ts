@@ -145,6 +145,14 @@ test("uam fleet accept asks, and says how many hosts waited for it", async () =>
   expect(await cli.json(["fleet", "accept", "--yes"])).toEqual({ hosts: 0 });
 });
 
+test("completion offers hosts and groups by name", async () => {
+  await add("complete-me");
+  const offered = async (...words: readonly string[]) => (await cli.run(["completion", "bash", ...words])).stdout;
+  expect(await offered("host", "show", "comp")).toContain("complete-me");
+  expect(await offered("host", "group", "show", "def")).toContain("default");
+  expect(await offered("host", "")).not.toContain("end-session");
+});
+
 test("the time of these tests is the real one", () => {
   expect(Math.abs(clock.now().getTime() - systemClock.now().getTime())).toBeLessThan(HOUR);
 });
