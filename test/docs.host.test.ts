@@ -29,6 +29,7 @@ const BEFORE: Readonly<Record<string, string>> = {
     APPLY("dan"),
     APPLY("erin"),
   ].join("\n"),
+  "docs/fleet.md": "uam user create alice --email alice@example.org",
   "docs/user-guide.md": "uam user create alice --email alice@example.org",
 };
 

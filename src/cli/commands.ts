@@ -11,6 +11,7 @@ import { backupCommand } from "./backup.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
 import type { Command } from "./environment.ts";
+import { fleetCommand } from "./fleet.ts";
 import { healthcheckCommand } from "./healthcheck.ts";
 import { hostCommand } from "./host.ts";
 import { installCommand, uninstallCommand } from "./install.ts";
@@ -41,6 +42,8 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "admin",
   "token",
   "webhook",
+  "host",
+  "fleet",
 ]);
 
 const serveCommand = command(
@@ -63,7 +66,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand, webhookCommand),
+      or(adminCommand, tokenCommand, webhookCommand, hostCommand, fleetCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,
@@ -80,5 +83,4 @@ export const commands = or(
     ),
   ),
   sweepCommand,
-  hostCommand,
 );

@@ -16,8 +16,10 @@ export interface Replacement {
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
   // What sudo(8) runs as root for the service.
-  ...["sweep", "host"],
+  "sweep",
 ]);
+/** Of `uam host`, what sudo(8) runs as root for the service; the rest is about what is stored. */
+const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set(["sessions", "end-session", "logins"]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -37,7 +39,8 @@ export function unitUser(unitFile = UNIT_FILE): string | undefined {
 
 /** True for a command that root hands to the service's user. */
 export function belongsToService(args: readonly string[]): boolean {
-  const [first = "help"] = args;
+  const [first = "help", second = ""] = args;
+  if (first === "host" && ROOT_HOST_COMMANDS.has(second)) return false;
   return !first.startsWith("-") && !ROOT_COMMANDS.has(first);
 }
 

@@ -1,6 +1,6 @@
 /** uam user sessions and uam user end-session: who is logged in by SSH. */
 
-import { object } from "@optique/core/constructs";
+import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
@@ -9,8 +9,9 @@ import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
+import { userHostsCommand } from "./user-hosts.ts";
 
-export const sessionsCommand = command(
+const sessionsCommand = command(
   "sessions",
   map(object({ user: userArgument(), json: jsonFlag() }), (input) => runList(input)),
   {
@@ -19,7 +20,7 @@ export const sessionsCommand = command(
   },
 );
 
-export const endSessionCommand = command(
+const endSessionCommand = command(
   "end-session",
   map(
     object({
@@ -36,6 +37,9 @@ export const endSessionCommand = command(
     description: message`Ends the connection and what runs in it, and no other. The user can log in again: to prevent that, revoke the key or disable the user.`,
   },
 );
+
+/** What concerns a user's access beyond the account itself. */
+export const accessCommands = or(sessionsCommand, endSessionCommand, userHostsCommand);
 
 type SessionRecord = ReturnType<typeof import("../server/records.ts").sessionRecord>;
 

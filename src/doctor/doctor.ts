@@ -16,6 +16,7 @@ import {
   checkProcessLimit,
 } from "./files.ts";
 import { areaOf, type Finding } from "./finding.ts";
+import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
 import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
@@ -54,7 +55,7 @@ export interface Examination {
 
 const AS_SERVICE = "check it as the service's user, too: sudo -u uam uam doctor";
 /** What can be checked only through the database. */
-const STORED = ["database", "service", "accounts", "closings", "events", "administrators"] as const;
+const STORED = ["database", "service", "accounts", "closings", "events", "hosts", "administrators"] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -100,6 +101,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
       ...(config.localHost ? await guarded("accounts", () => checkAccounts(services, config.dataDir, fix)) : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("events", () => checkReceivers(services))),
+      ...(await guarded("hosts", () => checkHosts(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
     ];

@@ -175,6 +175,8 @@ export function policyOf(config: Config): Policy {
     captcha: config.captcha,
     adminLogin: config.adminLogin,
     expiryReminders: config.expiryReminders,
+    fleetWait: config.fleetWait,
+    endSessions: config.revokeEnds === "account" ? "all" : config.revokeEnds,
     site: siteOf(config),
     webhookNetworks: config.webhookNetworks,
     auditStream: config.auditStream,

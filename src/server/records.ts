@@ -7,6 +7,7 @@ import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens.ts";
 import type { ReceiverState } from "../domain/events/receivers.ts";
 import type { WebhookEntry } from "../domain/events/webhooks.ts";
+import type { Confirmation } from "../domain/fleet/confirmation.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
@@ -307,4 +308,11 @@ export function principalRecord(principal: Principal) {
 
 function time(date: Date | null): string | null {
   return date === null ? null : formatTimestamp(date);
+}
+
+/** What the remote hosts have made of a change, as a part of what it answers; nothing where none is concerned. */
+export function hostsRecord(known: Confirmation | undefined) {
+  if (known === undefined) return {};
+  const { total, confirmed, pending, effectiveBy } = known;
+  return { hosts: { total, confirmed, pending: [...pending], effective_by: time(effectiveBy) } };
 }

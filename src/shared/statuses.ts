@@ -5,8 +5,11 @@ export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** What is applied for: an account, or more time for one. */
 export const APPROVAL_KINDS = ["access", "extension"] as const;
-/** What is taken away: access for now, the account for good, one key, some of the networks from where keys may be used. */
-export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow"] as const;
+/**
+ * What is taken away: access for now, the account for good, one key, some of the networks from where keys may be used, the account on the
+ * service's own host alone.
+ */
+export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "leave"] as const;
 
 /** What an administrator may do; domain/auth/roles.ts says which of them may do what. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
@@ -29,3 +32,8 @@ export const RESULTS = ["success", "failed"] as const;
 export const LOGIN_WAYS = ["password", "password+passkey", "password+totp", "passkey", "oidc"] as const;
 
 export type LoginWay = (typeof LOGIN_WAYS)[number];
+
+/** The service's own machine, or one with an agent. */
+export const HOST_KINDS = ["local", "remote"] as const;
+/** Open, shut as a whole, or about to be forgotten once its accounts are gone. */
+export const HOST_STATUSES = ["active", "locked", "retiring"] as const;

@@ -23,6 +23,8 @@ import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text
 import singleSignOn from "../../drizzle/0020_single_sign_on.sql" with { type: "text" };
 import passkeys from "../../drizzle/0021_passkeys.sql" with { type: "text" };
 import webhooksAndStream from "../../drizzle/0022_webhooks_and_stream.sql" with { type: "text" };
+import fleet from "../../drizzle/0023_fleet.sql" with { type: "text" };
+import localHost from "../../drizzle/0024_local_host.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -53,4 +55,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0020_single_sign_on", sql: singleSignOn },
   { name: "0021_passkeys", sql: passkeys },
   { name: "0022_webhooks_and_stream", sql: webhooksAndStream },
+  { name: "0023_fleet", sql: fleet },
+  { name: "0024_local_host", sql: localHost },
 ];

@@ -101,7 +101,7 @@ export const closings = pgTable(
     problem: text().notNull().default(""),
   },
   (t) => [
-    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow')`),
+    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow', 'leave')`),
     uniqueIndex("closings_about").on(t.userId, t.kind, t.keyId),
     index("closings_due_at").on(t.dueAt),
   ],

@@ -36,6 +36,8 @@ describe("belongsToService", () => {
       ["backup", "x"],
       ["lock", "a"],
       ["otp", "a"],
+      ["host", "list"],
+      ["host", "lock", "sessions"],
     ]) {
       expect([args, belongsToService(args)]).toEqual([args, true]);
     }
@@ -46,6 +48,9 @@ describe("belongsToService", () => {
       ["doctor"],
       ["--help"],
       ["sweep", "20000"],
+      ["host", "sessions", "ext_alice", "20000", "uam-ext"],
+      ["host", "end-session", "ext_alice", "20000", "uam-ext", "12345678"],
+      ["host", "logins", "00"],
       [],
     ]) {
       expect([args, belongsToService(args)]).toEqual([args, false]);

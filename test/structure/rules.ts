@@ -32,6 +32,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-sso.ts",
         "store/schema-passkeys.ts",
         "store/schema-events.ts",
+        "store/schema-fleet.ts",
       ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "protocol"],
@@ -39,6 +40,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },
   host: { what: "what happens on an SSH host; it knows no database", imports: ["protocol"] },
+  agent: {
+    what: "what runs on each further host: follows the service's orders on `host`",
+    imports: ["host", "protocol"],
+  },
   runtime: { what: "Bun, Deno and the process", imports: ["config"] },
   "server/compose.ts": {
     what: "wires the parts of the service: only this and main.ts do",
@@ -60,9 +65,19 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "store/schema-events.ts",
     ],
   },
+  "server/fleet-records.ts": {
+    what: "the same of hosts, groups and grants",
+    imports: ["domain", "store/schema-fleet.ts"],
+  },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
-    imports: ["server/records.ts", "domain"],
+    imports: [
+      "server/records.ts",
+      "server/fleet-records.ts",
+      "domain",
+      "protocol/fleet.ts",
+      "protocol/fleet-signature.ts",
+    ],
   },
   "server/sso": { what: "asks the provider of single sign-on, over HTTP", imports: ["domain/auth/sso"] },
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
@@ -89,7 +104,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   cli: {
     what: "commands: options in, text and exit code out",
     imports: [
-      ...["config", "doctor", "domain", "install", "protocol", "runtime", "server"],
+      ...["agent", "config", "doctor", "domain", "install", "protocol", "runtime", "server"],
       ...[
         "store/schema.ts",
         "store/backup",
@@ -110,7 +125,15 @@ export const PLACES: Readonly<Record<string, Place>> = {
   doctor: {
     what: "looks at every part, from the outside",
     imports: [
-      ...["domain", "host", "server/mail", "store/client.ts", "store/engine.ts", "store/nodes.ts"],
+      ...[
+        "domain",
+        "host",
+        "server/mail",
+        "store/client.ts",
+        "store/schema-fleet.ts",
+        "store/engine.ts",
+        "store/nodes.ts",
+      ],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
   },

@@ -52,6 +52,11 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
   "docs/cli.md": ["here", { by: "test/cli/completion.test.ts" }, "here"],
   "docs/events.md": ["here"],
+  "docs/fleet.md": [
+    "here",
+    { not: "it would make this host an agent's, and needs a service with a certificate" },
+    ...(["here", "here", "here"] as const),
+  ],
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },

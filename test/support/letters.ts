@@ -2,8 +2,10 @@
 
 import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
+import * as agents from "../../src/domain/mail/agent-messages.ts";
 import * as about from "../../src/domain/mail/audit-messages.ts";
 import * as factors from "../../src/domain/mail/factor-messages.ts";
+import * as fleet from "../../src/domain/mail/fleet-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
 import type { Letter } from "../../src/domain/mail/letter.ts";
 import * as mail from "../../src/domain/mail/messages.ts";
@@ -41,6 +43,7 @@ const user = (username: string) => ({ username, expireAt: END, status: "active" 
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
+const silent = (value: string) => ({ name: value, lastSeenAt: NOW, shutsAt: END });
 const token = (value: string) => encodeURIComponent(value);
 const factor = (value: string) => ({
   ...{ username: value, names: [`the passkey ${value}`, value], at: NOW, by: value, from: "192.0.2.1" },
@@ -166,6 +169,30 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "narrowingOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
     make: (site, value) => host.narrowingOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
+    ...{ name: "hostsSilent", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsSilent(site, [silent(value)]),
+  },
+  {
+    ...{ name: "hostsShut", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsShut(site, [silent(value), { ...silent(value), lastSeenAt: null }]),
+  },
+  {
+    ...{ name: "hostsBack", to: "administrators", pages: [], without: [] },
+    make: (site, value) => fleet.hostsBack(site, [silent(value)]),
+  },
+  {
+    ...{ name: "hostKeyCopied", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.hostKeyCopied(site, { name: value }),
+  },
+  {
+    ...{ name: "historyDiverged", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.historyDiverged(site, { name: value }),
+  },
+  {
+    ...{ name: "closedAccountDiffered", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.closedAccountDiffered(site, { host: value, account: value, found: value }),
   },
   {
     ...{ name: "keyCameBack", to: "administrators", pages: ["/admin/users/7"], without: [] },

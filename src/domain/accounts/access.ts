@@ -6,19 +6,21 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { pipelined } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
+import { noteFleetChange } from "../fleet/changes.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { closingHostOf, hostOf } from "./own-host.ts";
 
 /** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
   await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.onRollback(() => restoreAccess(op.context, user));
-  await op.context.host.openAccount(account);
+  await hostOf(op.context, user).openAccount(account);
 }
 
 /**
@@ -30,9 +32,10 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
   await db.transaction(async (tx) => {
     const isStored = user.id > 0 && (await findUser(tx, user.id)) !== undefined;
     if (!isStored) return requireClosed(await host.removeAccount(refOf(user)));
-    const account = await accountOf(tx, await lockUser(tx, user.id), clock.now());
-    if (account.open) await host.openAccount(account);
-    else requireClosed(await host.shutAccount(account));
+    const stored = await lockUser(tx, user.id);
+    const account = await accountOf(tx, stored, clock.now());
+    if (account.open) await hostOf(context, stored).openAccount(account);
+    else requireClosed(await (await closingHostOf(context, stored)).shutAccount(account));
   });
 }
 
@@ -75,6 +78,7 @@ export async function disableAccess(
   op.begun(unfinished(user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
+  await noteFleetChange(op, user);
   const closing = await shutOnHost(op, disabled);
   if (status === "disabled" && !mailed) await tellDisabled(op, disabled);
   return await settle(op, disabled, id, closing);
@@ -84,6 +88,7 @@ export async function disableAccess(
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const expired = await storeUser(op, user, { status: "expired" });
+  await noteFleetChange(op, user);
   const closing = await shutOnHost(op, expired);
   // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
   const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
@@ -108,7 +113,8 @@ export async function removeAccess(
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
   op.begun(unfinished(user));
-  const closing = await goOn(op, () => op.context.host.removeAccount(refOf(user)));
+  const closing = await goOn(op, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
+  await noteFleetChange(op, user, closing.owed.length === 0 ? "removed" : undefined);
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
     await forgetClosings(op.tx, user.id);
@@ -122,6 +128,21 @@ export async function removeAccess(
   // The record of its success follows later, in the name of whoever asked for it.
   await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
   return { user: kept, ...closing };
+}
+
+/**
+ * Removes the account from the service's own host, of a user who goes on without one there; what cannot be done is owed. An account of
+ * that name that is not ours is left alone.
+ */
+export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
+  op.begun(unfinished(user));
+  await raiseGeneration(op.tx, user.id);
+  const { host } = op.context;
+  const closing = await goOn(op, async () => {
+    const presence = await host.presence(refOf(user));
+    return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
+  });
+  return await settle(op, user, note, closing);
 }
 
 /** The message for the caller when a closing is committed with something left to do. */
@@ -144,8 +165,9 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
 /** An account that is missing lets nobody in, and one that is not ours is not touched. */
 async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
   await raiseGeneration(op.tx, user.id);
-  const { host, log } = op.context;
+  const { log } = op.context;
   return await goOn(op, async () => {
+    const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.shutAccount(refOf(user));
     op.record({ detail: { host: presence } });

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import { noteFleetChange } from "../fleet/changes.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
@@ -14,6 +15,7 @@ import type { User } from "../users/find.ts";
 import { restoreAccess, storeUser } from "./access.ts";
 import { accountOf, activeKeys, raiseGeneration, refOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
+import { closingHostOf, hostOf } from "./own-host.ts";
 
 /** How often somebody else may change the same in between. */
 const ATTEMPTS = 5;
@@ -80,6 +82,7 @@ export async function narrowAccess(
   op.begun(
     `From where ${user.username} may log in is being narrowed, but the database failed before this could be recorded. It will not be widened again: the change is finished and recorded once the database is available.`,
   );
+  await noteFleetChange(op, user);
   const owed = await narrowOnHost(op, user);
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });
@@ -115,7 +118,7 @@ export async function widenAccess(
   const account = await accountOf(op.tx, user, op.context.clock.now());
   if (!account.open || account.keys.length === 0) return;
   op.onRollback(() => restoreAccess(op.context, user));
-  await op.context.host.writeKeys(account);
+  await hostOf(op.context, user).writeKeys(account);
 }
 
 /**
@@ -160,10 +163,11 @@ export async function finishNarrowing(op: ClosingOperation, user: User, noted: C
 
 /** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
 async function narrowOnHost(op: ClosingOperation, user: User): Promise<readonly string[]> {
-  const { host, clock, log, requestId } = op.context;
+  const { clock, log, requestId } = op.context;
   try {
     const account = await accountOf(op.tx, user, clock.now());
     if (!account.open || account.keys.length === 0) return [];
+    const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.narrowKeys(account);
     op.record({ detail: { host: presence } });

@@ -27,6 +27,10 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     }
     if (host.mode === "none")
       throw new UamError("conflict", "This service manages no host of its own: nothing is missing");
+    if (!user.local) {
+      const sentence = `${user.username} has no account on this host: none of their grants includes it`;
+      throw new UamError("conflict", sentence, { reason: "state.conflict" });
+    }
     const presence = await host.presence(ref);
     if (presence === "present") {
       throw new UamError(

@@ -1,6 +1,6 @@
 /** The seal of the audit log: a chain of keyed hashes that nobody can continue or repair without the key. */
 
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { AuditContent, Seal } from "../operation/context.ts";
 
 /** HMAC-SHA256 (RFC 2104) takes a key of any length; this one is as long as its output. */
@@ -21,9 +21,10 @@ export function createSeal(key: Uint8Array): Seal {
         : hash("audit record 1", [hex(previous), ...fieldsOf(content), ...parseCounters(content.sealedCounters)]),
     checkpoint: (id, createdAt, mac, purgedAt) =>
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
-    keyFor: (purpose) => hash(`key for ${purpose} 1`, []),
     fingerprint: () => hash("audit key 1", []),
     webhookSecret: (salt) => hash("webhook secret 1", [hex(salt)]),
+    // RFC 5869; its input for this is no text that is ever hashed above.
+    keyFor: (purpose) => new Uint8Array(hkdfSync("sha256", key, new Uint8Array(), purpose, 32)),
   };
 }
 

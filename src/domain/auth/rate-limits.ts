@@ -13,7 +13,9 @@ export type LimitKind =
   | "token"
   | "sso"
   | "logout"
-  | "passkey";
+  | "passkey"
+  | "agent"
+  | "join";
 
 export interface RateLimits {
   /**
@@ -30,7 +32,7 @@ interface Limit {
   readonly what: string;
 }
 
-/** `login` counts the logins of users and administrators together, `token` only what is no token; a login by single sign-on is two requests. */
+/** `login` counts the logins of users and administrators together, `token` only what is no token, `agent` only what no host signed; a login by single sign-on is two requests. */
 const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   captcha: { most: 30, period: MINUTE, what: "captchas" },
   code: { most: 30, period: HOUR, what: "one-time codes" },
@@ -41,6 +43,9 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   sso: { most: 120, period: HOUR, what: "logins by single sign-on" },
   logout: { most: 60, period: HOUR, what: "wrong logout tokens" },
   passkey: { most: 30, period: MINUTE, what: "passkey challenges" },
+  // Many hosts may be behind one address.
+  agent: { most: 600, period: HOUR, what: "requests that no host signed" },
+  join: { most: 600, period: HOUR, what: "attempts to join a host" },
 };
 
 /** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
@@ -59,6 +64,8 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     sso: new Map(),
     logout: new Map(),
     passkey: new Map(),
+    agent: new Map(),
+    join: new Map(),
   };
   return {
     take(kind, address) {

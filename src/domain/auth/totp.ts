@@ -174,13 +174,15 @@ async function bytesOf(base32: string): Promise<Uint8Array> {
   return Secret.fromBase32(base32).bytes;
 }
 
+/** What the key that seals the secrets is derived for. */
+const KEY_PURPOSE = "uam totp 1";
 const NONCE = 12;
 const TAG = 16;
 
 /** AES-256-GCM, bound to whose it is: in another's row it cannot be opened. */
 function sealSecret({ seal }: Pick<Context, "seal">, adminId: number, secret: Uint8Array): Uint8Array {
   const nonce = randomBytes(NONCE);
-  const cipher = createCipheriv("aes-256-gcm", seal.keyFor("totp"), nonce, { authTagLength: TAG });
+  const cipher = createCipheriv("aes-256-gcm", seal.keyFor(KEY_PURPOSE), nonce, { authTagLength: TAG });
   cipher.setAAD(Buffer.from(String(adminId)));
   const sealed = [cipher.update(secret), cipher.final()];
   return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]);
@@ -188,7 +190,7 @@ function sealSecret({ seal }: Pick<Context, "seal">, adminId: number, secret: Ui
 
 function openSecret({ seal }: Pick<Context, "seal">, { adminId, sealed }: TotpRow): Uint8Array {
   try {
-    const decipher = createDecipheriv("aes-256-gcm", seal.keyFor("totp"), sealed.subarray(0, NONCE), {
+    const decipher = createDecipheriv("aes-256-gcm", seal.keyFor(KEY_PURPOSE), sealed.subarray(0, NONCE), {
       authTagLength: TAG,
     });
     decipher.setAAD(Buffer.from(String(adminId)));

@@ -13,6 +13,7 @@ const TOLD = {
   audit: ["owner", "auditor"],
   policy: ["owner", "auditor"],
   webhooks: ["owner"],
+  hosts: ["owner", "operator"],
 } as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
 
 /** What a mail is about, and the occasion, for which each is told at most once. */

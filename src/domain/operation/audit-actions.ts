@@ -1,6 +1,16 @@
 /** What is recorded: every audit action, and the kinds of resources the records name. */
 
-export const RESOURCE_TYPES = ["user", "ssh_key", "setting", "admin", "token", "webhook"] as const;
+export const RESOURCE_TYPES = [
+  "user",
+  "ssh_key",
+  "setting",
+  "admin",
+  "token",
+  "webhook",
+  "host",
+  "host_group",
+  "fleet",
+] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -54,6 +64,23 @@ export const RESOURCE_TYPE_OF = {
   "audit.purge": "",
   "service.backup": "",
   "service.restore": "",
+  "host.enrol": "host",
+  "host.lock": "host",
+  "host.unlock": "host",
+  "host.update": "host",
+  "host.retire": "host",
+  "host.forget": "host",
+  "host.rotate": "host",
+  "host.drift": "host",
+  "host.hold": "host",
+  "host_token.create": "host",
+  "host_group.create": "host_group",
+  "host_group.update": "host_group",
+  "host_group.delete": "host_group",
+  "user.grant": "user",
+  "fleet.confirmed": "fleet",
+  "fleet.diverged": "fleet",
+  "fleet.accept": "fleet",
 } as const satisfies Readonly<Record<string, ResourceType | "">>;
 
 export type AuditAction = keyof typeof RESOURCE_TYPE_OF;

@@ -1,5 +1,6 @@
 /** What an operation is given: the parts of the service, who asks, and what it may do to its own record. */
 
+import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
@@ -32,6 +33,10 @@ export interface Policy {
   readonly captcha: CaptchaMode;
   readonly adminLogin: AdminLoginMode;
   readonly expiryReminders: readonly number[];
+  /** How long a change that takes access away waits for the hosts with agents to confirm it. */
+  readonly fleetWait: number;
+  /** Which sessions end with a revoked key, on every host. */
+  readonly endSessions: HostState["end_sessions"];
   readonly site: Site;
   /** Networks to which webhooks may go besides public addresses, canonical. */
   readonly webhookNetworks: readonly string[];
@@ -77,12 +82,12 @@ export interface Seal {
   record(previous: Uint8Array, content: AuditContent): Uint8Array;
   /** Says that the service itself removed the records up to `id`, whose last seal was `mac`. */
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
-  /** A key of 32 bytes for something else that must not be readable with the database alone; from it the audit log's cannot be told. */
-  keyFor(purpose: "totp"): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
   /** What a webhook's deliveries are signed with: it is stored nowhere, and whoever has only the database cannot make it. */
   webhookSecret(salt: Uint8Array): Uint8Array;
+  /** 32 bytes for a purpose of its own: the same wherever the key is, and nothing about the key can be learned from them. */
+  keyFor(purpose: string): Uint8Array;
 }
 
 /** The parts of the service that operations work with. */
@@ -123,6 +128,11 @@ export interface Operation {
   record(recording: Recording): void;
   /** Another record that commits with the operation's own. */
   alsoRecord(record: Recorded): void;
+  /**
+   * Registers what is to be stored with the number of the operation's last record, 0 if nothing is recorded. It runs in the transaction,
+   * while every other writer of the log waits: what other operations have recorded is visible, and they see this.
+   */
+  onRecorded(work: (record: number) => Promise<void>): void;
 }
 
 /** An operation that gives access: what it did on the host is undone if anything fails. */

@@ -4,8 +4,8 @@ import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
-/** What there are names of: users, a user's active keys, administrators, applications that are pending, and tokens in use. */
-export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens";
+/** What there are names of: users, a user's active keys, administrators, applications that are pending, tokens in use, hosts and their groups. */
+export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens" | "hosts" | "host groups";
 
 /** A name, and what tells it from the others; nothing in either was typed by a stranger. */
 export interface Name {
@@ -28,6 +28,8 @@ export async function listNames(
     admins: sql`select username as name, '' as hint from admins`,
     applications: sql`select id::text as name, to_char(created_at, 'YYYY-MM-DD') as hint from approvals where status = 'pending'`,
     tokens: sql`select id::text as name, prefix || ' of ' || owner as hint from tokens where revoked_at is null and expires_at > now()`,
+    hosts: sql`select name, status as hint from hosts`,
+    "host groups": sql`select name, '' as hint from host_groups`,
   }[kind];
   const names = await db.execute<{ name: string; hint: string }>(
     sql`select name, hint from (${source}) all_names where starts_with(name, ${prefix}) order by name limit ${MOST}`,

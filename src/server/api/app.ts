@@ -4,11 +4,15 @@ import { createAdminProbe } from "../../domain/auth/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
 import { createTokenFinder } from "../../domain/auth/token-use.ts";
+import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
+import { AGENT_ROUTES } from "../../protocol/fleet.ts";
 import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
+import { agentRoutes } from "./agent.ts";
+import { signResponse } from "./agent-request.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
@@ -18,6 +22,8 @@ import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts"
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
+import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
+import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { passkeyRoutes } from "./passkeys.ts";
@@ -41,12 +47,15 @@ import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { totpRoutes } from "./totp.ts";
 import { userAccessRoutes } from "./user-access.ts";
+import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
 import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
 export const API_ROOT = "/api/v1";
 
+/** Seconds that an agent's request may be silent: longer than any is held. */
+const HELD = 90;
 /** Audit exports at once; each keeps one connection of the database busy. */
 const MAX_EXPORTS = 2;
 
@@ -56,8 +65,11 @@ export type FetchHandler = (request: Request, peer: string | undefined) => Promi
 export interface App {
   readonly fetch: FetchHandler;
   readonly routes: readonly RouteName[];
-  /** True for a request whose answer may pause while it is written: the export waits for the database and for its reader. */
-  readonly mayPause: (request: Request) => boolean;
+  /**
+   * For a request whose answer may pause: true for the export, which waits for the database and for its reader while it is written, and
+   * seconds for agents, which wait for news.
+   */
+  readonly mayPause: (request: Request) => boolean | number;
   /** Sets what the service is doing from now on; at first it is starting. */
   readonly enter: (phase: Phase) => void;
 }
@@ -85,20 +97,23 @@ export function createApp(services: Services, options: WebOptions): App {
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
     hasAdmins: createAdminProbe(services),
+    fleet: () => fleetOf(services),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
-    mayPause: isExport,
+    mayPause: (request) => (isHeld(request) ? HELD : isExport(request)),
     enter: (next) => {
       phase = next;
+      if (next === "stopping") web.fleet().release();
     },
     fetch: async (received, peer) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
-      const { id } = noteRequest(request, address, index.patternOf(pathOf(request)));
+      const route = index.patternOf(pathOf(request));
+      const { id } = noteRequest(request, { address, route, target: targetOf(received.url) });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };
@@ -125,6 +140,7 @@ function onlyDescribed(options: WebOptions): Web {
     phase: absent,
     databaseAnswers: absent,
     hasAdmins: absent,
+    fleet: absent,
     get services() {
       return absent();
     },
@@ -167,6 +183,13 @@ function buildRoutes(web: Web): Router {
       .use(passkeyRoutes(web))
       .use(totpRoutes(web))
       .use(webhookRoutes(web))
+      .use(hostRoutes(web))
+      .use(hostChangeRoutes(web))
+      .use(hostGroupRoutes(web))
+      .use(hostGroupChangeRoutes(web))
+      .use(userHostRoutes(web))
+      .use(ownHostRoutes(web))
+      .use(agentRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );
@@ -195,7 +218,7 @@ function withUrl(request: Request, url: string): Request {
 
 async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
-  const response = await respond(web, router, request);
+  const response = await signResponse(web, request, await respond(web, router, request));
   completeHeaders(web.options, request, response);
   const { method } = request;
   const { route } = infoOf(request);
@@ -238,4 +261,15 @@ function noteFault({ services }: Web, request: Request, thrown: unknown): void {
 
 function isExport(request: Request): boolean {
   return trimPath(pathOf(request)) === `${API_ROOT}/audit/export`;
+}
+
+/** Agents wait for news. */
+function isHeld(request: Request): boolean {
+  return trimPath(pathOf(request)) === `${API_ROOT}${AGENT_ROUTES.state}`;
+}
+
+/** What follows the API's root, whatever a proxy has put before it. */
+function targetOf(url: string): string {
+  const at = url.indexOf(`${API_ROOT}/`);
+  return at < 0 ? "" : url.slice(at + API_ROOT.length);
 }

@@ -6,6 +6,17 @@
 import * as v from "valibot";
 import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import {
+  EnrolledRecord,
+  Enrolment,
+  FleetKeyRecord,
+  HostStateRecord,
+  KeyQuery,
+  ReportBody,
+  RotationBody,
+  StateQuery,
+  Taken,
+} from "./schemas/agent.ts";
+import {
   ApplicationRecord,
   ApplicationReview,
   ApprovalQuery,
@@ -24,7 +35,26 @@ import {
   PrincipalRecord,
 } from "./schemas/auth.ts";
 import { ConsoleConfig } from "./schemas/console.ts";
-import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
+import {
+  FleetPreview,
+  HostChanges,
+  HostDetail,
+  HostGroupChanges,
+  HostGroupRecord,
+  HostQuery,
+  HostRecord,
+  JoinLine,
+  JoinPreviewQuery,
+  JoinRequest,
+  NewHostGroup,
+  OwnHosts,
+  RetirementRecord,
+  RetireQuery,
+  UserHostChanges,
+  UserHosts,
+} from "./schemas/hosts.ts";
+import { statusOnHosts } from "./schemas/hosts-confirmation.ts";
+import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "./schemas/keys.ts";
 import {
   AppRecord,
   Confirmation,
@@ -40,7 +70,7 @@ import {
   SecondStep,
 } from "./schemas/passkeys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
-import { ProblemList } from "./schemas/problems.ts";
+import { ProblemPage } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
 import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
@@ -97,16 +127,16 @@ export const CONTRACT = {
   "POST /users": { body: NewUser, answer: CreatedUser },
   "GET /users/:id": { answer: UserRecord },
   "PATCH /users/:id": { body: UserChanges, answer: UserRecord },
-  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, status("disabled")) },
+  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("disabled")) },
   "POST /users/:id/enable": { query: PreviewQuery, answer: or(UserPreview, status("active")) },
   "POST /users/:id/extend": {
     query: PreviewQuery,
     body: Extension,
     answer: or(UserPreview, v.object({ expire_at: expiry })),
   },
-  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, status("deleted")) },
+  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("deleted")) },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
-  "DELETE /users/:id/keys/:keyId": { answer: KeyRecord },
+  "DELETE /users/:id/keys/:keyId": { answer: RevokedKey },
   "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
   "DELETE /users/:id/sessions/:sessionId": { answer: status("ended") },
   "GET /me": { answer: OwnRecord },
@@ -115,7 +145,7 @@ export const CONTRACT = {
   "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "POST /me/keys": { body: NewKey, answer: KeyRecord },
   "PATCH /me/keys/:id": { body: KeyChanges, answer: KeyRecord },
-  "DELETE /me/keys/:id": { answer: KeyRecord },
+  "DELETE /me/keys/:id": { answer: RevokedKey },
   "GET /me/audit": { query: PageQuery, answer: list(AuditRecord) },
   "POST /approvals": { body: NewApplication, answer: ApplicationRecord },
   "GET /approvals": { query: ApprovalQuery, answer: list(ApplicationRecord) },
@@ -139,11 +169,36 @@ export const CONTRACT = {
   "POST /webhooks/:id/ping": { answer: DeliveryRecord },
   "GET /webhooks/:id/deliveries": { query: PageQuery, answer: list(DeliveryRecord) },
   "POST /webhooks/:id/deliveries/:deliveryId/redeliver": { answer: DeliveryRecord },
+  "GET /hosts": { query: HostQuery, answer: list(HostRecord) },
+  "GET /hosts/:id": { answer: HostDetail },
+  "GET /hosts/:id/preview": { query: JoinPreviewQuery, answer: FleetPreview },
+  "POST /hosts/tokens": { body: JoinRequest, answer: JoinLine },
+  "PATCH /hosts/:id": { body: HostChanges, answer: HostDetail },
+  "POST /hosts/:id/lock": { answer: HostDetail },
+  "POST /hosts/:id/unlock": { answer: HostDetail },
+  "DELETE /hosts/:id": { query: RetireQuery, answer: or(FleetPreview, RetirementRecord) },
+  "GET /host-groups": { answer: v.object({ items: v.array(HostGroupRecord) }) },
+  "GET /host-groups/:id": { answer: HostGroupRecord },
+  "POST /host-groups": { body: NewHostGroup, answer: HostGroupRecord },
+  "PATCH /host-groups/:id": {
+    query: PreviewQuery,
+    body: HostGroupChanges,
+    answer: or(FleetPreview, HostGroupRecord),
+  },
+  "DELETE /host-groups/:id": { query: PreviewQuery, answer: or(FleetPreview, status("deleted")) },
+  "GET /users/:id/hosts": { answer: UserHosts },
+  "PUT /users/:id/hosts": { query: PreviewQuery, body: UserHostChanges, answer: or(FleetPreview, UserHosts) },
+  "GET /me/hosts": { answer: OwnHosts },
+  "GET /agent/key": { query: KeyQuery, answer: FleetKeyRecord },
+  "POST /agent/enrol": { body: Enrolment, answer: EnrolledRecord },
+  "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
+  "POST /agent/report": { body: ReportBody, answer: Taken },
+  "POST /agent/rotate": { body: RotationBody, answer: Taken },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
   "GET /admin/stats": { answer: StatsRecord },
-  "GET /admin/problems": { query: PageQuery, answer: ProblemList },
+  "GET /admin/problems": { query: PageQuery, answer: ProblemPage },
   "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},

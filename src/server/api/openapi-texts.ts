@@ -13,7 +13,10 @@ export const TAGS = {
   settings: "Durations that override the configuration, for administrators",
   admin: "The dashboard, for administrators",
   admins: "Administrators, for owners",
+  hosts: "Hosts with an agent, and the service's own",
+  "host-groups": "Groups of hosts, by which users get accounts",
   tokens: "Tokens for machines, which act for an administrator",
+  agent: "The agents on further hosts; docs/fleet-protocol.md has the whole protocol",
   service: "The service itself",
 } as const;
 
@@ -65,6 +68,7 @@ export const WHO: Readonly<Record<Permission, string>> = {
   session: "Permission: any session.",
   admin: "Permission: an administrator's session.",
   user: "Permission: an external user's session.",
+  agent: "Permission: the agent of a host, by its signature.",
 };
 
 /** What holds for all routes. */
@@ -104,3 +108,7 @@ export const HEADERS = {
 /** The security scheme of machines. */
 export const TOKEN =
   "A token from `POST /tokens`: `uam_`, 43 digits in base 62 that are 256 random bits, and 6 that are the CRC-32 of those 43";
+
+/** The security scheme of agents. */
+export const AGENT =
+  "`UAM-Agent host=…, counter=…, nonce=…, signature=…`: Ed25519 over method, path and query, hash of the body, host, counter and nonce. The answer is signed, too";

@@ -6,6 +6,7 @@ import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
 import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
+import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
@@ -83,4 +84,6 @@ export interface Web {
   readonly databaseAnswers: () => Promise<boolean>;
   /** Whether there is an administrator; see `createAdminProbe`. */
   readonly hasAdmins: () => Promise<boolean>;
+  /** The hosts with agents. */
+  readonly fleet: () => Fleet;
 }

@@ -3,6 +3,10 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { settleChanges } from "../../domain/fleet/confirmation.ts";
+import { purgeDrift } from "../../domain/fleet/problems.ts";
+import { forgetRetired } from "../../domain/fleet/retirement.ts";
+import { tellOfSilence } from "../../domain/fleet/silence.ts";
 import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
@@ -46,6 +50,8 @@ export interface RunningJobs {
 export function jobsOf(services: Services, { reconcile }: JobParts): readonly Job[] {
   const context = systemContext(services);
   const logDrifts = createDriftLog(services);
+  // Before this nobody was listening, so that no host can have been silent.
+  const startedAt = services.clock.now();
   return [
     {
       name: "expire",
@@ -64,6 +70,16 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
+    {
+      name: "hosts",
+      schedule: "* * * * *",
+      run: async () => {
+        for (const host of await forgetRetired(services)) services.log.info("a host was retired", { host });
+        await tellOfSilence(services, startedAt);
+        await purgeDrift(services);
+      },
+    },
+    { name: "fleet-changes", schedule: "* * * * *", run: () => settleChanges(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {
       name: "clean-up",

@@ -16,6 +16,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "sso_logins",
   "sso_sessions",
   "sso_logouts",
+  "join_tokens",
   "used_captchas",
   "used_tickets",
   "uam_migrations",

@@ -58,6 +58,22 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /approvals/{id}/review": [200, 400, 401, 403, 404, 409],
   "GET /audit": [200, 400, 401, 403],
   "GET /audit/export": [200, 400, 401, 403, 429],
+  "GET /hosts": [200, 400, 401, 403],
+  "GET /hosts/{id}": [200, 400, 401, 403, 404],
+  "GET /hosts/{id}/preview": [200, 400, 401, 403, 404, 409],
+  "POST /hosts/tokens": [201, 400, 401, 403, 404, 409],
+  "PATCH /hosts/{id}": [200, 400, 401, 403, 404, 409],
+  "POST /hosts/{id}/lock": [200, 400, 401, 403, 404, 409],
+  "POST /hosts/{id}/unlock": [200, 400, 401, 403, 404, 409],
+  "DELETE /hosts/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /host-groups": [200, 401, 403],
+  "GET /host-groups/{id}": [200, 400, 401, 403, 404],
+  "POST /host-groups": [201, 400, 401, 403, 409],
+  "PATCH /host-groups/{id}": [200, 400, 401, 403, 404, 409],
+  "DELETE /host-groups/{id}": [200, 400, 401, 403, 404, 409],
+  "GET /users/{id}/hosts": [200, 400, 401, 403, 404],
+  "PUT /users/{id}/hosts": [200, 400, 401, 403, 404, 409],
+  "GET /me/hosts": [200, 401, 403],
   "GET /settings": [200, 401, 403],
   "PUT /settings": [200, 400, 401, 403],
   "DELETE /settings/{key}": [200, 400, 401, 403, 404],
@@ -95,6 +111,11 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /webhooks/{id}/deliveries": [200, 400, 401, 403, 404],
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": [200, 400, 401, 403, 404, 409, 429],
   "GET /admin/stats/series": [200, 400, 401, 403],
+  "GET /agent/key": [200, 400, 429],
+  "POST /agent/enrol": [201, 400, 401, 403, 409, 429],
+  "GET /agent/state": [200, 400, 401, 409, 429, 503],
+  "POST /agent/report": [200, 400, 401, 403, 409, 429],
+  "POST /agent/rotate": [200, 400, 401, 403, 409, 429],
 };
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
@@ -154,6 +175,8 @@ describe("createOpenApiDocument()", () => {
     const { "x-permission": permission } = operation;
     expect(permission === undefined).toBe(needed === undefined);
     if (permission === undefined || permission === "session") return;
+    // No session is of use there.
+    if (permission === "agent") return expect((await callers.admin.call(method, url, body)).status).toBe(401);
     for (const kind of ["admin", "user"] as const) {
       // It ends the sessions of who calls it.
       const caller = path === "/me/lock" && kind === "user" ? (await app.user("locker")).client : callers[kind];
@@ -165,12 +188,18 @@ describe("createOpenApiDocument()", () => {
     const { method, path, operation } = entry;
     const caller = operation["x-permission"] === "user" ? callers.user : callers.admin;
     const endsSessions = ["POST /auth/logout", "POST /me/lock"];
+    // See agent.test.ts: nothing of theirs is read that is not signed.
+    if (operation["x-permission"] === "agent") return;
     if (endsSessions.includes(entry.name)) return expect(operation.requestBody).toBeUndefined();
     if (method !== "GET" && method !== "DELETE") {
       const url = path.replace(/\{\w+\}/g, "999999");
       const { text } = await caller.call(method, url, "x", { "content-type": "text/plain" });
       expect(/must be (?:JSON|a form)/.test(text)).toBe(operation.requestBody !== undefined);
-    } else if (!path.includes("{") && method === "GET") {
+    } else if (
+      !path.includes("{") &&
+      method === "GET" &&
+      operation.parameters?.some(({ required }) => required) !== true
+    ) {
       const { status } = await caller.call(method, `${path}?page=x`);
       expect(status === 400).toBe(operation.parameters?.some(({ name }) => name === "page") === true);
     }
@@ -202,7 +231,7 @@ describe("createOpenApiDocument()", () => {
     // Generators take a field with a default for one that is always there.
     expect(JSON.stringify([bodies, NewUser, ApplicationReview, Extension])).not.toContain('"default"');
     const required = operations.filter(({ operation }) => operation.requestBody?.required === false);
-    expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend"]);
+    expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend", "POST /hosts/tokens"]);
   });
 
   test("says which failures are final, and what each 429 and 500 means", () => {

@@ -58,7 +58,8 @@ async function state(): Promise<string> {
   const [row] = await app.db.execute<{ all: unknown }>(sql`
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
-        (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w), (select jsonb_agg(p) from passkeys p),
+        (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w), (select jsonb_agg(h) from hosts h), (select jsonb_agg(g) from host_groups g),
+        (select jsonb_agg(m) from host_group_members m), (select jsonb_agg(g) from grants g), (select jsonb_agg(p) from passkeys p),
         (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
@@ -83,6 +84,14 @@ describe("path ids", () => {
     "DELETE /removed-admins/:id",
     ...["DELETE /webhooks/:id", "POST /webhooks/:id/ping", "GET /webhooks/:id/deliveries"],
     ...["POST /webhooks/:id/deliveries/1/redeliver", "POST /webhooks/1/deliveries/:id/redeliver"],
+    ...[
+      "GET /hosts/:id",
+      "DELETE /hosts/:id",
+      "POST /hosts/:id/lock",
+      "POST /hosts/:id/unlock",
+      "GET /users/:id/hosts",
+    ],
+    ...["GET /host-groups/:id", "DELETE /host-groups/:id"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
@@ -147,6 +156,7 @@ describe("queries", () => {
     "/removed-admins",
     "/tokens",
     "/webhooks",
+    "/hosts",
   ];
 
   test("of any names and values are 200 or 400", async () => {

@@ -20,6 +20,8 @@ const ADMINS: readonly Caller[] = ADMIN_ROLES;
 const OPERATORS: readonly Caller[] = ["owner", "operator"];
 const REVIEWERS: readonly Caller[] = ["owner", "operator", "reviewer"];
 const OWNERS: readonly Caller[] = ["owner"];
+/** Only with the signature of a host; see agent.test.ts. */
+const AGENTS: readonly Caller[] = [];
 /** An auditor reads all that administrators read. */
 const reading = (callers: readonly Caller[]): readonly Caller[] => [...callers, "auditor"];
 
@@ -29,6 +31,11 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /readyz": ANYONE,
   "GET /openapi.json": ANYONE,
   "GET /console/config": ANYONE,
+  "GET /agent/key": ANYONE,
+  "POST /agent/enrol": ANYONE,
+  "GET /agent/state": AGENTS,
+  "POST /agent/report": AGENTS,
+  "POST /agent/rotate": AGENTS,
   "GET /auth/captcha": ANYONE,
   "POST /auth/otp/send": ANYONE,
   "POST /auth/otp/login": ANYONE,
@@ -66,6 +73,22 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "POST /approvals/:id/review": REVIEWERS,
   "GET /audit": reading(OWNERS),
   "GET /audit/export": reading(OWNERS),
+  "GET /hosts": reading(OPERATORS),
+  "GET /hosts/:id": reading(OPERATORS),
+  "GET /hosts/:id/preview": reading(OPERATORS),
+  "POST /hosts/tokens": OWNERS,
+  "PATCH /hosts/:id": OWNERS,
+  "POST /hosts/:id/lock": OWNERS,
+  "POST /hosts/:id/unlock": OWNERS,
+  "DELETE /hosts/:id": OWNERS,
+  "GET /host-groups": reading(OPERATORS),
+  "GET /host-groups/:id": reading(OPERATORS),
+  "POST /host-groups": OWNERS,
+  "PATCH /host-groups/:id": OWNERS,
+  "DELETE /host-groups/:id": OWNERS,
+  "GET /users/:id/hosts": reading(OPERATORS),
+  "PUT /users/:id/hosts": OPERATORS,
+  "GET /me/hosts": USERS,
   "GET /settings": reading(OWNERS),
   "PUT /settings": OWNERS,
   "DELETE /settings/:key": OWNERS,
@@ -201,6 +224,10 @@ describe("every route", () => {
       if (MAY[route] === ANYONE) {
         // 404: what is not set up.
         expect([200, 400, 404]).toContain(await statusWith(app.anonymous(), "Bearer uam_wrong"));
+        return;
+      }
+      if (MAY[route] === AGENTS) {
+        expect(await statusWith(clients.owner, machines.owner)).toBe(401);
         return;
       }
       for (const caller of ["user", "owner"] as const) {

@@ -31,6 +31,8 @@ export interface ActionFacts {
   readonly to: string;
   /** What a webhook was switched to. */
   readonly status: string;
+  /** The host that it is about, by name. */
+  readonly host: string;
 }
 
 /** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
@@ -235,6 +237,59 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   }),
   "service.backup": action("Backup made", () => ["made a backup", "make a backup"]),
   "service.restore": action("Backup restored", () => ["restored a backup", "restore a backup"]),
+  "host.enrol": action("Host joined", ({ host }) => [`joined ${of("host", host)}`, `join ${of("host", host)}`]),
+  "host.lock": action("Host locked", ({ host }) => [`locked ${of("host", host)}`, `lock ${of("host", host)}`]),
+  "host.unlock": action("Host unlocked", ({ host }) => [`unlocked ${of("host", host)}`, `unlock ${of("host", host)}`]),
+  "host.update": action("Host changed", ({ host }) => [`changed ${of("host", host)}`, `change ${of("host", host)}`]),
+  "host.retire": action("Host retiring", ({ host }) => [
+    `began to retire ${of("host", host)}`,
+    `retire ${of("host", host)}`,
+  ]),
+  "host.forget": action("Host forgotten", ({ host }) => [`forgot ${of("host", host)}`, `forget ${of("host", host)}`]),
+  "host.rotate": action("Host key changed", ({ host }) => [
+    `changed the key of the agent on ${of("host", host)}`,
+    `change the key of the agent on ${of("host", host)}`,
+  ]),
+  "host.drift": action("Account differed on a host", (facts) => [
+    `found the account of ${user(facts)} changed on ${of("host", facts.host)}${facts.found === "" ? "" : `: ${facts.found}`}`,
+    `repair the account of ${user(facts)} on ${of("host", facts.host)}`,
+  ]),
+  "host.hold": action("Lease extended on a host", ({ host }) => [
+    `extended the lease of ${of("host", host)}, on the host itself`,
+    `extend the lease of ${of("host", host)}`,
+  ]),
+  "host_token.create": action("Host token made", ({ host }) => {
+    const what = host === "" ? "a token for a host to join with" : `a token for ${host} to join with`;
+    return [`made ${what}`, `make ${what}`];
+  }),
+  "host_group.create": action("Host group created", ({ key }) => [
+    `created ${of("host group", key)}`,
+    `create ${of("host group", key)}`,
+  ]),
+  "host_group.update": action("Host group changed", ({ key }) => [
+    `changed ${of("host group", key)}`,
+    `change ${of("host group", key)}`,
+  ]),
+  "host_group.delete": action("Host group deleted", ({ key }) => [
+    `deleted ${of("host group", key)}`,
+    `delete ${of("host group", key)}`,
+  ]),
+  "user.grant": action("Hosts of a user changed", (facts) => [
+    `set the hosts of ${user(facts)}`,
+    `set the hosts of ${user(facts)}`,
+  ]),
+  "fleet.confirmed": action("Change confirmed by the hosts", ({ name }) => [
+    `knows what became of a change${name === "" ? "" : ` to ${name}`} on all hosts`,
+    "learn what became of a change on all hosts",
+  ]),
+  "fleet.diverged": action("A host knows another history", ({ host }) => [
+    `found that ${of("host", host)} knows records that the audit log does not have`,
+    `compare the history of ${of("host", host)} with the audit log`,
+  ]),
+  "fleet.accept": action("History accepted", () => [
+    "accepted the present history for all hosts",
+    "accept the present history for all hosts",
+  ]),
 };
 
 export const actionTexts = {

@@ -16,7 +16,8 @@ export const PreviewQuery = v.object({
   ),
 });
 
-const told = {
+/** What every preview says. */
+export const told = {
   preview: v.literal(true),
   effects: v.pipe(v.array(described("alice can no longer log in.")), v.description("Short sentences for a person")),
   host: v.pipe(

@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { CLOSING_KINDS } from "../../../shared/statuses.ts";
 import { described, id, timestamp } from "../schemas.ts";
+import { HostProblemRecord } from "./hosts.ts";
 import { lag } from "./webhooks.ts";
 
 export const ProblemRecord = v.pipe(
@@ -13,7 +14,7 @@ export const ProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(CLOSING_KINDS),
       v.description(
-        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks",
+        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
       ),
     ),
     since: timestamp,
@@ -44,8 +45,16 @@ export const AwayRecord = v.pipe(
   v.title("Receiver"),
 );
 
-export const ProblemList = v.object({
-  total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])),
+const total = v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1]));
+
+export const ProblemPage = v.object({
+  total,
   items: v.array(ProblemRecord),
   receivers: v.array(AwayRecord),
+  hosts: v.optional(
+    v.pipe(
+      v.object({ total, items: v.array(HostProblemRecord) }),
+      v.description("What is wrong with hosts; only where there are others than the service's own"),
+    ),
+  ),
 });

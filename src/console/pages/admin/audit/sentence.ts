@@ -72,6 +72,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     removed: numberOf(detail.removed),
     to: typed(detail.to),
     status: textOf(detail.status),
+    host: typed(detail.host),
   };
 }
 

@@ -1,0 +1,66 @@
+/** uam host sessions, end-session and logins: what only root can see of SSH sessions. Run by the service through sudo, as root. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command } from "@optique/core/primitives";
+import { integer, string } from "@optique/core/valueparser";
+import { UamError } from "../shared/errors.ts";
+import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
+import { printJson } from "./output.ts";
+
+const HIDDEN = {
+  brief: message`Look at SSH sessions, or end one; run by the service in sudo mode.`,
+  hidden: true,
+} as const;
+
+const account = {
+  name: argument(string({ metavar: "NAME" })),
+  uid: argument(integer({ metavar: "UID", min: 1000 })),
+  group: argument(string({ metavar: "GROUP" })),
+};
+
+const sessions = command(
+  "sessions",
+  map(object(account), ({ group, ...ref }) =>
+    asRoot(async (environment) => {
+      const { rootSessions } = await import("../host/execute/sudo-sessions.ts");
+      return await rootSessions(environment.runtime.openKernel(), group).list(ref);
+    }),
+  ),
+  HIDDEN,
+);
+
+const endSession = command(
+  "end-session",
+  map(object({ ...account, id: argument(string({ metavar: "ID" })) }), ({ group, id, ...ref }) =>
+    asRoot(async (environment) => {
+      const { rootSessions } = await import("../host/execute/sudo-sessions.ts");
+      return await rootSessions(environment.runtime.openKernel(), group).end(ref, id);
+    }),
+  ),
+  HIDDEN,
+);
+
+const logins = command(
+  "logins",
+  map(object({ place: argument(string({ metavar: "PLACE" })) }), ({ place }) =>
+    asRoot(async (environment) => {
+      const { rootLogins } = await import("../host/execute/sudo-sessions.ts");
+      return await rootLogins(environment.runtime.openKernel(), place);
+    }),
+  ),
+  HIDDEN,
+);
+
+/** Those three; none is for people. */
+export const hostSessionCommands = or(sessions, endSession, logins);
+
+/** Prints what the work finds as JSON. */
+function asRoot(work: (environment: CliEnvironment) => Promise<unknown>): Command {
+  return async (environment) => {
+    if (!environment.isRoot) throw new UamError("invalid", "This needs root");
+    printJson(environment, await work(environment));
+    return EXIT.done;
+  };
+}

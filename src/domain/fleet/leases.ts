@@ -1,0 +1,40 @@
+/** Which lease is in force for a host. */
+
+import { eq, inArray } from "drizzle-orm";
+import { leaseInForce } from "../../shared/lease.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
+
+/** The leases of the host's groups; null for a group that has none of its own. */
+export async function groupLeasesOf(db: Database | Transaction, hostId: number): Promise<readonly (number | null)[]> {
+  const rows = await db
+    .select({ leaseMs: hostGroups.leaseMs })
+    .from(hostGroupMembers)
+    .innerJoin(hostGroups, eq(hostGroups.id, hostGroupMembers.groupId))
+    .where(eq(hostGroupMembers.hostId, hostId));
+  return rows.map(({ leaseMs }) => leaseMs);
+}
+
+/** The lease in force for each of the hosts, in milliseconds, 0 for none at all, by the host's id. */
+export async function leasesOf(
+  db: Database | Transaction,
+  rows: readonly Pick<HostRow, "id" | "leaseMs">[],
+): Promise<ReadonlyMap<number, number>> {
+  if (rows.length === 0) return new Map();
+  const ids = rows.map(({ id }) => id);
+  const found = await db
+    .select({ hostId: hostGroupMembers.hostId, leaseMs: hostGroups.leaseMs })
+    .from(hostGroupMembers)
+    .innerJoin(hostGroups, eq(hostGroups.id, hostGroupMembers.groupId))
+    .where(inArray(hostGroupMembers.hostId, ids));
+  const byHost = Map.groupBy(found, ({ hostId }) => hostId);
+  return new Map(
+    rows.map(({ id, leaseMs }) => [
+      id,
+      leaseInForce(
+        leaseMs,
+        (byHost.get(id) ?? []).map((group) => group.leaseMs),
+      ),
+    ]),
+  );
+}

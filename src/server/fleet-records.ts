@@ -1,0 +1,134 @@
+/** Hosts, groups and grants as the records that the API and the command line show. */
+
+import type { WantedHosts } from "../domain/fleet/grants.ts";
+import type { HostGroup } from "../domain/fleet/groups.ts";
+import type { HostDetail, HostEntry } from "../domain/fleet/hosts.ts";
+import { type OwnHost, serverKeysOf } from "../domain/fleet/own-hosts.ts";
+import type { FleetPreview } from "../domain/fleet/previews.ts";
+import type { HostProblem } from "../domain/fleet/problems.ts";
+import type { Retirement } from "../domain/fleet/retirement.ts";
+import type { JoinLine } from "../domain/fleet/tokens.ts";
+import type { UserHost } from "../domain/fleet/user-hosts.ts";
+import { shownServerKey } from "../domain/mail/site.ts";
+import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
+import { withoutPrefix } from "../shared/account-name.ts";
+import { formatLease, isForever } from "../shared/lease.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import type { HostRow } from "../store/schema-fleet.ts";
+
+/** Where the service's own host is reached, which its row does not say. */
+export interface LocalSite {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A host as lists show it. */
+export function hostRecord(entry: HostEntry, site: LocalSite) {
+  return { ...fieldsOf(entry, site), problems: entry.problems };
+}
+
+/** One host in full. */
+export function hostDetailRecord(detail: HostDetail, site: LocalSite) {
+  return {
+    ...fieldsOf(detail, site),
+    host_keys: serverKeysOf(detail.row).map(shownServerKey),
+    accounts: { total: detail.accounts.total, open: detail.accounts.open },
+    problems: detail.problems.map(hostProblemRecord),
+  };
+}
+
+function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "lease">, site: LocalSite) {
+  const isLocal = row.kind === "local";
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    status: row.status,
+    groups: [...groups],
+    ssh_host: isLocal ? site.host : row.sshHost,
+    ssh_port: isLocal ? site.port : row.sshPort,
+    lease: isLocal ? null : formatLease(lease),
+    own_lease: formatLease(row.leaseMs),
+    lease_ends: row.leaseEnds,
+    lease_until: time(leaseEnd(row)),
+    enrolled_at: formatTimestamp(row.enrolledAt),
+    last_seen_at: time(row.lastSeenAt),
+    mode: row.mode,
+    version: row.version,
+    clock_offset_ms: row.clockOffsetMs,
+  };
+}
+
+/** What is wrong with a host. */
+export function hostProblemRecord({ host, account, kind, text, since }: HostProblem) {
+  return { host, account, kind, text, since: formatTimestamp(since) };
+}
+
+export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {
+  return {
+    id: row.id,
+    name: row.name,
+    hosts: [...hosts],
+    users,
+    lease: formatLease(row.leaseMs),
+    for_new_users: isDefault,
+    created_at: formatTimestamp(row.createdAt),
+  };
+}
+
+/** What a change of hosts, groups or a user's hosts would do. */
+export function fleetPreviewRecord({ effects, host, accounts }: FleetPreview) {
+  return { preview: true as const, effects: [...effects], host: [...host], accounts: { ...accounts } };
+}
+
+export function joinLineRecord({ line, expiresAt }: JoinLine) {
+  return { line, expires_at: formatTimestamp(expiresAt) };
+}
+
+export function retirementRecord({ status, accounts, effectiveBy }: Retirement) {
+  return { status, accounts, effective_by: time(effectiveBy) };
+}
+
+/** What a user was given, and where that gives an account. */
+export function userHostsRecord({ hosts, groups }: WantedHosts, places: readonly UserHost[]) {
+  return { hosts: [...hosts], groups: [...groups], items: places.map(placeRecord) };
+}
+
+function placeRecord({ host, group, state, since, removing, problem }: UserHost) {
+  return {
+    host: host.name,
+    group,
+    state,
+    since: formatTimestamp(since),
+    removing,
+    problem,
+    lease_until: time(leaseEnd(host)),
+  };
+}
+
+/** How external users connect to one of their hosts. */
+export function ownHostRecord({ name, account, state, site, serverKeys }: OwnHost) {
+  if (site === undefined) return { name, state, ssh: null };
+  const username = withoutPrefix(account);
+  return {
+    name,
+    state,
+    ssh: {
+      host: site.host,
+      port: site.port,
+      host_keys: serverKeys.map(shownServerKey),
+      command: sshCommand(site, username),
+      config: sshConfig(site, username),
+      known_hosts: [...knownHostsLines(site, serverKeys)],
+    },
+  };
+}
+
+/** Null, too, for a lease without end. */
+function leaseEnd({ kind, leaseUntil }: HostRow): Date | null {
+  return kind === "local" || leaseUntil === null || isForever(leaseUntil) ? null : leaseUntil;
+}
+
+function time(date: Date | null): string | null {
+  return date === null ? null : formatTimestamp(date);
+}

@@ -1,0 +1,153 @@
+/** Tables of the hosts, and of who has an account on which. Never a row for each user on each host. */
+
+import { sql } from "drizzle-orm";
+import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { HOST_KINDS, HOST_STATUSES } from "../shared/statuses.ts";
+import { bytea, id, time } from "./columns.ts";
+import { users } from "./schema.ts";
+
+/** The hosts; number 1 is the one that the service itself runs on. A row goes when the host is forgotten. */
+export const hosts = pgTable(
+  "hosts",
+  {
+    id: integer().generatedByDefaultAsIdentity({ startWith: 2 }).primaryKey(),
+    name: text().notNull().unique(),
+    kind: text({ enum: HOST_KINDS }).notNull().default("remote"),
+    status: text({ enum: HOST_STATUSES }).notNull().default("active"),
+    /** The agent's Ed25519 key; null for the local host. */
+    publicKey: bytea().unique(),
+    /** Of the agent's last request: each must be higher. */
+    counter: bigint({ mode: "number" }).notNull().default(0),
+    /** Milliseconds since 1970 in the nonce of that request. */
+    nonceAt: bigint({ mode: "number" }).notNull().default(0),
+    /** The host's own lease in milliseconds, 0 for none at all; null: as its groups say, or 4 hours. */
+    leaseMs: bigint({ mode: "number" }),
+    leaseEnds: text({ enum: ["logins", "sessions"] })
+      .notNull()
+      .default("logins"),
+    /** When the last lease that it may have been given ends at the latest; null: never had one. */
+    leaseUntil: time(),
+    sshHost: text().notNull().default(""),
+    sshPort: integer().notNull().default(22),
+    /** JSON of ServerKey. */
+    hostKeys: text().notNull().default("[]"),
+    mode: text().notNull().default(""),
+    version: text().notNull().default(""),
+    enrolledAt: time().notNull(),
+    lastSeenAt: time(),
+    /** Where the agent has applied everything up to. */
+    appliedId: bigint({ mode: "number" }).notNull().default(0),
+    appliedSeal: text().notNull().default(""),
+    /** The host's clock less the service's, in milliseconds. */
+    clockOffsetMs: bigint({ mode: "number" }).notNull().default(0),
+    /** The agent knows records that the log does not have, and no administrator has accepted that. */
+    divergedAt: time(),
+    /** When administrators were mailed about its silence. */
+    silenceMailedAt: time(),
+  },
+  (t) => [
+    check("hosts_kind", sql`${t.kind} in ('local', 'remote')`),
+    check("hosts_status", sql`${t.status} in ('active', 'locked', 'retiring')`),
+  ],
+);
+
+export const hostGroups = pgTable("host_groups", {
+  id: id(),
+  name: text().notNull().unique(),
+  /** As in hosts; the shortest of a host's groups counts. */
+  leaseMs: bigint({ mode: "number" }),
+  createdAt: time().notNull(),
+});
+
+export const hostGroupMembers = pgTable(
+  "host_group_members",
+  {
+    groupId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => hostGroups.id, { onDelete: "cascade" }),
+    hostId: integer()
+      .notNull()
+      .references(() => hosts.id, { onDelete: "cascade" }),
+  },
+  (t) => [primaryKey({ columns: [t.groupId, t.hostId] }), index("host_group_members_host").on(t.hostId)],
+);
+
+/** Who has an account where: a user on a host, or on all of a group. Host 1 is in it like any other. */
+export const grants = pgTable(
+  "grants",
+  {
+    id: id(),
+    userId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    groupId: bigint({ mode: "number" }).references(() => hostGroups.id),
+    hostId: integer().references(() => hosts.id, { onDelete: "cascade" }),
+    createdAt: time().notNull(),
+  },
+  (t) => [
+    check("grants_of_one", sql`(${t.groupId} is null) <> (${t.hostId} is null)`),
+    uniqueIndex("grants_user_group").on(t.userId, t.groupId),
+    uniqueIndex("grants_user_host").on(t.userId, t.hostId),
+    index("grants_group").on(t.groupId),
+    index("grants_host").on(t.hostId),
+  ],
+);
+
+/** Exceptions only: what is wrong on a remote host now, as its agent says. */
+export const hostProblems = pgTable(
+  "host_problems",
+  {
+    id: id(),
+    hostId: integer()
+      .notNull()
+      .references(() => hosts.id, { onDelete: "cascade" }),
+    /** The host account's name; "" where it is about the host. */
+    account: text().notNull(),
+    kind: text({ enum: ["conflict", "missing", "refused", "drift", "finding"] }).notNull(),
+    text: text().notNull(),
+    since: time().notNull(),
+  },
+  (t) => [index("host_problems_host").on(t.hostId), index("host_problems_account").on(t.account)],
+);
+
+/** Accounts that are to be removed from remote hosts: until each of `hosts` has applied the record. */
+export const removedAccounts = pgTable(
+  "removed_accounts",
+  {
+    id: id(),
+    name: text().notNull(),
+    uid: integer().notNull(),
+    /** The audit record of the removal; 0 until it is known. */
+    recordId: bigint({ mode: "number" }).notNull().default(0),
+    hosts: integer().array().notNull(),
+    removedAt: time().notNull(),
+  },
+  (t) => [index("removed_accounts_name").on(t.name)],
+);
+
+/** What binds an agent to a host: used once. */
+export const joinTokens = pgTable("join_tokens", {
+  tokenHash: bytea().primaryKey(),
+  /** What the host is to be called; "" where the agent says. */
+  name: text().notNull().default(""),
+  groupId: bigint({ mode: "number" }).references(() => hostGroups.id, { onDelete: "cascade" }),
+  createdBy: text().notNull(),
+  expiresAt: time().notNull(),
+});
+
+/** Changes that take access away and that remote hosts have yet to confirm; a row goes when what became of it is recorded. */
+export const fleetChanges = pgTable("fleet_changes", {
+  /** The audit record of the change. */
+  recordId: bigint({ mode: "number" }).primaryKey(),
+  userId: bigint({ mode: "number" }).notNull(),
+  /** The host account's name. */
+  account: text().notNull(),
+  /** The remote hosts that had the account when the change was made. */
+  hosts: integer().array().notNull(),
+  madeAt: time().notNull(),
+  /** From when on it is true on every host, whatever becomes of them; null until it is first computed, after the commit. */
+  effectiveBy: time(),
+});
+
+export type HostRow = typeof hosts.$inferSelect;
+export type HostGroupRow = typeof hostGroups.$inferSelect;
