@@ -7,7 +7,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import type { Config } from "../config/config.ts";
-import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
+import type { LockEntry } from "../shared/lock-journal.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
@@ -83,7 +83,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 
 /** What went wrong, if anything: the account must be shut all the same. */
 async function journal(entry: LockEntry, config: Config): Promise<string | undefined> {
-  const { writeLock } = await import("../domain/lifecycle/lock-journal.ts");
+  const { writeLock } = await import("../shared/lock-journal.ts");
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     writeLock(config.dataDir, entry);

@@ -12,7 +12,7 @@ import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
 import { findUserByName, lockUser } from "../users/find.ts";
-import { type LockEntry, readLocks, removeLock } from "./lock-journal.ts";
+import { type LockEntry, readLocks, removeLock } from "../../shared/lock-journal.ts";
 
 /** An entry that was recorded as failed, and why: no such user is stored, or the host refused. */
 export interface LockFailure {

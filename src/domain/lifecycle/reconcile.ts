@@ -15,7 +15,7 @@ import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
 import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { finishClosings } from "./finish.ts";
-import { readLocks } from "./lock-journal.ts";
+import { readLocks } from "../../shared/lock-journal.ts";
 import { importLocks } from "./locks.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */

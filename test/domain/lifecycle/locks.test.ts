@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
-import { type LockEntry, readLocks, writeLock } from "../../../src/domain/lifecycle/lock-journal.ts";
+import { type LockEntry, readLocks, writeLock } from "../../../src/shared/lock-journal.ts";
 import { findLockable, importLocks } from "../../../src/domain/lifecycle/locks.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, extendUser, getUser } from "../../../src/domain/users/users.ts";
