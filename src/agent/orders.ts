@@ -1,0 +1,165 @@
+/** What the agent was told and does about it: one thing at a time, stored so that a crash anywhere ends in the same. */
+
+import { createMutex } from "../host/execute/command.ts";
+import type { HostProblem, HostState } from "../protocol/fleet.ts";
+import type { AccountRef, Host } from "../protocol/host.ts";
+import { hostAccountOf } from "../shared/account-name.ts";
+import { readLocks, removeLock } from "../shared/lock-journal.ts";
+import type { Log } from "../shared/log.ts";
+import { applyState } from "./apply.ts";
+import { problemList, problemOf } from "./problems.ts";
+import {
+  type AccountRecord,
+  type AgentState,
+  accountOf,
+  isClosing,
+  isPending,
+  mergeAnswer,
+  NOTHING,
+  sameOrders,
+} from "./records.ts";
+import { readState, writeState } from "./store.ts";
+
+export interface OrdersParts {
+  readonly directory: string;
+  readonly log: Log;
+  /** The host; what ends with a revoked key is as the service says. */
+  readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
+  /** The names of the accounts on the host that are ours by group. */
+  readonly managed: () => readonly string[];
+}
+
+export interface Orders {
+  readonly state: () => AgentState | undefined;
+  /** Does what the answer says; `stop` is called first where it takes the whole host away. True if it changed anything. */
+  take(answer: HostState, stop: () => void): Promise<boolean>;
+  /** Tries again what the host refused. True while something is left. */
+  retry(): Promise<boolean>;
+  /** Compares the accounts with the host and repairs what differs. */
+  reconcile(): Promise<void>;
+  problems(): ReturnType<typeof problemList>;
+}
+
+/** How many accounts are compared before an answer gets its turn. */
+const AT_ONCE = 100;
+
+/** Takes up what is stored. */
+export function openOrders(parts: OrdersParts): Orders {
+  const { directory, log } = parts;
+  const inTurn = createMutex();
+  let state = readState(directory);
+  let differences: readonly HostProblem[] = [];
+  let unstored: string | undefined;
+
+  const locked = () => new Set(readLocks(directory, log).map(({ username }) => hostAccountOf(username)));
+
+  async function doAll(orders: AgentState): Promise<void> {
+    const host = await parts.openHost(orders.end_sessions);
+    const done = await applyState({ host, status: orders.status, locked }, orders);
+    for (const { name, problem } of done.records) {
+      if (problem !== undefined) log.warn("the host is not as the service wants it", { account: name, ...problem });
+    }
+    state = done;
+    store(done);
+  }
+
+  function store(orders: AgentState): void {
+    try {
+      writeState(directory, orders);
+      unstored = undefined;
+    } catch (error) {
+      unstored = error instanceof Error ? error.message : String(error);
+      log.error(
+        "what the service said cannot be stored; it is done all the same, and asked for again after a restart",
+        {
+          error,
+        },
+      );
+    }
+  }
+
+  /** Compares some of the accounts; what differed among them. */
+  async function compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
+    if (state === undefined) return [];
+    const host = await parts.openHost(state.end_sessions);
+    const about = { status: state.status, locked: locked() };
+    const uids = new Set(known.map(({ uid }) => uid));
+    // As they are by now, in their turn.
+    const current = state.records.filter((record) => uids.has(record.uid) && record.made && !isPending(record));
+    const drifts = await host.reconcile(
+      current.map((record) => accountOf(record, about)),
+      false,
+    );
+    for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
+    const absent = new Set(
+      drifts.filter(({ kind }) => kind === "missing" || kind === "foreign").map(({ account }) => account),
+    );
+    const compared = new Set(current);
+    // A problem that is gone: somebody brought the account back.
+    const records = state.records.map((record) =>
+      record.problem === undefined || !compared.has(record) || absent.has(record.name)
+        ? record
+        : { ...record, problem: undefined, todo: { ...NOTHING, open: record.open, shut: !record.open } },
+    );
+    state = { ...state, records };
+    return drifts.map(problemOf);
+  }
+
+  return {
+    state: () => state,
+    take: (answer, stop) =>
+      inTurn(async () => {
+        const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
+        const before = state;
+        const merged = mergeAnswer(before, answer, found);
+        const isNew = !sameOrders(before, merged);
+        if (answer.status !== "active") stop();
+        state = merged;
+        if (isNew) {
+          // Before anything is touched, so that a crash on the way does not open again what was being shut.
+          if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
+          try {
+            await doAll(merged);
+          } catch (error) {
+            // Nothing of it counts as done, and the next answer says it again.
+            state = before;
+            throw error;
+          }
+          if (answer.full) differences = await compare(merged.records);
+        }
+        for (const id of answer.recorded_locks) removeLock(directory, id);
+        return isNew;
+      }),
+    retry: () =>
+      inTurn(async () => {
+        if (state?.records.some((record) => isPending(record))) await doAll(state);
+        return state?.records.some((record) => isPending(record) && record.problem !== undefined) ?? false;
+      }),
+    reconcile: async () => {
+      const all: HostProblem[] = [];
+      const records = state?.records ?? [];
+      for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
+        all.push(...(await inTurn(() => compare(records.slice(from, from + AT_ONCE)))));
+      }
+      differences = all;
+    },
+    problems: () => {
+      const own = unstored === undefined ? [] : [storeProblem(unstored)];
+      return problemList(state?.records ?? [], [...differences, ...own]);
+    },
+  };
+}
+
+function storeProblem(why: string): HostProblem {
+  return { account: "", kind: "finding", text: `The agent cannot store what it is told: ${why}` };
+}
+
+/** Those that are ours by uid and group, too; the others are nobody's to shut. */
+async function foundOn(host: Host, names: readonly string[]): Promise<readonly AccountRef[]> {
+  const found: AccountRef[] = [];
+  for (const name of names) {
+    const account = await host.findAccount(name).catch(() => undefined);
+    if (account !== undefined) found.push(account);
+  }
+  return found;
+}

@@ -1,0 +1,77 @@
+/** When the service is told how the host is, and of what. */
+
+import { AGENT_ROUTES, type HostReport, type SshAddress } from "../protocol/fleet.ts";
+import type { HostMode } from "../protocol/host.ts";
+import type { Clock } from "../shared/clock.ts";
+import { readLocks } from "../shared/lock-journal.ts";
+import type { Log } from "../shared/log.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import { VERSION } from "../shared/version.ts";
+import { require2xx, type ServiceClient } from "./client.ts";
+import { readHolds, removeHold } from "./holds.ts";
+import type { Orders } from "./orders.ts";
+
+export interface Reporter {
+  /** True if the service does not know yet how the host is, or has not heard of it for long. */
+  isDue(): boolean;
+  /** Throws as the client does; the next is then due only after a while: what cannot be reported must not cost the lease. */
+  send(): Promise<void>;
+  /** Whatever was said before, the next report is due. */
+  changed(): void;
+  /** sshd's address and keys are read again. */
+  refresh(): void;
+}
+
+export function createReporter(parts: {
+  readonly directory: string;
+  readonly client: ServiceClient;
+  readonly orders: Orders;
+  readonly mode: HostMode;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ssh: () => Promise<SshAddress>;
+  /** In milliseconds: between two reports at most, and after one that failed. */
+  readonly timing: { readonly report: number; readonly retry: number };
+}): Reporter {
+  const { directory, client, orders, clock, log, timing } = parts;
+  let reported = "";
+  let reportedAt = 0;
+  let notBefore = 0;
+  let wholeCursor = "";
+  let ssh: SshAddress | undefined;
+
+  function facts(): Pick<HostReport, "problems" | "locks" | "holds"> {
+    const locks = readLocks(directory, log).map(({ id, at, username, operator }) => ({
+      ...{ id, username, operator },
+      at: formatTimestamp(at),
+    }));
+    return { problems: orders.problems().problems, locks, holds: readHolds(directory) };
+  }
+
+  return {
+    isDue: () => {
+      if (orders.state() === undefined || performance.now() < notBefore) return false;
+      return performance.now() - reportedAt > timing.report || reported !== JSON.stringify(facts());
+    },
+    send: async () => {
+      notBefore = performance.now() + timing.retry;
+      ssh ??= await parts.ssh();
+      const about = { mode: parts.mode, version: VERSION, ssh, clock: formatTimestamp(clock.now()) };
+      // Read together, with nothing awaited between. Where not all that was refused can be named, nothing after it is confirmed.
+      if (orders.problems().whole) wholeCursor = orders.state()?.cursor ?? "";
+      const said = facts();
+      const body: HostReport = { cursor: wholeCursor, ...about, ...said };
+      require2xx(await client.ask({ method: "POST", target: AGENT_ROUTES.report, body }));
+      for (const { id } of said.holds) removeHold(directory, id);
+      reported = JSON.stringify({ ...said, holds: [] });
+      reportedAt = performance.now();
+      notBefore = 0;
+    },
+    changed: () => {
+      reported = "";
+    },
+    refresh: () => {
+      ssh = undefined;
+    },
+  };
+}
