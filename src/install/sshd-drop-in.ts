@@ -42,12 +42,12 @@ Match User ${ACCOUNT_PREFIX}*
 }
 
 /** Places the drop-in; it is taken back unless sshd accepts it and, asked about an account, applies it. */
-export function sshdDropInStep(authorizedKeysFile: string): PlaceFile {
+export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REVOKED_KEYS_FILE): PlaceFile {
   return {
     ...ROOT_FILE,
     kind: "file",
     path: SSHD_DROP_IN,
-    content: renderSshdDropIn(authorizedKeysFile),
+    content: renderSshdDropIn(authorizedKeysFile, revokedKeysFile),
     keep: false,
     check: {
       kind: "placed",
