@@ -4,7 +4,7 @@ import { createMutex } from "../host/execute/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
-import { readLocks, removeLock } from "../shared/lock-journal.ts";
+import { type LockEntry, readLocks, removeLock } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
 import { applyState } from "./apply.ts";
 import { problemList, problemOf } from "./problems.ts";
@@ -22,6 +22,8 @@ import { readState, writeState } from "./store.ts";
 
 export interface OrdersParts {
   readonly directory: string;
+  /** Where `uam lock` notes what it shut when there is no room in `directory`. */
+  readonly runDirectory: string;
   readonly log: Log;
   /** The host; what ends with a revoked key is as the service says. */
   readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
@@ -31,6 +33,8 @@ export interface OrdersParts {
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
+  /** What `uam lock` shut and the service has not recorded. */
+  locks(): readonly LockEntry[];
   /** Does what the answer says; `stop` is called first where it takes the whole host away. True if it changed anything. */
   take(answer: HostState, stop: () => void): Promise<boolean>;
   /** Tries again what the host refused. True while something is left. */
@@ -45,13 +49,14 @@ const AT_ONCE = 100;
 
 /** Takes up what is stored. */
 export function openOrders(parts: OrdersParts): Orders {
-  const { directory, log } = parts;
+  const { directory, runDirectory, log } = parts;
   const inTurn = createMutex();
   let state = readState(directory);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
 
-  const locked = () => new Set(readLocks(directory, log).map(({ username }) => hostAccountOf(username)));
+  const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
+  const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
 
   async function doAll(orders: AgentState): Promise<void> {
     const host = await parts.openHost(orders.end_sessions);
@@ -107,6 +112,7 @@ export function openOrders(parts: OrdersParts): Orders {
 
   return {
     state: () => state,
+    locks,
     take: (answer, stop) =>
       inTurn(async () => {
         const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
@@ -127,7 +133,10 @@ export function openOrders(parts: OrdersParts): Orders {
           }
           if (answer.full) differences = await compare(merged.records);
         }
-        for (const id of answer.recorded_locks) removeLock(directory, id);
+        const recorded = new Set(answer.recorded_locks);
+        for (const place of [directory, runDirectory]) {
+          for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);
+        }
         return isNew;
       }),
     retry: () =>

@@ -3,8 +3,6 @@
 import { AGENT_ROUTES, type HostReport, type SshAddress } from "../protocol/fleet.ts";
 import type { HostMode } from "../protocol/host.ts";
 import type { Clock } from "../shared/clock.ts";
-import { readLocks } from "../shared/lock-journal.ts";
-import type { Log } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { require2xx, type ServiceClient } from "./client.ts";
@@ -28,12 +26,11 @@ export function createReporter(parts: {
   readonly orders: Orders;
   readonly mode: HostMode;
   readonly clock: Clock;
-  readonly log: Log;
   readonly ssh: () => Promise<SshAddress>;
   /** In milliseconds: between two reports at most, and after one that failed. */
   readonly timing: { readonly report: number; readonly retry: number };
 }): Reporter {
-  const { directory, client, orders, clock, log, timing } = parts;
+  const { directory, client, orders, clock, timing } = parts;
   let reported = "";
   let reportedAt = 0;
   let notBefore = 0;
@@ -41,7 +38,7 @@ export function createReporter(parts: {
   let ssh: SshAddress | undefined;
 
   function facts(): Pick<HostReport, "problems" | "locks" | "holds"> {
-    const locks = readLocks(directory, log).map(({ id, at, username, operator }) => ({
+    const locks = orders.locks().map(({ id, at, username, operator }) => ({
       ...{ id, username, operator },
       at: formatTimestamp(at),
     }));

@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import { adminCommand } from "./admin.ts";
+import { agentCommand } from "./agent.ts";
 import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
 import { backupCommand } from "./backup.ts";
@@ -31,7 +32,16 @@ import { userCommand } from "./user.ts";
 import { versionCommand } from "./version.ts";
 
 /** Commands that do nothing without a command of their own. */
-export const GROUPS: ReadonlySet<string> = new Set(["user", "key", "approval", "audit", "setting", "admin", "token"]);
+export const GROUPS: ReadonlySet<string> = new Set([
+  "user",
+  "key",
+  "approval",
+  "audit",
+  "setting",
+  "admin",
+  "token",
+  "agent",
+]);
 
 const serveCommand = command(
   "serve",
@@ -62,8 +72,8 @@ export const commands = or(
       configCommand,
       healthcheckCommand,
       doctorCommand,
-      installCommand,
-      uninstallCommand,
+      agentCommand,
+      or(installCommand, uninstallCommand),
       sudoersCommand,
       openApiCommand,
       versionCommand,

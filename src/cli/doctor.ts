@@ -44,7 +44,8 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    const { hostSettingsOf, openServices, openToLook } = await import("../server/compose.ts");
+    const { openServices, openToLook } = await import("../server/compose.ts");
+    const { hostSettingsOf } = await import("../server/host-settings.ts");
     const { checkSudo } = await import("../host/execute/sudo-check.ts");
     const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
     const { examine } = await import("../doctor/doctor.ts");

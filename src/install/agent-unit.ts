@@ -82,7 +82,7 @@ export function renderAgentUnit(settings: AgentUnitSettings): string {
 export const LEASE_SCRIPT = [
   'cd "$1" 2>/dev/null || exit 0',
   "read -r up rest </proc/uptime",
-  "up=${up%%.*}",
+  'up=$(echo "$up" | cut -d. -f1)',
   "now=$(date +%s)",
   "ends=",
   "for file in lease hold; do",
@@ -104,7 +104,10 @@ export const LEASE_SCRIPT = [
 /** The text of uam-agent-lease.service. */
 export function renderLeaseUnit(): string {
   // systemd.service(5): within single quotes only % and $ mean something, and a line ends where it ends.
-  const script = LEASE_SCRIPT.replaceAll("%", "%%").replaceAll("$", "$$$$").replaceAll("\\", "\\\\").replaceAll("\n", "; ");
+  const script = LEASE_SCRIPT.replaceAll("%", "%%")
+    .replaceAll("$", "$$$$")
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "; ");
   return [
     "[Unit]",
     "Description=End of the lease of uam's agent",

@@ -99,7 +99,9 @@ export function planAgentRemoval({
       ? []
       : [
           { kind: "remove", path: SSHD_DROP_IN },
-          ...(sshUnit === undefined ? [] : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),
+          ...(sshUnit === undefined
+            ? []
+            : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),
         ];
   return [
     command(["systemctl", "disable", "--now", LEASE_TIMER], { mayFail: true }),

@@ -6,7 +6,6 @@ import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
 import { createHost } from "../host/create-host.ts";
-import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
@@ -25,6 +24,7 @@ import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedde
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import type { Installation } from "./backup.ts";
+import { hostSettingsOf } from "./host-settings.ts";
 
 /** The services, and how to release what they hold. */
 export interface ServicesHandle {
@@ -194,18 +194,4 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 /** The host alone, for what must work without the database. */
 export function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
   return createHost(hostSettingsOf(config), log, machine);
-}
-
-/** What the host is told, from the configuration. */
-export function hostSettingsOf(config: Config): HostSettings {
-  return {
-    mode: config.hostMode,
-    homeBase: config.homeBase,
-    shell: config.shell,
-    groups: config.groups,
-    authorizedKeysFile: config.authorizedKeysFile,
-    revokeEnds: config.revokeEnds,
-    uidRange: config.uidRange,
-    markerGroup: MARKER_GROUP,
-  };
 }

@@ -69,7 +69,13 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
         fleetKey: Buffer.from(identity.fleet_key, "base64"),
         send: (url, init) => lab.send(url, init),
       });
-      const orders = openOrders({ directory, log: log.log, openHost, managed: () => [...lab.host.accounts.keys()] });
+      const orders = openOrders({
+        directory,
+        runDirectory: files.directory,
+        log: log.log,
+        openHost,
+        managed: () => [...lab.host.accounts.keys()],
+      });
       const stop = new AbortController();
       const done = runAgent(
         {

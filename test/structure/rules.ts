@@ -44,7 +44,11 @@ export const PLACES: Readonly<Record<string, Place>> = {
   runtime: { what: "Bun, Deno and the process", imports: ["config"] },
   "server/compose.ts": {
     what: "wires the parts of the service: only this and main.ts do",
-    imports: ["server/backup.ts", "config", "domain", "host", "protocol", "store"],
+    imports: ["server/backup.ts", "server/host-settings.ts", "config", "domain", "host", "protocol", "store"],
+  },
+  "server/host-settings.ts": {
+    what: "the configuration -> what a host is told",
+    imports: ["config", "host/settings.ts"],
   },
   "server/backup.ts": {
     what: "backup and restore on record, on what compose.ts opens",
@@ -90,6 +94,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   install: {
     what: "unit, sshd drop-in, sudo rules; these are made from the very commands that sudo mode runs",
     imports: [
+      ...["agent/paths.ts", "agent/lease-keeper.ts", "protocol"],
       ...["config", "host/account.ts", "host/settings.ts", "host/execute/command.ts"],
       ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts"],
     ],
@@ -97,7 +102,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   doctor: {
     what: "looks at every part, from the outside",
     imports: [
-      ...["domain", "host", "server/mail", "store/client.ts"],
+      ...["agent", "domain", "host", "server/mail", "store/client.ts"],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
   },
