@@ -189,6 +189,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
       retry();
       if (reporter.isDue()) wake();
     }),
+    every(timing.report, () => orders.examine()),
     every(SECOND, async () => {
       await lease.tick(orders.state());
       if (reporter.isDue()) wake();

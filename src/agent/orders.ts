@@ -7,7 +7,7 @@ import { hostAccountOf } from "../shared/account-name.ts";
 import { type LockEntry, readLocks, removeLock } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
 import { applyState } from "./apply.ts";
-import { problemList, problemOf } from "./problems.ts";
+import { findingOf, problemList, problemOf } from "./problems.ts";
 import {
   type AccountRecord,
   type AgentState,
@@ -27,6 +27,8 @@ export interface OrdersParts {
   readonly log: Log;
   /** The host; what ends with a revoked key is as the service says. */
   readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
+  /** What else is wrong with the host, looked at now and then. */
+  readonly examine?: () => Promise<readonly string[]>;
   /** The names of the accounts on the host that are ours by group. */
   readonly managed: () => readonly string[];
 }
@@ -41,6 +43,8 @@ export interface Orders {
   retry(): Promise<boolean>;
   /** Compares the accounts with the host and repairs what differs. */
   reconcile(): Promise<void>;
+  /** Looks at the host itself. */
+  examine(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
 }
 
@@ -54,6 +58,7 @@ export function openOrders(parts: OrdersParts): Orders {
   let state = readState(directory);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
+  let findings: readonly string[] = [];
 
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
   const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
@@ -152,15 +157,15 @@ export function openOrders(parts: OrdersParts): Orders {
       }
       differences = all;
     },
+    examine: async () => {
+      findings = (await parts.examine?.()) ?? [];
+    },
     problems: () => {
-      const own = unstored === undefined ? [] : [storeProblem(unstored)];
-      return problemList(state?.records ?? [], [...differences, ...own]);
+      const own =
+        unstored === undefined ? findings : [`The agent cannot store what it is told: ${unstored}`, ...findings];
+      return problemList(state?.records ?? [], [...differences, ...own.map(findingOf)]);
     },
   };
-}
-
-function storeProblem(why: string): HostProblem {
-  return { account: "", kind: "finding", text: `The agent cannot store what it is told: ${why}` };
 }
 
 /** Those that are ours by uid and group, too; the others are nobody's to shut. */

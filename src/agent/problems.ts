@@ -21,6 +21,11 @@ export function problemOf({ account, kind, problem, repaired }: Drift): HostProb
   }
 }
 
+/** Something about the host itself. */
+export function findingOf(text: string): HostProblem {
+  return { account: "", kind: "finding", text: clipped(text) };
+}
+
 /** All of them, sorted by how much they matter; `whole` is false where not all that was refused can be named. */
 export function problemList(
   records: readonly AccountRecord[],
@@ -30,7 +35,7 @@ export function problemList(
     problem === undefined ? [] : [{ account: name, kind: problem.kind, text: clipped(problem.text) }],
   );
   const known = new Set(own.map(({ account, kind }) => `${kind} ${account}`));
-  const all = [...own, ...others.filter(({ account, kind }) => !known.has(`${kind} ${account}`))];
+  const all = [...own, ...others.filter(({ account, kind }) => account === "" || !known.has(`${kind} ${account}`))];
   const sorted = all.toSorted((a, b) => rank(a) - rank(b) || (a.account < b.account ? -1 : 1));
   if (sorted.length <= MAX_PROBLEMS) return { problems: sorted, whole: true };
   const shown = sorted.slice(0, MAX_PROBLEMS - 1);

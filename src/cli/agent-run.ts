@@ -8,6 +8,8 @@ import { createLeaseKeeper, EARLY } from "../agent/lease-keeper.ts";
 import { accountsOf, hostOpener } from "../agent/open-host.ts";
 import { openOrders } from "../agent/orders.ts";
 import { findIdentity, nextEpoch, readKeys } from "../agent/store.ts";
+import type { Config } from "../config/config.ts";
+import { examineHost } from "../doctor/agent.ts";
 import { hostSettingsOf } from "../server/host-settings.ts";
 import { systemClock } from "../shared/clock.ts";
 import { fullHostName, LEASE_FILES } from "./agent-host.ts";
@@ -42,7 +44,14 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
     await runAgent(
       {
         ...{ directory, runDirectory, identity, client, mode: config.hostMode, clock: systemClock, log },
-        orders: openOrders({ directory, runDirectory, log, openHost, managed }),
+        orders: openOrders({
+          directory,
+          runDirectory,
+          log,
+          openHost,
+          managed,
+          examine: () => faultsOf(config, environment),
+        }),
         lease: createLeaseKeeper({ files: LEASE_FILES, now, early: EARLY, log, openHost }),
         ssh: async () => ({
           ...(config.sshHost ?? { host: await fullHostName(), port: 22 }),
@@ -58,4 +67,10 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
   } finally {
     manager.close();
   }
+}
+
+/** What `uam doctor` would find wrong with the host, as sentences for the service. */
+async function faultsOf(config: Config, { isRoot }: CliEnvironment): Promise<readonly string[]> {
+  const findings = await examineHost(config, { isRoot, fix: false });
+  return findings.filter(({ state }) => state === "fault").map(({ finding, remedy }) => `${finding}: ${remedy ?? ""}`);
 }

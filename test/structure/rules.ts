@@ -102,7 +102,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   doctor: {
     what: "looks at every part, from the outside",
     imports: [
-      ...["agent", "domain", "host", "server/mail", "store/client.ts"],
+      ...["agent", "domain", "host", "protocol", "server/mail", "store/client.ts"],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
   },
