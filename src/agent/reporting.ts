@@ -20,6 +20,11 @@ export interface Reporter {
   refresh(): void;
 }
 
+/** What the service takes in one report. */
+const MAX_LOCKS = 100;
+const MAX_HOLDS = 10;
+const MAX_NAME = 64;
+
 export function createReporter(parts: {
   readonly directory: string;
   readonly client: ServiceClient;
@@ -39,10 +44,12 @@ export function createReporter(parts: {
 
   function facts(): Pick<HostReport, "problems" | "locks" | "holds"> {
     const locks = orders.locks().map(({ id, at, username, operator }) => ({
-      ...{ id, username, operator },
+      ...{ id, username, operator: operator.slice(0, MAX_NAME) },
       at: formatTimestamp(at),
     }));
-    return { problems: orders.problems().problems, locks, holds: readHolds(directory) };
+    const holds = readHolds(directory).map((hold) => ({ ...hold, operator: hold.operator.slice(0, MAX_NAME) }));
+    // More are told with the next.
+    return { problems: orders.problems().problems, locks: locks.slice(0, MAX_LOCKS), holds: holds.slice(0, MAX_HOLDS) };
   }
 
   return {

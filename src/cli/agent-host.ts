@@ -25,6 +25,6 @@ export function requireJoined(environment: Pick<CliEnvironment, "isRoot">, direc
 /** The host's full name, as far as it knows it. */
 export async function fullHostName(): Promise<string> {
   const { exitCode, stdout } = await runCommand(["/usr/bin/hostname", "-f"]).catch(() => ({ exitCode: 1, stdout: "" }));
-  const name = stdout.trim();
-  return exitCode === 0 && name !== "" ? name : hostname();
+  const name = exitCode === 0 && stdout.trim() !== "" ? stdout.trim() : hostname();
+  return name.toLowerCase();
 }

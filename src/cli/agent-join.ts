@@ -7,7 +7,7 @@ import { accountsOf, hostOpener } from "../agent/open-host.ts";
 import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { findIdentity, forgetState, readState, writeState } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
-import { planAgent, planAgentStart } from "../install/agent.ts";
+import { planAgent, planAgentStart, planAgentUpdate } from "../install/agent.ts";
 import { chooseKeyFile } from "../install/install.ts";
 import { processLimit } from "../install/limits.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../install/plan.ts";
@@ -17,7 +17,7 @@ import { hostSettingsOf } from "../server/host-settings.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import { VERSION } from "../shared/version.ts";
-import { fullHostName } from "./agent-host.ts";
+import { fullHostName, requireJoined } from "./agent-host.ts";
 import { carryOut, findSshUnit, programOf } from "./carry-out.ts";
 import { type CliEnvironment, commandLog, EXIT, isGiven, loadConfig } from "./environment.ts";
 import { sudoersOf } from "./sudoers.ts";
@@ -36,6 +36,7 @@ const CA_FILE = "/etc/uam/agent-ca.pem";
 
 /** The token is spent last but for the start: what this host lacks is found before. */
 export async function joinHost(environment: CliEnvironment, input: JoinInput): Promise<number> {
+  if (input.line.length === 0) return await setUpAgain(environment, input);
   const line = parseJoinLine(input.line.join(" "));
   const config = await loadConfig(environment);
   requireNoService();
@@ -59,6 +60,17 @@ export async function joinHost(environment: CliEnvironment, input: JoinInput): P
   if (input.noStart) environment.err(`Start the agent with: systemctl start ${AGENT_UNIT}\n`);
   else await carryOut(environment, planAgentStart(), false);
   environment.err("uam agent status shows whether it is connected; uam doctor, whether anything is wrong.\n");
+  return EXIT.done;
+}
+
+/** After an update: the same steps, and the service need not be asked. */
+async function setUpAgain(environment: CliEnvironment, input: JoinInput): Promise<number> {
+  const { name } = requireJoined(environment);
+  const config = await loadConfig(environment);
+  requireNoService();
+  const steps = await planOf(environment, { ...config, hostMode: modeOf(input, config) }, input);
+  const done = await carryOut(environment, [...steps, ...planAgentUpdate()], input.dryRun);
+  if (done) environment.err(`This host is still ${name}, and its agent is up to date.\n`);
   return EXIT.done;
 }
 

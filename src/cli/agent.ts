@@ -14,9 +14,9 @@ const join = command(
     object({
       line: multiple(
         argument(string({ metavar: "LINE" }), {
-          description: message`What uam host token printed at the service: its address, a token, and the fingerprint of its key.`,
+          description: message`What uam host token printed at the service: its address, a token, and the fingerprint of its key. Without it, a host that has joined is set up again, for example after an update.`,
         }),
-        { min: 1, max: 3 },
+        { max: 3 },
       ),
       mode: optional(
         option("--mode", choice(["direct", "sudo", "dry-run"], { metavar: "MODE" }), {

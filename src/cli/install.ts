@@ -8,6 +8,7 @@ import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import {
+  AGENT_UNIT_FILE,
   CENTRAL_KEY_FILE,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
@@ -56,6 +57,7 @@ export const uninstallCommand = command(
 function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
+    requireNoAgent();
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
     const authorizedKeysFile = chooseKeyFile(input.mode, config.authorizedKeysFile, {
@@ -70,6 +72,15 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     if (done) environment.err(nextSteps(programPath({ source })));
     return EXIT.done;
   };
+}
+
+/** The agent's accounts are another service's. */
+function requireNoAgent(): void {
+  if (!existsSync(AGENT_UNIT_FILE)) return;
+  throw new UamError(
+    "conflict",
+    "This host has joined a service elsewhere: uam agent join sets it up, uam agent leave ends that",
+  );
 }
 
 function runUninstall(input: { readonly dryRun: boolean }): Command {

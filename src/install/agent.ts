@@ -81,12 +81,20 @@ export function planAgentStart(): readonly Step[] {
   return [command(["systemctl", "restart", AGENT_UNIT])];
 }
 
+/** With another program or unit, on a host that has joined. */
+export function planAgentUpdate(): readonly Step[] {
+  return [command(["systemctl", "try-restart", AGENT_UNIT])];
+}
+
 /** The agent stops; the lease ends by itself, and then sshd refuses every external account. */
 export function planAgentStop(): readonly Step[] {
   return [command(["systemctl", "disable", "--now", AGENT_UNIT], { mayFail: true })];
 }
 
-/** Removes what `planAgent` made; the drop-in stays while accounts are left, since without it their own files would count. */
+/**
+ * Removes what `planAgent` made. While accounts are left the drop-in stays, since without it their own files would count, and the
+ * configuration that removing them needs.
+ */
 export function planAgentRemoval({
   sshUnit,
   accounts,
@@ -98,6 +106,7 @@ export function planAgentRemoval({
     accounts.length > 0
       ? []
       : [
+          { kind: "remove", path: AGENT_ENVIRONMENT_FILE },
           { kind: "remove", path: SSHD_DROP_IN },
           ...(sshUnit === undefined
             ? []
@@ -110,7 +119,6 @@ export function planAgentRemoval({
     { kind: "remove", path: SUDOERS_FILE },
     { kind: "remove", path: SYSUSERS_FILE },
     { kind: "remove", path: LIMITS_FILE },
-    { kind: "remove", path: AGENT_ENVIRONMENT_FILE },
     ...dropIn,
   ];
 }
