@@ -72,7 +72,6 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
 
   function wake(): void {
     interrupt.abort();
-    interrupt = new AbortController();
   }
 
   async function follow(): Promise<void> {
@@ -94,6 +93,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
 
   /** False where it was interrupted, because there is something to say first. */
   async function askState(): Promise<boolean> {
+    interrupt = new AbortController();
     const { signal } = interrupt;
     const since = encodeURIComponent(orders.state()?.cursor ?? "");
     const target = `${AGENT_ROUTES.state}?since=${since}&wait=${Math.round(timing.wait / SECOND)}`;
@@ -110,7 +110,9 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const told = parseHostState(given);
     if (told === undefined)
       throw new Unanswered("The service's answer is not one that this version of uam understands");
-    const isNew = await orders.take(told, lease.end);
+    // One call shuts all of it, whatever else is under way.
+    if (told.status !== "active") lease.end();
+    const isNew = await orders.take(told);
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);
     if (isNew || told.full) reporter.changed();
@@ -165,7 +167,10 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
   }
 
   async function retryAll(): Promise<void> {
-    while (!stopped.aborted && (await orders.retry())) {
+    while (!stopped.aborted) {
+      const left = await orders.retry();
+      if (left === "done") return;
+      if (left === "more") continue;
       await pause(delay);
       delay = Math.min(2 * delay, timing.longest);
     }

@@ -14,21 +14,27 @@ export interface Work {
 }
 
 /**
- * The state with everything tried that was to be done. What is done is no longer to be done; what the host refused stays, with a
- * problem that says why. Never throws for an account.
+ * The state with everything tried that was to be taken away, and then given, until `isOver`. What is done is no longer to be
+ * done; what the host refused stays, with a problem that says why. Never throws for an account.
  */
-export async function applyState(work: Work, state: AgentState): Promise<AgentState> {
+export async function applyState(
+  work: Work,
+  state: AgentState,
+  isOver: () => boolean = () => false,
+): Promise<AgentState> {
   const closed: AccountRecord[] = [];
   for (const record of state.records) {
     const after = isClosing(record.todo) ? await tried(record, () => close(work, record)) : record;
     if (after !== undefined) closed.push(after);
   }
-  const opened: AccountRecord[] = [];
-  for (const record of closed) {
-    const after = record.todo.open ? await tried(record, () => open(work, record)) : record;
-    if (after !== undefined) opened.push(after);
+  // What was refused before comes last, so that it takes nobody else's turn.
+  const inOrder = closed.toSorted((a, b) => Number(a.problem !== undefined) - Number(b.problem !== undefined));
+  const opened = new Map<number, AccountRecord>();
+  for (const record of inOrder) {
+    if (!record.todo.open || isOver()) continue;
+    opened.set(record.uid, (await tried(record, () => open(work, record))) ?? record);
   }
-  return { ...state, records: opened };
+  return { ...state, records: closed.map((record) => opened.get(record.uid) ?? record) };
 }
 
 async function tried(

@@ -37,10 +37,10 @@ export interface Orders {
   readonly state: () => AgentState | undefined;
   /** What `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
-  /** Does what the answer says; `stop` is called first where it takes the whole host away. True if it changed anything. */
-  take(answer: HostState, stop: () => void): Promise<boolean>;
-  /** Tries again what the host refused. True while something is left. */
-  retry(): Promise<boolean>;
+  /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
+  take(answer: HostState): Promise<boolean>;
+  /** Goes on with what is left to do: nothing, what there was no time for, or only what the host refused. */
+  retry(): Promise<"done" | "more" | "refused">;
   /** Compares the accounts with the host and repairs what differs. */
   reconcile(): Promise<void>;
   /** Looks at the host itself. */
@@ -48,6 +48,8 @@ export interface Orders {
   problems(): ReturnType<typeof problemList>;
 }
 
+/** How long, in milliseconds, access is given before an answer gets its turn, which may take access away. */
+const TURN = 2000;
 /** How many accounts are compared before an answer gets its turn. */
 const AT_ONCE = 100;
 
@@ -63,14 +65,24 @@ export function openOrders(parts: OrdersParts): Orders {
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
   const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
 
-  async function doAll(orders: AgentState): Promise<void> {
+  /** Everything that takes access away, and as much of what gives it as the turn has time for. */
+  async function doAll(orders: AgentState): Promise<AgentState> {
     const host = await parts.openHost(orders.end_sessions);
-    const done = await applyState({ host, status: orders.status, locked }, orders);
-    for (const { name, problem } of done.records) {
-      if (problem !== undefined) log.warn("the host is not as the service wants it", { account: name, ...problem });
+    const end = performance.now() + TURN;
+    const done = await applyState({ host, status: orders.status, locked }, orders, () => performance.now() > end);
+    const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
+    for (const { name, uid, problem } of done.records) {
+      if (problem === undefined || before.get(uid) === problem.text) continue;
+      log.warn("the host is not as the service wants it", { account: name, ...problem });
     }
     state = done;
-    store(done);
+    return done;
+  }
+
+  /** What there is to do now; what waits for a host to be unlocked is not. */
+  function actionable({ status, records }: AgentState): readonly AccountRecord[] {
+    const about = { status, locked: locked() };
+    return records.filter((record) => isClosing(record.todo) || (record.todo.open && accountOf(record, about).open));
   }
 
   function store(orders: AgentState): void {
@@ -118,25 +130,23 @@ export function openOrders(parts: OrdersParts): Orders {
   return {
     state: () => state,
     locks,
-    take: (answer, stop) =>
+    take: (answer) =>
       inTurn(async () => {
         const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
         const before = state;
         const merged = mergeAnswer(before, answer, found);
         const isNew = !sameOrders(before, merged);
-        if (answer.status !== "active") stop();
         state = merged;
         if (isNew) {
           // Before anything is touched, so that a crash on the way does not open again what was being shut.
           if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
           try {
-            await doAll(merged);
+            store(await doAll(merged));
           } catch (error) {
             // Nothing of it counts as done, and the next answer says it again.
             state = before;
             throw error;
           }
-          if (answer.full) differences = await compare(merged.records);
         }
         const recorded = new Set(answer.recorded_locks);
         for (const place of [directory, runDirectory]) {
@@ -146,8 +156,17 @@ export function openOrders(parts: OrdersParts): Orders {
       }),
     retry: () =>
       inTurn(async () => {
-        if (state?.records.some((record) => isPending(record))) await doAll(state);
-        return state?.records.some((record) => isPending(record) && record.problem !== undefined) ?? false;
+        const before = state;
+        if (before === undefined || actionable(before).length === 0) return "done";
+        const after = await doAll(before);
+        const known = new Set(before.records.map((record) => JSON.stringify(record)));
+        const isChanged =
+          after.records.length < before.records.length ||
+          after.records.some((record) => !known.has(JSON.stringify(record)));
+        if (isChanged) store(after);
+        const left = actionable(after);
+        if (left.length === 0) return "done";
+        return isChanged && left.some(({ problem }) => problem === undefined) ? "more" : "refused";
       }),
     reconcile: async () => {
       const all: HostProblem[] = [];
@@ -156,6 +175,10 @@ export function openOrders(parts: OrdersParts): Orders {
         all.push(...(await inTurn(() => compare(records.slice(from, from + AT_ONCE)))));
       }
       differences = all;
+      // There may be room by now.
+      await inTurn(async () => {
+        if (unstored !== undefined && state !== undefined) store(state);
+      });
     },
     examine: async () => {
       findings = (await parts.examine?.()) ?? [];

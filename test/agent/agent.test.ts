@@ -69,6 +69,26 @@ describe("runAgent()", () => {
     expect(lab.host.calls.slice(0, 2)).toEqual(["shutAccount ext_alice", "createAccount ext_bob"]);
   });
 
+  test("a closing does not wait behind hundreds of openings", async () => {
+    await startWith(alice());
+    const { createAccount } = lab.host;
+    Object.assign(lab.host, {
+      createAccount: async (account: Parameters<typeof createAccount>[0]) => {
+        await Bun.sleep(20);
+        await createAccount(account);
+      },
+    });
+    const many = Array.from({ length: 400 }, (_, index) => toldAccount({ name: `ext_m${index}`, uid: 42_000 + index }));
+    lab.stub.tell({ accounts: many });
+    await until(() => lab.host.accounts.size > 20);
+    const began = performance.now();
+    lab.stub.tell({ accounts: [...many, alice({ open: false, keys: [] })] });
+    await until(() => files()?.open === false);
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(lab.host.accounts.size).toBeLessThan(350);
+    await until(() => lab.host.accounts.size === 401);
+  });
+
   test("a renewal that changes nothing writes nothing but the lease in /run", async () => {
     await startWith(alice());
     const before = readFileSync(join(lab.directory, "state.json"), "utf8");
