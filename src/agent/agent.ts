@@ -81,7 +81,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
         // What a crash left to be done must be done before anything is reported.
         if (!isReady) await orders.retry();
         isReady = true;
-        if (reporter.isDue()) await reporter.send();
+        if (hasNews()) await report();
         else if (rotation.isDue()) await rotation.rotate();
         else if (!(await askState())) continue;
         answered();
@@ -91,12 +91,24 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     }
   }
 
+  // After a report that failed, or that interrupted a request, the state comes first, at once: news must not cost the lease.
+  let isStateFirst = false;
+  let isInterrupted = false;
+  const hasNews = () => !isStateFirst && reporter.isDue();
+
+  async function report(): Promise<void> {
+    isStateFirst = true;
+    await reporter.send();
+    isStateFirst = isInterrupted;
+  }
+
   /** False where it was interrupted, because there is something to say first. */
   async function askState(): Promise<boolean> {
     interrupt = new AbortController();
     const { signal } = interrupt;
     const since = encodeURIComponent(orders.state()?.cursor ?? "");
-    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${Math.round(timing.wait / SECOND)}`;
+    const wait = isStateFirst ? 0 : Math.round(timing.wait / SECOND);
+    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}`;
     const sent = lease.now();
     const began = performance.now();
     let given: unknown;
@@ -104,12 +116,15 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
       const timeout = timing.wait + timing.patience;
       given = require2xx(await client.ask({ method: "GET", target, timeout, signal })).data;
     } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
+      if (!signal.aborted) throw error;
+      isInterrupted = true;
+      return false;
     }
     const told = parseHostState(given);
     if (told === undefined)
       throw new Unanswered("The service's answer is not one that this version of uam understands");
+    isStateFirst = false;
+    isInterrupted = false;
     // One call shuts all of it, whatever else is under way.
     if (told.status !== "active") lease.end();
     const isNew = await orders.take(told);
@@ -192,12 +207,12 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
       await orders.reconcile();
       reporter.refresh();
       retry();
-      if (reporter.isDue()) wake();
+      if (hasNews()) wake();
     }),
     every(timing.report, () => orders.examine()),
     every(SECOND, async () => {
       await lease.tick(orders.state());
-      if (reporter.isDue()) wake();
+      if (hasNews()) wake();
     }),
   ]);
 }

@@ -12,7 +12,7 @@ import type { Orders } from "./orders.ts";
 export interface Reporter {
   /** True if the service does not know yet how the host is, or has not heard of it for long. */
   isDue(): boolean;
-  /** Throws as the client does; the next is then due only after a while: what cannot be reported must not cost the lease. */
+  /** Throws as the client does; the next is then due only after a while. */
   send(): Promise<void>;
   /** Whatever was said before, the next report is due. */
   changed(): void;
@@ -32,13 +32,14 @@ export function createReporter(parts: {
   readonly mode: HostMode;
   readonly clock: Clock;
   readonly ssh: () => Promise<SshAddress>;
-  /** In milliseconds: between two reports at most, and after one that failed. */
-  readonly timing: { readonly report: number; readonly retry: number };
+  /** In milliseconds: between two reports at most; after one that failed, and after many. */
+  readonly timing: { readonly report: number; readonly retry: number; readonly longest: number };
 }): Reporter {
   const { directory, client, orders, clock, timing } = parts;
   let reported = "";
   let reportedAt = 0;
   let notBefore = 0;
+  let failures = 0;
   let wholeCursor = "";
   let ssh: SshAddress | undefined;
 
@@ -58,7 +59,9 @@ export function createReporter(parts: {
       return performance.now() - reportedAt > timing.report || reported !== JSON.stringify(facts());
     },
     send: async () => {
-      notBefore = performance.now() + timing.retry;
+      // Unless it succeeds.
+      notBefore = performance.now() + Math.min(timing.longest, timing.retry * 2 ** failures);
+      failures = Math.min(failures + 1, 30);
       ssh ??= await parts.ssh();
       const about = { mode: parts.mode, version: VERSION, ssh, clock: formatTimestamp(clock.now()) };
       // Read together, with nothing awaited between. Where not all that was refused can be named, nothing after it is confirmed.
@@ -69,6 +72,7 @@ export function createReporter(parts: {
       for (const { id } of said.holds) removeHold(directory, id);
       reported = JSON.stringify({ ...said, holds: [] });
       reportedAt = performance.now();
+      failures = 0;
       notBefore = 0;
     },
     changed: () => {

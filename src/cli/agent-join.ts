@@ -7,7 +7,7 @@ import { accountsOf, hostOpener } from "../agent/open-host.ts";
 import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { findIdentity, forgetState, readState, writeState } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
-import { planAgent, planAgentStart, planAgentUpdate } from "../install/agent.ts";
+import { planAgent, planAgentPause, planAgentStart, planAgentUpdate } from "../install/agent.ts";
 import { chooseKeyFile } from "../install/install.ts";
 import { processLimit } from "../install/limits.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../install/plan.ts";
@@ -54,7 +54,12 @@ export async function joinHost(environment: CliEnvironment, input: JoinInput): P
   const about = await aboutHost(environment, { ...config, hostMode: mode }, input.name);
   const ca = input.ca === undefined ? undefined : CA_FILE;
   const told = { directory: AGENT_DIRECTORY, line, fleetKey, ca, about, send, clock: systemClock };
-  const identity = await joinService(told);
+  if (before !== undefined) await carryOut(environment, planAgentPause(), false);
+  const identity = await joinService(told).catch(async (error: unknown) => {
+    // Still the host that it was.
+    if (before !== undefined) await carryOut(environment, planAgentStart(), false);
+    throw error;
+  });
   keepWhatIsKnown(before?.fleet_key === identity.fleet_key);
   environment.err(`This host is ${identity.name} at ${identity.service} (host ${identity.host_id}).\n`);
   if (input.noStart) environment.err(`Start the agent with: systemctl start ${AGENT_UNIT}\n`);

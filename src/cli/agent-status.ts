@@ -5,8 +5,11 @@ import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { accountOf } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
 import { readState } from "../agent/store.ts";
+import { hostAccountOf } from "../shared/account-name.ts";
 import { SECOND, shift, systemClock } from "../shared/clock.ts";
 import { formatDuration } from "../shared/duration.ts";
+import { readLocks } from "../shared/lock-journal.ts";
+import { silentLog } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { LEASE_FILES, requireJoined } from "./agent-host.ts";
 import { type CliEnvironment, EXIT } from "./environment.ts";
@@ -17,7 +20,9 @@ export async function showAgent(environment: CliEnvironment, json: boolean): Pro
   const identity = requireJoined(environment);
   const status = readStatus(LEASE_FILES.directory);
   const state = readState(AGENT_DIRECTORY);
-  const accounts = state?.records.map((record) => accountOf(record, { status: state.status, locked: new Set() })) ?? [];
+  const locks = [AGENT_DIRECTORY, LEASE_FILES.directory].flatMap((place) => readLocks(place, silentLog));
+  const locked = new Set(locks.map(({ username }) => hostAccountOf(username)));
+  const accounts = state?.records.map((record) => accountOf(record, { status: state.status, locked })) ?? [];
   const open = isLinked(LEASE_FILES);
   const facts = {
     ...{ name: identity.name, host_id: identity.host_id, service: identity.service, joined_at: identity.joined_at },

@@ -85,6 +85,7 @@ function requireNoAgent(): void {
 
 function runUninstall(input: { readonly dryRun: boolean }): Command {
   return async (environment) => {
+    requireNoAgent();
     const { managedAccounts, planUninstall } = await import("../install/install.ts");
     const accounts = managedAccounts();
     const installed = { source: programOf(environment), sshUnit: findSshUnit(), accounts };

@@ -86,6 +86,11 @@ export function planAgentUpdate(): readonly Step[] {
   return [command(["systemctl", "try-restart", AGENT_UNIT])];
 }
 
+/** Until it is started again; the lease goes on. */
+export function planAgentPause(): readonly Step[] {
+  return [command(["systemctl", "stop", AGENT_UNIT], { mayFail: true })];
+}
+
 /** The agent stops; the lease ends by itself, and then sshd refuses every external account. */
 export function planAgentStop(): readonly Step[] {
   return [command(["systemctl", "disable", "--now", AGENT_UNIT], { mayFail: true })];

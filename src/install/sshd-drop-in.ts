@@ -1,7 +1,7 @@
 /** sshd's configuration for the accounts of this service. */
 
 import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
-import { type PlaceFile, ROOT_FILE } from "./plan.ts";
+import { type Expectation, type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 
 const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
@@ -52,10 +52,21 @@ export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REV
     check: {
       kind: "placed",
       argv: ASK_SSHD,
-      expect: {
-        line: `authorizedkeysfile ${authorizedKeysFile}`,
-        remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
-      },
+      expect: [
+        {
+          line: `authorizedkeysfile ${authorizedKeysFile}`,
+          remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
+        },
+        ...(revokedKeysFile === REVOKED_KEYS_FILE ? [] : [leaseExpectation(revokedKeysFile)]),
+      ],
     },
+  };
+}
+
+/** On an agent's host the lease depends on it. */
+function leaseExpectation(link: string): Expectation {
+  return {
+    line: `revokedkeys ${link}`,
+    remedy: `sshd does not read ${link} as the revoked keys of ${ACCOUNT_PREFIX}*: remove the RevokedKeys for them that comes before ${SSHD_DROP_IN}`,
   };
 }

@@ -1,6 +1,8 @@
 /** Composition root: configuration -> database, host, hasher, clock -> services. */
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { IDENTITY_FILE } from "../agent/paths.ts";
 import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
@@ -86,9 +88,20 @@ export async function openDatabaseToLook(config: Config, log: Log): Promise<Data
   }
 }
 
-function requireData({ databaseUrl, dataDir }: Config): void {
+function requireData(config: Config): void {
+  requireNoAgent(config);
+  const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined || hasEmbeddedData(dataDir)) return;
   throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
+}
+
+/** An agent's host has no database, and must not be given one by a command that was meant for the service. */
+function requireNoAgent({ dataDir }: Config): void {
+  if (!existsSync(join(dataDir, IDENTITY_FILE))) return;
+  throw new UamError(
+    "conflict",
+    "This host has an agent, and its users are stored at its service: run the command there",
+  );
 }
 
 /** Throws `conflict` for a database that has to be brought up to date, saying how. */
@@ -169,6 +182,7 @@ export async function openServer(
   log: Log,
   lifetime: Lifetime,
 ): Promise<{ connection: ConnectionOptions; owner: ConnectionOptions | undefined; stop(): Promise<void> }> {
+  requireNoAgent(config);
   if (config.databaseUrl !== undefined) {
     const owner = config.databaseOwnerUrl === undefined ? undefined : { url: config.databaseOwnerUrl };
     return { connection: { url: config.databaseUrl }, owner, stop: async () => {} };

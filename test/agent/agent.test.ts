@@ -314,8 +314,14 @@ describe("what the agent believes", () => {
     lab.stub.tell({ full: true, accounts: [alice()] });
     lab.start();
     await until(() => lab.isOpen());
-    const before = lab.stub.requests.filter((request) => request.includes("state")).length;
-    await until(() => lab.stub.requests.filter((request) => request.includes("state")).length > before + 2);
+    const lease = () => readFileSync(join(lab.files.directory, "lease"), "utf8");
+    for (let renewals = 0, last = lease(); renewals < 3; last = lease()) {
+      await until(() => lease() !== last);
+      renewals++;
+    }
+    expect(lab.stub.reports).toEqual([]);
+    lab.stub.refuse = () => undefined;
+    await reportedUpTo(2);
   });
 
   test("a redirect is not followed", async () => {

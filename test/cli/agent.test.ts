@@ -74,6 +74,16 @@ describe("uam lock on an agent's host", () => {
   });
 });
 
+describe("commands of the service on an agent's host", () => {
+  test("are refused, and make no database", async () => {
+    for (const args of [["user", "list"], ["user", "disable", "alice"], ["migrate"], ["backup", "-"]]) {
+      const { code, err } = await run(args, here());
+      expect([code, err]).toEqual([1, expect.stringContaining("run the command there")]);
+    }
+    expect(readdirSync(lab.directory)).not.toContain("postgres");
+  });
+});
+
 describe("uam doctor on an agent's host", () => {
   test("says whether the service answers and the key is nobody else's", async () => {
     const { out } = await run(["doctor", "--json"], here());

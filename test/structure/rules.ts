@@ -44,7 +44,16 @@ export const PLACES: Readonly<Record<string, Place>> = {
   runtime: { what: "Bun, Deno and the process", imports: ["config"] },
   "server/compose.ts": {
     what: "wires the parts of the service: only this and main.ts do",
-    imports: ["server/backup.ts", "server/host-settings.ts", "config", "domain", "host", "protocol", "store"],
+    imports: [
+      "server/backup.ts",
+      "server/host-settings.ts",
+      "agent/paths.ts",
+      "config",
+      "domain",
+      "host",
+      "protocol",
+      "store",
+    ],
   },
   "server/host-settings.ts": {
     what: "the configuration -> what a host is told",
