@@ -45,7 +45,7 @@ const TIMING = {
   /** How long the service may hold a request; shorter than any usual proxy's limit. */
   wait: 55 * SECOND,
   /** Beyond that, until the connection counts as lost. */
-  patience: 30 * SECOND,
+  patience: 15 * SECOND,
   reconcile: MINUTE,
   /** The longest wait after failures, and between attempts at what the host refused. */
   longest: MINUTE,

@@ -102,7 +102,8 @@ export function sameOrders(one: AgentState | undefined, other: AgentState): bool
 
 function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer: HostState): AccountRecord {
   const wanted = answer.cautious ? restrained(old, told) : told;
-  const made = old?.made ?? false;
+  // Half removed counts as never made: if it is gone, it is made anew.
+  const made = old?.made === true && !old.todo.remove;
   if (!wanted.open) {
     const isShut = old !== undefined && !old.open && !isClosing(old.todo) && old.problem === undefined;
     return { ...wanted, made, todo: { ...NOTHING, shut: !isShut }, problem: isShut ? undefined : old?.problem };

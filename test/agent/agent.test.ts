@@ -60,6 +60,19 @@ describe("runAgent()", () => {
     expect(readState(lab.directory)?.records).toEqual([]);
   });
 
+  test("makes an account anew that was given back while its removal was owed", async () => {
+    await startWith(alice());
+    lab.host.failing.add("removeAccount");
+    lab.stub.tell({ removed: [{ name: "ext_alice", uid: 41_001 }] });
+    await until(() => lastReport()?.problems[0]?.kind === "refused");
+    lab.host.accounts.delete("ext_alice");
+    lab.host.failing.clear();
+    lab.stub.tell({ accounts: [alice()] });
+    await reportedUpTo(4);
+    expect(files()).toMatchObject({ open: true, file: [key(1).fingerprint, key(2).fingerprint] });
+    expect(lastReport()?.problems).toEqual([]);
+  });
+
   test("closes before it opens", async () => {
     await startWith(alice());
     lab.host.calls.length = 0;
