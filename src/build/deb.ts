@@ -7,9 +7,13 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
+import { AGENT_DIRECTORY, REVOKED_KEYS_LINK } from "../agent/paths.ts";
 import { describeVariables } from "../config/config.ts";
 import {
+  AGENT_ENVIRONMENT_FILE,
+  AGENT_UNIT_FILE,
   ENVIRONMENT_FILE,
+  LEASE_TIMER_FILE,
   LIMITS_FILE,
   REVOKED_KEYS_FILE,
   SSHD_DROP_IN,
@@ -50,6 +54,11 @@ const FILES: readonly { readonly path: string; readonly meaning: string }[] = [
     path: "/var/lib/uam",
     meaning: "The service's data: the database, the key of the audit log, and key files in direct mode.",
   },
+  { path: AGENT_ENVIRONMENT_FILE, meaning: "Configuration of the agent, on a host of a service elsewhere." },
+  { path: AGENT_UNIT_FILE, meaning: "The agent's unit, as uam agent join writes it." },
+  { path: LEASE_TIMER_FILE, meaning: "Shuts the host at the end of its lease, also without the agent." },
+  { path: REVOKED_KEYS_LINK, meaning: "There while the lease lives; without it sshd refuses every external account." },
+  { path: AGENT_DIRECTORY, meaning: "The agent's key, and what the service last told it." },
 ];
 
 /** The package's files by path, all but the program, and its control files under DEBIAN. */
@@ -130,7 +139,8 @@ Description: time-limited SSH accounts for external users
 `;
 }
 
-// The package contains the program; `uam install` makes it this host's service, in the mode that the administrator chooses.
+// The package contains the program; `uam install` makes it this host's service, in the mode that the administrator chooses,
+// and `uam agent join` makes it the agent of a service elsewhere.
 const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
@@ -140,8 +150,11 @@ if [ "$1" = configure ]; then
         if grep -q '^User=uam$' /etc/systemd/system/uam.service; then mode=sudo; fi
         uam install --mode "$mode"
         if systemctl --quiet is-active uam.service; then deb-systemd-invoke restart uam.service; fi
+    elif [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam-agent.service ]; then
+        uam agent join
     elif [ -z "$2" ]; then
         echo 'uam is unpacked. To set up the service: uam install --mode direct (or sudo)'
+        echo 'To make this a host of a service elsewhere: uam agent join LINE'
     fi
 fi
 `;
@@ -151,13 +164,17 @@ set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam.service ]; then
     uam uninstall
 fi
+# Its lease ends by itself, which the timer sees to: it needs no program of this package.
+if [ "$1" = remove ] && [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam-agent.service ]; then
+    uam agent leave --keep --yes
+fi
 `;
 
 // Data and configuration record who did what: they survive even a purge.
 const POSTRM = `#!/bin/sh
 set -e
 if [ "$1" = purge ]; then
-    rm -rf /var/cache/uam
+    rm -rf /var/cache/uam /var/cache/uam-agent
     echo 'The data of uam is still in /var/lib/uam, its configuration in /etc/uam.'
 fi
 `;

@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import { adminCommand } from "./admin.ts";
+import { agentCommand } from "./agent.ts";
 import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
 import { backupCommand } from "./backup.ts";
@@ -44,6 +45,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "webhook",
   "host",
   "fleet",
+  "agent",
 ]);
 
 const serveCommand = command(
@@ -75,8 +77,8 @@ export const commands = or(
       configCommand,
       healthcheckCommand,
       doctorCommand,
-      installCommand,
-      uninstallCommand,
+      agentCommand,
+      or(installCommand, uninstallCommand),
       sudoersCommand,
       openApiCommand,
       versionCommand,

@@ -5,9 +5,11 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import type { ConfigError } from "../config/config.ts";
+import type { AgentIdentity } from "../agent/store.ts";
+import type { Config, ConfigError } from "../config/config.ts";
 import { areaOf, type Finding } from "../doctor/finding.ts";
 import { counted } from "../shared/counted.ts";
+import type { Log } from "../shared/log.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, loadConfigOnHost } from "./environment.ts";
 
 export const doctorCommand = command(
@@ -44,7 +46,11 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    const { hostSettingsOf, openServices, openToLook } = await import("../server/compose.ts");
+    const { findIdentity } = await import("../agent/store.ts");
+    const identity = findIdentity(config.dataDir);
+    if (identity !== undefined) return await examineAgentHere(environment, { config, log, identity, fix });
+    const { openServices, openToLook } = await import("../server/compose.ts");
+    const { hostSettingsOf } = await import("../server/host-settings.ts");
     const { checkSudo } = await import("../host/execute/sudo-check.ts");
     const { AUDIT_KEY_FILE } = await import("../domain/audit/key.ts");
     const { examine } = await import("../doctor/doctor.ts");
@@ -64,6 +70,22 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
       areaOf("configuration").fault(fault, "see uam serve --help"),
     );
   }
+}
+
+/** Root can check all of it, also where the agent is not root. */
+async function examineAgentHere(
+  environment: CliEnvironment,
+  about: { readonly config: Config; readonly log: Log; readonly identity: AgentIdentity; readonly fix: boolean },
+): Promise<readonly Finding[]> {
+  const { config, log } = about;
+  const { examineAgent } = await import("../doctor/agent.ts");
+  const { hostOpener } = await import("../agent/open-host.ts");
+  const { hostSettingsOf } = await import("../server/host-settings.ts");
+  const { LEASE_FILES } = await import("./agent-host.ts");
+  const mode = environment.isRoot && config.hostMode === "sudo" ? "direct" : config.hostMode;
+  const open = hostOpener({ ...hostSettingsOf(config), mode }, log, environment.runtime);
+  const { isRoot } = environment;
+  return await examineAgent({ ...about, isRoot, files: LEASE_FILES, openHost: () => open("key") });
 }
 
 /** The checks that root could not make, made as the service's user. */

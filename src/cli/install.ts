@@ -7,8 +7,8 @@ import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
-import { describePlan, type Step } from "../install/plan.ts";
 import {
+  AGENT_UNIT_FILE,
   CENTRAL_KEY_FILE,
   CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
@@ -19,7 +19,7 @@ import {
   STATE_DIRECTORY,
 } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
-import { isSystemdHost } from "../shared/systemd.ts";
+import { carryOut, findSshUnit, programOf } from "./carry-out.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, isGiven, loadConfig } from "./environment.ts";
 import { sudoersOf } from "./sudoers.ts";
 
@@ -54,9 +54,6 @@ export const uninstallCommand = command(
   },
 );
 
-const SSH_UNITS = ["ssh.service", "sshd.service"] as const;
-const UNIT_DIRECTORIES = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"] as const;
-
 function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolean }): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
@@ -65,6 +62,7 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
         "invalid",
         "uam install sets up the host that it runs on, and UAM_LOCAL_HOST is off: unset it",
       );
+    requireNoAgent();
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
     const authorizedKeysFile = chooseKeyFile(input.mode, config.authorizedKeysFile, {
@@ -81,8 +79,18 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
   };
 }
 
+/** The agent's accounts are another service's. */
+function requireNoAgent(): void {
+  if (!existsSync(AGENT_UNIT_FILE)) return;
+  throw new UamError(
+    "conflict",
+    "This host has joined a service elsewhere: uam agent join sets it up, uam agent leave ends that",
+  );
+}
+
 function runUninstall(input: { readonly dryRun: boolean }): Command {
   return async (environment) => {
+    requireNoAgent();
     const { managedAccounts, planUninstall } = await import("../install/install.ts");
     const accounts = managedAccounts();
     const installed = { source: programOf(environment), sshUnit: findSshUnit(), accounts };
@@ -162,32 +170,6 @@ async function writeNewFiles(environment: CliEnvironment, config: Config): Promi
   } finally {
     await close();
   }
-}
-
-function programOf({ program }: CliEnvironment): string {
-  if (program !== undefined) return program;
-  throw new UamError("invalid", "Only the built program can be installed: run `bun run build`, then dist/uam install");
-}
-
-/** True if the plan was carried out, false if it was printed. */
-async function carryOut(environment: CliEnvironment, steps: readonly Step[], onlyPrint: boolean): Promise<boolean> {
-  if (onlyPrint) {
-    environment.out(describePlan(steps));
-    return false;
-  }
-  if (!environment.isRoot) throw new UamError("invalid", "This needs root; --dry-run shows what it would do");
-  if (!isSystemdHost()) throw new UamError("invalid", "This host does not run systemd");
-  const { applyPlan } = await import("../install/apply.ts");
-  await applyPlan(steps, {
-    root: "",
-    report: (step, outcome) =>
-      environment.err(`${outcome.padEnd(10)} ${"path" in step ? step.path : step.argv.join(" ")}\n`),
-  });
-  return true;
-}
-
-function findSshUnit(): string | undefined {
-  return SSH_UNITS.find((unit) => UNIT_DIRECTORIES.some((directory) => existsSync(`${directory}/${unit}`)));
 }
 
 /** For root; uam switches to the service's user by itself if that is another. */

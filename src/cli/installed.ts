@@ -1,16 +1,17 @@
 /** The configuration of the service on this host, for commands at its shell. */
 
+import { existsSync } from "node:fs";
 import { readEnvironmentFile } from "../install/environment-file.ts";
-import { ENVIRONMENT_FILE } from "../install/settings.ts";
+import { AGENT_ENVIRONMENT_FILE, ENVIRONMENT_FILE } from "../install/settings.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { EXIT } from "./environment.ts";
 
-/** The variables of /etc/uam/uam.env; none if it is missing. A file that must not be trusted ends the program through `refuse`. */
+/** The variables of /etc/uam/uam.env, or of /etc/uam/agent.env on an agent's host; none if both are missing. A file that must not be trusted ends the program through `refuse`. */
 export function installedVariables(
   refuse: (message: string, exitCode: number) => never,
 ): Readonly<Record<string, string>> {
   try {
-    return readEnvironmentFile(ENVIRONMENT_FILE);
+    return readEnvironmentFile(existsSync(ENVIRONMENT_FILE) ? ENVIRONMENT_FILE : AGENT_ENVIRONMENT_FILE);
   } catch (error) {
     return refuse(`uam: ${publicMessage(error)}\n`, EXIT.configuration);
   }

@@ -6,11 +6,13 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
+import { AGENT_RUN_DIRECTORY } from "../agent/paths.ts";
+import type { AgentIdentity } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
-import type { LockEntry } from "../domain/lifecycle/lock-journal.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
+import type { LockEntry } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
 import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
@@ -24,7 +26,7 @@ export const lockCommand = command(
   ),
   {
     brief: message`Shut an account at once, even with the database down.`,
-    description: message`Shuts the account: sets its expiry date in the past, ends its processes and empties its authorized-keys file. Works without the database; the lock is then recorded when the service or uam reconcile next runs. uam user enable opens the account again.`,
+    description: message`Shuts the account: sets its expiry date in the past, ends its processes and empties its authorized-keys file. Works without the database; the lock is then recorded when the service or uam reconcile next runs, or when the agent of this host next reaches the service. uam user enable opens the account again.`,
   },
 );
 
@@ -38,8 +40,11 @@ function runLock(submitted: string): Command {
       );
     const log = await commandLog(environment, config, config.hostMode !== "dry-run");
     const { parseUsername } = await import("../domain/users/username.ts");
+    const { findIdentity } = await import("../agent/store.ts");
     const username = parseUsername(submitted);
-    const { shut, notJournalled } = await shutAndJournal({ environment, config, log }, username);
+    const service = findIdentity(config.dataDir);
+    const { shut, notJournalled } = await shutAndJournal({ environment, config, log }, username, service !== undefined);
+    if (service !== undefined) return sayReported(environment, { service, shut, notJournalled });
     if (notJournalled !== undefined) await disableAtOnce(environment, username, `${config.dataDir} (${notJournalled})`);
     else if (!(await record(environment, config, log))) return EXIT.failed;
     return shut ? EXIT.done : EXIT.failed;
@@ -59,15 +64,31 @@ interface Shut {
   readonly notJournalled: string | undefined;
 }
 
+/** On an agent's host the service records it, when it hears of it. */
+function sayReported(
+  environment: CliEnvironment,
+  { service, shut, notJournalled }: Shut & { readonly service: AgentIdentity },
+): number {
+  if (notJournalled === undefined) {
+    environment.err(`It stays shut here. ${service.service} disables the user as soon as it is told.\n`);
+    return shut ? EXIT.done : EXIT.failed;
+  }
+  const again = "Disable the user at the service, or the agent opens the account again";
+  throw new UamError("internal", `The lock could not be noted for the service (${notJournalled}). ${again}`);
+}
+
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
-async function shutAndJournal({ environment, config, log }: Work, username: string): Promise<Shut> {
+async function shutAndJournal({ environment, config, log }: Work, username: string, isAgent: boolean): Promise<Shut> {
   const { openHost, policyOf } = await import("../server/compose.ts");
   const { findLockable } = await import("../domain/lifecycle/locks.ts");
   const host = await openHost(config, log, environment.runtime);
   const account = await findLockable(host, policyOf(config), username);
   const now = systemClock.now();
   const { operator } = environment;
-  const notJournalled = await journal({ id: randomUUID(), at: now, username, uid: account?.uid, operator }, config);
+  const entry = { id: randomUUID(), at: now, username, uid: account?.uid, operator };
+  let notJournalled = await journal(entry, config.dataDir);
+  // The agent reads that place, too, and it is no disk that could be full.
+  if (notJournalled !== undefined && isAgent) notJournalled = await journal(entry, AGENT_RUN_DIRECTORY);
   let shut = true;
   if (account !== undefined) {
     try {
@@ -87,11 +108,11 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 }
 
 /** What went wrong, if anything: the account must be shut all the same. */
-async function journal(entry: LockEntry, config: Config): Promise<string | undefined> {
-  const { writeLock } = await import("../domain/lifecycle/lock-journal.ts");
+async function journal(entry: LockEntry, directory: string): Promise<string | undefined> {
+  const { writeLock } = await import("../shared/lock-journal.ts");
   try {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-    writeLock(config.dataDir, entry);
+    mkdirSync(directory, { recursive: true, mode: 0o711 });
+    writeLock(directory, entry);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

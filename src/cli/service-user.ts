@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { STATE_DIRECTORY, UNIT_FILE } from "../install/settings.ts";
+import { AGENT_UNIT_FILE, STATE_DIRECTORY, UNIT_FILE } from "../install/settings.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -15,6 +15,8 @@ export interface Replacement {
 /** Commands that root runs as root even then: they concern the host, or no data. `doctor` also asks the service's user. */
 const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
+  // The unit of an agent runs as the user itself; the other commands on it are root's.
+  "agent",
   // What sudo(8) runs as root for the service.
   "sweep",
 ]);
@@ -25,7 +27,7 @@ const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LI
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The account that the installed unit runs as, drop-ins included; undefined for root, and where there is no unit. */
-export function unitUser(unitFile = UNIT_FILE): string | undefined {
+export function unitUser(unitFile = existsSync(UNIT_FILE) ? UNIT_FILE : AGENT_UNIT_FILE): string | undefined {
   if (!existsSync(unitFile)) return undefined;
   const dropIns = `${unitFile}.d`;
   const names = existsSync(dropIns) ? readdirSync(dropIns).filter((name) => name.endsWith(".conf")) : [];

@@ -6,7 +6,7 @@ import type { Services } from "../domain/operation/context.ts";
 import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
-import { publicMessage, UamError } from "../shared/errors.ts";
+import { publicMessage } from "../shared/errors.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,
@@ -15,12 +15,12 @@ import {
   checkPrivateFile,
   checkProcessLimit,
 } from "./files.ts";
-import { areaOf, type Finding } from "./finding.ts";
+import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
 import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
-import { checkSshd } from "./sshd.ts";
+import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
 
@@ -170,18 +170,4 @@ function keyPlace({ hostMode, authorizedKeysFile, homeBase }: DoctorSettings): r
   if (hostMode !== "direct" || !isInHome) return [];
   const finding = "The key files are in the homes, where their owners can put a revoked key back until it is noticed";
   return [areaOf("sshd").note(finding, "uam install --mode direct --move-keys; logins keep working meanwhile")];
-}
-
-function expectationOf({ authorizedKeysFile, groups }: DoctorSettings) {
-  return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
-}
-
-/** A check that throws is a finding, too: whoever runs the doctor already has a problem. */
-async function guarded(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  try {
-    return await check();
-  } catch (error) {
-    const why = error instanceof UamError || !(error instanceof Error) ? publicMessage(error) : error.message;
-    return [areaOf(name).fault(why, "see the message; the checks that depend on this were left out")];
-  }
 }

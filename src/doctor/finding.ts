@@ -1,5 +1,7 @@
 /** What the doctor finds. */
 
+import { publicMessage, UamError } from "../shared/errors.ts";
+
 /** `skipped`: it could not be checked here, which is neither good nor bad. `note`: it works, but there is something better. */
 export type State = "ok" | "fault" | "fixed" | "skipped" | "note";
 
@@ -30,4 +32,14 @@ export function areaOf(area: string): Area {
     fixed: (finding) => ({ area, state: "fixed", finding }),
     skipped: (finding) => ({ area, state: "skipped", finding }),
   };
+}
+
+/** A check that throws is a finding, too: whoever runs the doctor already has a problem. */
+export async function guarded(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    const why = error instanceof UamError || !(error instanceof Error) ? publicMessage(error) : error.message;
+    return [areaOf(name).fault(why, "see the message; the checks that depend on this were left out")];
+  }
 }

@@ -15,11 +15,18 @@ export interface SshdExpectation {
   readonly authorizedKeysFile: string;
   /** The groups of an account, by name. */
   readonly groups: readonly string[];
+  /** On an agent's host: the link that is there while the lease lives, and that sshd has to read as its list of revoked keys. */
+  readonly leaseLink?: string;
 }
 
 const PROBE = hostAccountOf("probe");
 const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
 const area = areaOf("sshd");
+
+/** What sshd should do with the accounts. */
+export function expectationOf({ authorizedKeysFile, groups }: Omit<SshdExpectation, "leaseLink">): SshdExpectation {
+  return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
+}
 
 /** Asks the host's sshd for the settings of an account of this service, and checks them; see checkRevokedKeys for `fix`. */
 export async function checkSshd(
@@ -38,7 +45,11 @@ export async function checkSshd(
   const revokedKeys = settings.get("revokedkeys")?.[0] ?? "none";
   return [
     ...judgeSshd(settings, expected),
-    ...(revokedKeys === "none" ? [] : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
+    ...leaseFaults(revokedKeys, expected.leaseLink),
+    // Without a lease the link is missing, as it should be.
+    ...(revokedKeys === "none" || (revokedKeys === expected.leaseLink && !existsSync(revokedKeys))
+      ? []
+      : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
     ...nologin(),
   ];
 }
@@ -87,6 +98,13 @@ export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): re
     ...admissionFaults(settings, expected.groups),
   ];
   return faults.length > 0 ? faults : [area.ok("sshd reads the stored keys of ext_ accounts and no others")];
+}
+
+function leaseFaults(revokedKeys: string, link: string | undefined): readonly Finding[] {
+  if (link === undefined || revokedKeys === link) return [];
+  return [
+    area.fault(`sshd does not hold to the lease: RevokedKeys is ${revokedKeys}`, `set RevokedKeys ${link} for ext_*`),
+  ];
 }
 
 function keyFileFaults(patterns: string, wanted: string): readonly Finding[] {

@@ -111,8 +111,10 @@ async function requirePass(step: PlaceFile, argv: readonly string[]): Promise<vo
       `${argv[0]} rejects ${step.path}, so it was taken back: ${(stderr || stdout).trim()}`,
     );
   }
-  const expect = step.check?.kind === "placed" ? step.check.expect : undefined;
-  if (expect !== undefined && !stdout.split("\n").includes(expect.line)) throw new UamError("internal", expect.remedy);
+  const expected = step.check?.kind === "placed" ? (step.check.expect ?? []) : [];
+  const lines = stdout.split("\n");
+  const missing = expected.find(({ line }) => !lines.includes(line));
+  if (missing !== undefined) throw new UamError("internal", missing.remedy);
 }
 
 function takeBack(step: PlaceFile, path: string, old: string | undefined): void {

@@ -1,6 +1,7 @@
 /** The text of the environment file. */
 
 import { describeVariables } from "../config/config.ts";
+import type { HostMode } from "../protocol/host.ts";
 import { type InstallMode, STATE_DIRECTORY } from "./settings.ts";
 
 const KEY_FILE_VARIABLE = "UAM_AUTHORIZED_KEYS_FILE";
@@ -10,13 +11,40 @@ const KEY_FILE_VARIABLE = "UAM_AUTHORIZED_KEYS_FILE";
  * variable with its default, commented out.
  */
 export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string): string {
-  const set: Readonly<Record<string, string | undefined>> = {
-    UAM_HOST_MODE: mode,
-    UAM_DATA_DIR: STATE_DIRECTORY,
-    [KEY_FILE_VARIABLE]: authorizedKeysFile,
-  };
-  const blocks = describeVariables().flatMap(({ name, fallback, meaning }) => {
+  const set = { UAM_HOST_MODE: mode, UAM_DATA_DIR: STATE_DIRECTORY, [KEY_FILE_VARIABLE]: authorizedKeysFile };
+  return [
+    "# Configuration of uam, one NAME=VALUE per line; `systemctl restart uam` applies it, `uam doctor` checks it.",
+    "# Read by the unit and by uam at the shell. A value with spaces or one of #;'\"\\$ goes in double quotes.",
+    "",
+    ...blocksOf(set, () => true),
+  ].join("\n");
+}
+
+/** What of the configuration an agent has a use for: the host. All else is the service's. */
+const AGENT_VARIABLES: ReadonlySet<string> = new Set([
+  ...["UAM_HOST_MODE", "UAM_DATA_DIR", KEY_FILE_VARIABLE, "UAM_SSH_HOST", "UAM_HOME_BASE", "UAM_SHELL", "UAM_GROUPS"],
+  ...["UAM_UID_RANGE", "UAM_LOG_FORMAT", "UAM_LOG_LEVEL"],
+]);
+
+/** The text of agent.env: as uam.env, with what concerns the host. */
+export function renderAgentEnvironment(mode: HostMode, dataDir: string, authorizedKeysFile: string): string {
+  const set = { UAM_HOST_MODE: mode, UAM_DATA_DIR: dataDir, [KEY_FILE_VARIABLE]: authorizedKeysFile };
+  return [
+    "# Configuration of uam's agent, one NAME=VALUE per line; `systemctl restart uam-agent` applies it.",
+    "# Read by the unit and by uam at the shell. Who has access on this host is configured at the service.",
+    "",
+    ...blocksOf(set, (name) => AGENT_VARIABLES.has(name)),
+  ].join("\n");
+}
+
+/** A block for each variable: those that are set, and the others with their default, commented out. */
+function blocksOf(
+  set: Readonly<Record<string, string | undefined>>,
+  isMeant: (name: string) => boolean,
+): readonly string[] {
+  return describeVariables().flatMap(({ name, fallback, meaning }) => {
     const [plain = name, file] = name.split(", ");
+    if (!isMeant(plain)) return [];
     const value = set[plain] === fallback ? undefined : set[plain];
     const line = value === undefined ? `#${plain}=${fallback === "unset" ? "" : fallback}` : `${plain}=${value}`;
     return [
@@ -27,12 +55,6 @@ export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string
       "",
     ];
   });
-  return [
-    "# Configuration of uam, one NAME=VALUE per line; `systemctl restart uam` applies it, `uam doctor` checks it.",
-    "# Read by the unit and by uam at the shell. A value with spaces or one of #;'\"\\$ goes in double quotes.",
-    "",
-    ...blocks,
-  ].join("\n");
 }
 
 /** The text with another place for the key files, and nothing else changed. */

@@ -112,7 +112,8 @@ export function planUninstall({ source, sshUnit, accounts }: Installed): readonl
   ];
 }
 
-function sudoersSteps({ mode, sudoers: content }: InstallSettings): readonly Step[] {
+/** The rules of sudo mode; in direct mode they are removed. Throws `invalid` for sudo mode without rules. */
+export function sudoersSteps({ mode, sudoers: content }: Pick<InstallSettings, "mode" | "sudoers">): readonly Step[] {
   // Left over from sudo mode, it would keep granting rights to an account that no longer needs them.
   if (mode === "direct") return [{ kind: "remove", path: SUDOERS_FILE }];
   if (content === undefined) {

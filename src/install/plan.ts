@@ -30,7 +30,7 @@ export interface PlaceFile extends Ownership {
 /** A check of a file's text: before it is placed (the command gets the path of a draft), or of the host with it in place. */
 export type Check =
   | { readonly kind: "draft"; readonly argv: readonly string[] }
-  | { readonly kind: "placed"; readonly argv: readonly string[]; readonly expect?: Expectation };
+  | { readonly kind: "placed"; readonly argv: readonly string[]; readonly expect?: readonly Expectation[] };
 
 /** A line that the check's output must have, and what to do if it does not. */
 export interface Expectation {

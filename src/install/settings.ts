@@ -37,6 +37,17 @@ export const LIMITS_FILE = "/etc/security/limits.d/50-uam.conf";
 /** The administrator's own list of keys that sshd refuses, whatever this service stores. */
 export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
 
+/** What `uam agent join` installs, on a host of a service that runs elsewhere. */
+export const AGENT_ENVIRONMENT_FILE = "/etc/uam/agent.env";
+export const AGENT_UNIT = "uam-agent.service";
+export const AGENT_UNIT_FILE = `/etc/systemd/system/${AGENT_UNIT}`;
+/** The second enforcer of the lease; it works without the agent. */
+export const LEASE_UNIT = "uam-agent-lease.service";
+export const LEASE_UNIT_FILE = `/etc/systemd/system/${LEASE_UNIT}`;
+export const LEASE_TIMER = "uam-agent-lease.timer";
+export const LEASE_TIMER_FILE = `/etc/systemd/system/${LEASE_TIMER}`;
+export const AGENT_CACHE_DIRECTORY = "/var/cache/uam-agent";
+
 export const SERVICE_ACCOUNT = "uam";
 export const DATABASE_ACCOUNT = "uam-postgres";
 

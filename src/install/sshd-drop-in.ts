@@ -1,7 +1,7 @@
 /** sshd's configuration for the accounts of this service. */
 
 import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
-import { type PlaceFile, ROOT_FILE } from "./plan.ts";
+import { type Expectation, type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 
 const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
@@ -42,20 +42,31 @@ Match User ${ACCOUNT_PREFIX}*
 }
 
 /** Places the drop-in; it is taken back unless sshd accepts it and, asked about an account, applies it. */
-export function sshdDropInStep(authorizedKeysFile: string): PlaceFile {
+export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REVOKED_KEYS_FILE): PlaceFile {
   return {
     ...ROOT_FILE,
     kind: "file",
     path: SSHD_DROP_IN,
-    content: renderSshdDropIn(authorizedKeysFile),
+    content: renderSshdDropIn(authorizedKeysFile, revokedKeysFile),
     keep: false,
     check: {
       kind: "placed",
       argv: ASK_SSHD,
-      expect: {
-        line: `authorizedkeysfile ${authorizedKeysFile}`,
-        remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
-      },
+      expect: [
+        {
+          line: `authorizedkeysfile ${authorizedKeysFile}`,
+          remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
+        },
+        ...(revokedKeysFile === REVOKED_KEYS_FILE ? [] : [leaseExpectation(revokedKeysFile)]),
+      ],
     },
+  };
+}
+
+/** On an agent's host the lease depends on it. */
+function leaseExpectation(link: string): Expectation {
+  return {
+    line: `revokedkeys ${link}`,
+    remedy: `sshd does not read ${link} as the revoked keys of ${ACCOUNT_PREFIX}*: remove the RevokedKeys for them that comes before ${SSHD_DROP_IN}`,
   };
 }

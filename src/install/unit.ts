@@ -21,7 +21,12 @@ const PROTECTED = [
 
 /** The text of uam.service. */
 export function renderUnit(settings: UnitSettings): string {
-  return [...head(settings), ...(settings.mode === "direct" ? direct(settings) : sudo(settings)), ...tail()].join("\n");
+  return [...head(settings), ...confinement(settings), ...tail()].join("\n");
+}
+
+/** What the mode needs of the host, and nothing else: the same for a service and for an agent. */
+export function confinement(settings: Omit<UnitSettings, "source">): readonly string[] {
+  return settings.mode === "direct" ? direct(settings) : sudo(settings);
 }
 
 function head(settings: UnitSettings): readonly string[] {
@@ -88,12 +93,12 @@ const KERNEL_SWITCHES = "-/sys/fs/cgroup/user.slice -/sys/fs/cgroup/unified/user
 
 const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
 
-function writable({ homeBase, authorizedKeysFile }: UnitSettings): string {
+function writable({ homeBase, authorizedKeysFile }: Omit<UnitSettings, "source">): string {
   const central = centralKeyDirectory(authorizedKeysFile);
   return ["/etc", homeBase, ...(central === undefined ? [] : [central]), SYSTEM_WRITES].join(" ");
 }
 
-function direct(settings: UnitSettings): readonly string[] {
+function direct(settings: Omit<UnitSettings, "source">): readonly string[] {
   return [
     "# Root, with what useradd(8), userdel(8), kill(2) and writing as root in somebody's home need. Without SYS_PTRACE userdel",
     "# does not see that a user is logged in. For a port below 1024 add CAP_NET_BIND_SERVICE.",
@@ -135,7 +140,7 @@ function direct(settings: UnitSettings): readonly string[] {
   ];
 }
 
-function sudo(settings: UnitSettings): readonly string[] {
+function sudo(settings: Omit<UnitSettings, "source">): readonly string[] {
   return [
     "User=uam",
     "Group=uam",

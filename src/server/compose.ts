@@ -1,13 +1,14 @@
 /** Composition root: configuration -> database, host, hasher, clock -> services. */
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { IDENTITY_FILE } from "../agent/paths.ts";
 import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
 import { createAbsentHost } from "../host/absent-host.ts";
 import { createHost } from "../host/create-host.ts";
-import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
@@ -28,6 +29,7 @@ import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedde
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import type { Installation } from "./backup.ts";
+import { hostSettingsOf } from "./host-settings.ts";
 
 /** The services, and how to release what they hold. */
 export interface ServicesHandle {
@@ -105,9 +107,20 @@ async function requireEngine(connection: ConnectionOptions, log: Log): Promise<v
   throw new UamError("invalid", faults.map(({ finding, remedy }) => `${finding}: ${remedy}`).join(". "));
 }
 
-function requireData({ databaseUrl, dataDir }: Config): void {
+function requireData(config: Config): void {
+  requireNoAgent(config);
+  const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined || hasEmbeddedData(dataDir)) return;
   throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
+}
+
+/** An agent's host has no database, and must not be given one by a command that was meant for the service. */
+function requireNoAgent({ dataDir }: Config): void {
+  if (!existsSync(join(dataDir, IDENTITY_FILE))) return;
+  throw new UamError(
+    "conflict",
+    "This host has an agent, and its users are stored at its service: run the command there",
+  );
 }
 
 /** Throws `conflict` for a database that has to be brought up to date, saying how. */
@@ -195,6 +208,7 @@ export async function openServer(
   log: Log,
   lifetime: Lifetime,
 ): Promise<{ connection: ConnectionOptions; owner: ConnectionOptions | undefined; stop(): Promise<void> }> {
+  requireNoAgent(config);
   if (config.databaseUrl !== undefined) {
     const service = openUrl(config.databaseUrl);
     const owner = config.databaseOwnerUrl === undefined ? undefined : openUrl(config.databaseOwnerUrl);
@@ -226,18 +240,4 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 export async function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
   if (!config.localHost) return createAbsentHost();
   return await createHost(hostSettingsOf(config), log, machine);
-}
-
-/** What the host is told, from the configuration. */
-export function hostSettingsOf(config: Config): HostSettings {
-  return {
-    mode: config.hostMode,
-    homeBase: config.homeBase,
-    shell: config.shell,
-    groups: config.groups,
-    authorizedKeysFile: config.authorizedKeysFile,
-    revokeEnds: config.revokeEnds,
-    uidRange: config.uidRange,
-    markerGroup: MARKER_GROUP,
-  };
 }

@@ -49,7 +49,9 @@ describe("packageFiles", () => {
       const script = textOf(`DEBIAN/${name}`);
       expect(spawnSync("sh", ["-n"], { input: script }).status).toBe(0);
       expect(script).toStartWith("#!/bin/sh\nset -e\n");
-      expect(script.match(/^\s*rm .*$/gm) ?? []).toEqual(name === "postrm" ? ["    rm -rf /var/cache/uam"] : []);
+      expect(script.match(/^\s*rm .*$/gm) ?? []).toEqual(
+        name === "postrm" ? ["    rm -rf /var/cache/uam /var/cache/uam-agent"] : [],
+      );
     }
   });
 

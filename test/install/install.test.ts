@@ -198,7 +198,7 @@ describe.if(isRoot)("applyPlan", () => {
     const expectation = {
       kind: "placed",
       argv: ["/bin/echo", "other"],
-      expect: { line: "wanted", remedy: "Do this" },
+      expect: [{ line: "wanted", remedy: "Do this" }],
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);

@@ -47,7 +47,20 @@ export const PLACES: Readonly<Record<string, Place>> = {
   runtime: { what: "Bun, Deno and the process", imports: ["config"] },
   "server/compose.ts": {
     what: "wires the parts of the service: only this and main.ts do",
-    imports: ["server/backup.ts", "config", "domain", "host", "protocol", "store"],
+    imports: [
+      "server/backup.ts",
+      "server/host-settings.ts",
+      "agent/paths.ts",
+      "config",
+      "domain",
+      "host",
+      "protocol",
+      "store",
+    ],
+  },
+  "server/host-settings.ts": {
+    what: "the configuration -> what a host is told",
+    imports: ["config", "host/settings.ts"],
   },
   "server/backup.ts": {
     what: "backup and restore on record, on what compose.ts opens",
@@ -118,6 +131,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   install: {
     what: "unit, sshd drop-in, sudo rules; these are made from the very commands that sudo mode runs",
     imports: [
+      ...["agent/paths.ts", "agent/lease-keeper.ts", "protocol"],
       ...["config", "host/account.ts", "host/settings.ts", "host/execute/command.ts"],
       ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts"],
     ],
@@ -126,6 +140,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "looks at every part, from the outside",
     imports: [
       ...[
+        "agent",
+        "protocol",
         "domain",
         "host",
         "server/mail",
@@ -139,7 +155,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   build: {
     what: "makes binary, Debian package, manual page and generated documents; never runs in the service",
-    imports: ["config", "cli/commands.ts", "install", "server/console", "store/postgres"],
+    imports: ["agent/paths.ts", "config", "cli/commands.ts", "install", "server/console", "store/postgres"],
   },
 };
 
@@ -162,7 +178,12 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   standardwebhooks: ["server/events"],
-  "ipaddr.js": ["shared/client-address.ts", "domain/auth/rate-limits.ts", "domain/events/address.ts"],
+  "ipaddr.js": [
+    "shared/client-address.ts",
+    "shared/relying-party.ts",
+    "domain/auth/rate-limits.ts",
+    "domain/events/address.ts",
+  ],
   resend: ["server/mail"],
   "openid-client": ["server/sso"],
   jose: ["server/sso"],

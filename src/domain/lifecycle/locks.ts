@@ -5,6 +5,7 @@ import type { AccountRef, Host } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { type LockEntry, readLocks, removeLock } from "../../shared/lock-journal.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { importedLocks } from "../../store/schema.ts";
@@ -12,7 +13,6 @@ import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
 import { findUserByName, lockUser } from "../users/find.ts";
-import { type LockEntry, readLocks, removeLock } from "./lock-journal.ts";
 
 /** An entry that was recorded as failed, and why: no such user is stored, or the host refused. */
 export interface LockFailure {

@@ -4,6 +4,7 @@ import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
 import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
+import { readLocks } from "../../shared/lock-journal.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
@@ -15,7 +16,6 @@ import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
 import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { finishClosings } from "./finish.ts";
-import { readLocks } from "./lock-journal.ts";
 import { importLocks } from "./locks.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */

@@ -1,23 +1,12 @@
 /**
  * The journal of `uam lock`: one file an entry in the data directory, for accounts that were shut on the host and are not
- * yet recorded as disabled. It needs no database.
+ * yet recorded as disabled. It needs no database; on an agent's host, no service either.
  */
 
-import {
-  closeSync,
-  constants,
-  fchownSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Log } from "../../shared/log.ts";
+import { removeDurably, writeDurably } from "./durable-file.ts";
+import type { Log } from "./log.ts";
 
 /** One account that was shut. */
 export interface LockEntry {
@@ -35,22 +24,7 @@ const NAME = /^lock-([0-9a-f-]{36})\.json$/;
 
 /** Writes the entry so that it survives a crash from the moment this returns: mode 0600, the data directory's owner. */
 export function writeLock(dataDir: string, entry: LockEntry): void {
-  const path = pathOf(dataDir, entry.id);
-  const draft = `${path}.draft`;
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-  const fd = openSync(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
-  try {
-    writeSync(fd, `${JSON.stringify({ ...entry, at: entry.at.toISOString() })}\n`);
-    const owner = statSync(dataDir);
-    const own = statSync(draft);
-    // Written by root, read by the service, which may run as another.
-    if (own.uid !== owner.uid || own.gid !== owner.gid) fchownSync(fd, owner.uid, owner.gid);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(draft, path);
-  syncDirectory(dataDir);
+  writeDurably(pathOf(dataDir, entry.id), `${JSON.stringify({ ...entry, at: entry.at.toISOString() })}\n`);
 }
 
 /** All entries, oldest first. One that cannot be read is logged and left where it is. */
@@ -71,8 +45,7 @@ export function readLocks(dataDir: string, log: Log): readonly LockEntry[] {
 
 /** Removes an entry that has been recorded; does nothing if it is gone. */
 export function removeLock(dataDir: string, id: string): void {
-  rmSync(pathOf(dataDir, id), { force: true });
-  syncDirectory(dataDir);
+  removeDurably(pathOf(dataDir, id));
 }
 
 function namesIn(dataDir: string): readonly string[] {
@@ -95,13 +68,4 @@ function parseEntry(text: string): LockEntry {
 
 function pathOf(dataDir: string, id: string): string {
   return join(dataDir, `lock-${id}.json`);
-}
-
-function syncDirectory(path: string): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

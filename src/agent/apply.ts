@@ -1,0 +1,142 @@
+/** Does on the host what the records say is to be done: everything that takes access away before anything that gives it. */
+
+import type { HostState } from "../protocol/fleet.ts";
+import type { Account, Host } from "../protocol/host.ts";
+import { UamError } from "../shared/errors.ts";
+import { type AccountRecord, type AgentState, accountOf, isClosing, NOTHING } from "./records.ts";
+
+/** What it is done with. */
+export interface Work {
+  readonly host: Host;
+  readonly status: HostState["status"];
+  /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
+  readonly locked: () => ReadonlySet<string>;
+}
+
+/**
+ * The state with everything tried that was to be taken away, and then given, until `isOver`. What is done is no longer to be
+ * done; what the host refused stays, with a problem that says why. Never throws for an account.
+ */
+export async function applyState(
+  work: Work,
+  state: AgentState,
+  isOver: () => boolean = () => false,
+): Promise<AgentState> {
+  const closed: AccountRecord[] = [];
+  for (const record of state.records) {
+    const after = isClosing(record.todo) ? await tried(record, () => close(work, record)) : record;
+    if (after !== undefined) closed.push(after);
+  }
+  // What was refused before comes last, so that it takes nobody else's turn.
+  const inOrder = closed.toSorted((a, b) => Number(a.problem !== undefined) - Number(b.problem !== undefined));
+  const opened = new Map<number, AccountRecord>();
+  for (const record of inOrder) {
+    if (!record.todo.open || isOver()) continue;
+    opened.set(record.uid, (await tried(record, () => open(work, record))) ?? record);
+  }
+  return { ...state, records: closed.map((record) => opened.get(record.uid) ?? record) };
+}
+
+async function tried(
+  record: AccountRecord,
+  attempt: () => Promise<AccountRecord | undefined>,
+): Promise<AccountRecord | undefined> {
+  try {
+    return await attempt();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    // A conflict is for people to resolve: no such account lets anybody in.
+    return withProblem(record, error instanceof UamError && error.code === "conflict" ? "conflict" : "refused", text);
+  }
+}
+
+/** Takes away what is to be taken; undefined once the account is removed for good. */
+async function close(work: Work, record: AccountRecord): Promise<AccountRecord | undefined> {
+  const { host } = work;
+  const account = accountOf(record, { status: work.status, locked: work.locked() });
+  const presence = await host.presence(account);
+  if (presence === "foreign") {
+    return record.todo.remove ? undefined : withProblem(withoutClosings(record), "conflict", foreign(record));
+  }
+  if (record.todo.remove) {
+    const { owed } = await host.removeAccount(account);
+    return owed.length === 0 ? undefined : withProblem(record, "refused", owed.join(". "));
+  }
+  if (presence === "missing") return settled(withoutClosings(record));
+  if (!account.open) return await shut(work, record, account);
+  return await narrow(work, await take(work, record, account), account);
+}
+
+async function shut({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
+  const { owed } = await host.shutAccount(account);
+  if (owed.length === 0) return settled({ ...record, made: true, todo: { ...NOTHING, open: record.todo.open } });
+  return withProblem({ ...record, todo: { ...record.todo, shut: true } }, "refused", owed.join(". "));
+}
+
+/** Where a key cannot be taken away whole, the account is shut until it is. */
+async function take({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
+  const owed: string[] = [];
+  const left: string[] = [];
+  for (const fingerprint of record.todo.take) {
+    const taken = await host.takeKey(account, fingerprint);
+    const sentences = taken.rewritten ? taken.owed : [taken.problem];
+    if (sentences.length > 0) left.push(fingerprint);
+    owed.push(...sentences);
+  }
+  const after = { ...record, todo: { ...record.todo, shut: false, take: left } };
+  return owed.length === 0 ? settled(after) : await shutMeanwhile(host, after, owed);
+}
+
+async function narrow({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
+  if (!record.todo.narrow || record.todo.take.length > 0) return record;
+  const owed = await host.narrowKeys(account);
+  if (owed.length > 0) return await shutMeanwhile(host, record, owed);
+  return settled({ ...record, todo: { ...record.todo, narrow: false } });
+}
+
+async function shutMeanwhile(host: Host, record: AccountRecord, owed: readonly string[]): Promise<AccountRecord> {
+  const { owed: more } = await host.shutAccount(record);
+  const text = [...owed, ...more, `${record.name} is shut until that is done`].join(". ");
+  return withProblem({ ...record, todo: { ...record.todo, open: true } }, "refused", text);
+}
+
+/** Gives what is to be given, unless something is still to be taken. */
+async function open(work: Work, record: AccountRecord): Promise<AccountRecord> {
+  if (isClosing(record.todo)) return record;
+  const { host } = work;
+  const account = accountOf(record, { status: work.status, locked: work.locked() });
+  // It stays to be done: for when the host is unlocked.
+  if (!account.open) return record;
+  const presence = await host.presence(account);
+  if (presence === "foreign") return withProblem(record, "conflict", foreign(record));
+  if (presence === "missing" && record.made) {
+    const done = { ...record, todo: NOTHING };
+    return withProblem(done, "missing", `The account ${record.name} is missing on the host; somebody removed it there`);
+  }
+  if (presence === "missing") await host.createAccount(account);
+  // Found here, not made by this agent as far as it knows: sessions of unknown keys end with what they came by.
+  else if (!record.made) await host.reconcile([account], false);
+  await host.openAccount(account);
+  const made = settled({ ...record, made: true, todo: NOTHING });
+  // `uam lock` may have come between.
+  if (!work.locked().has(record.name)) return made;
+  const { owed } = await host.shutAccount(account);
+  const again = { ...made, todo: { ...NOTHING, shut: owed.length > 0, open: true } };
+  return owed.length === 0 ? again : withProblem(again, "refused", owed.join(". "));
+}
+
+function withoutClosings(record: AccountRecord): AccountRecord {
+  return { ...record, todo: { ...NOTHING, open: record.todo.open } };
+}
+
+function settled(record: AccountRecord): AccountRecord {
+  return { ...record, problem: undefined };
+}
+
+function withProblem(record: AccountRecord, kind: "conflict" | "missing" | "refused", text: string): AccountRecord {
+  return { ...record, problem: { kind, text } };
+}
+
+function foreign({ name, uid }: AccountRecord): string {
+  return `The host has ${name} or the uid ${uid}, but not as uam made it: it is left alone`;
+}

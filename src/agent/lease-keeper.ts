@@ -1,0 +1,77 @@
+/** The agent's hand on the lease: renews it with each answer, and looks each second whether it still lives. */
+
+import type { HostState } from "../protocol/fleet.ts";
+import type { Host } from "../protocol/host.ts";
+import type { Log } from "../shared/log.ts";
+import { endLease, endOf, enforce, type LeaseFiles, type Moment, readLease, writeLease } from "./lease.ts";
+import type { AgentState } from "./records.ts";
+
+export interface LeaseKeeper {
+  readonly now: () => Moment;
+  /** Goes on after a restart: with what is left of the lease, and where there is no end to it, at once. */
+  resume(state: AgentState | undefined): void;
+  /** `sent`: when the request was sent whose answer it is. */
+  renew(sent: Moment, told: Pick<HostState, "lease_ms" | "lease_ends">): void;
+  end(): void;
+  /** Holds to the files. Where the sessions end with the lease, they do. */
+  tick(state: AgentState | undefined): Promise<void>;
+}
+
+/** How long, in seconds, the second enforcer may take to look; the lease's end is early by that. */
+export const ENFORCER_PERIOD = 15;
+export const EARLY = ENFORCER_PERIOD + 5;
+
+/** How many ticks lie between two attempts to end sessions while the host is shut. */
+const BETWEEN = 15;
+
+export function createLeaseKeeper(parts: {
+  readonly files: LeaseFiles;
+  readonly now: () => Moment;
+  /** In seconds: EARLY, but in tests. */
+  readonly early: number;
+  readonly log: Log;
+  readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
+}): LeaseKeeper {
+  const { files, now, early, log } = parts;
+  let was: "open" | "shut" | undefined;
+  let ticks = 0;
+
+  function hold(): "open" | "shut" {
+    const is = enforce(files, now);
+    if (is !== was) {
+      ticks = 0;
+      if (is === "open") log.info("the lease lives: sshd lets external accounts in");
+      else log.warn("there is no lease: sshd refuses every external account");
+    }
+    was = is;
+    return is;
+  }
+
+  return {
+    now,
+    resume: (state) => {
+      if (state?.status === "active" && state.lease_ms === null && readLease(files, "lease") === undefined) {
+        writeLease(files, "lease", { ...endOf(now(), null, 0), ends: state.lease_ends });
+      }
+      if (state !== undefined && state.status !== "active") endLease(files);
+      hold();
+    },
+    renew: (sent, { lease_ms, lease_ends }) => {
+      try {
+        writeLease(files, "lease", { ...endOf(sent, lease_ms, early), ends: lease_ends });
+      } catch (error) {
+        log.error("the lease cannot be renewed; the host is shut when the last one ends", { error });
+      }
+      hold();
+    },
+    end: () => endLease(files),
+    tick: async (state) => {
+      if (hold() === "open" || state?.lease_ends !== "sessions") return;
+      if (ticks++ % BETWEEN !== 0) return;
+      const host = await parts.openHost(state.end_sessions);
+      for (const record of state.records) {
+        for (const { id } of await host.sessions(record)) await host.endSession(record, id);
+      }
+    },
+  };
+}

@@ -1,0 +1,202 @@
+/** What the agent was told and does about it: one thing at a time, stored so that a crash anywhere ends in the same. */
+
+import { createMutex } from "../host/execute/command.ts";
+import type { HostProblem, HostState } from "../protocol/fleet.ts";
+import type { AccountRef, Host } from "../protocol/host.ts";
+import { hostAccountOf } from "../shared/account-name.ts";
+import { type LockEntry, readLocks, removeLock } from "../shared/lock-journal.ts";
+import type { Log } from "../shared/log.ts";
+import { applyState } from "./apply.ts";
+import { findingOf, problemList, problemOf } from "./problems.ts";
+import {
+  type AccountRecord,
+  type AgentState,
+  accountOf,
+  isClosing,
+  isPending,
+  mergeAnswer,
+  NOTHING,
+  sameOrders,
+} from "./records.ts";
+import { readState, writeState } from "./store.ts";
+
+export interface OrdersParts {
+  readonly directory: string;
+  /** Where `uam lock` notes what it shut when there is no room in `directory`. */
+  readonly runDirectory: string;
+  readonly log: Log;
+  /** The host; what ends with a revoked key is as the service says. */
+  readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
+  /** What else is wrong with the host, looked at now and then. */
+  readonly examine?: () => Promise<readonly string[]>;
+  /** The names of the accounts on the host that are ours by group. */
+  readonly managed: () => readonly string[];
+}
+
+export interface Orders {
+  readonly state: () => AgentState | undefined;
+  /** What `uam lock` shut and the service has not recorded. */
+  locks(): readonly LockEntry[];
+  /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
+  take(answer: HostState): Promise<boolean>;
+  /** Goes on with what is left to do: nothing, what there was no time for, or only what the host refused. */
+  retry(): Promise<"done" | "more" | "refused">;
+  /** Compares the accounts with the host and repairs what differs. */
+  reconcile(): Promise<void>;
+  /** Looks at the host itself. */
+  examine(): Promise<void>;
+  problems(): ReturnType<typeof problemList>;
+}
+
+/** How long, in milliseconds, access is given before an answer gets its turn, which may take access away. */
+const TURN = 2000;
+/** How many accounts are compared before an answer gets its turn. */
+const AT_ONCE = 100;
+
+/** Takes up what is stored. */
+export function openOrders(parts: OrdersParts): Orders {
+  const { directory, runDirectory, log } = parts;
+  const inTurn = createMutex();
+  let state = readState(directory);
+  let differences: readonly HostProblem[] = [];
+  let unstored: string | undefined;
+  let findings: readonly string[] = [];
+
+  const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
+  const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
+
+  /** Everything that takes access away, and as much of what gives it as the turn has time for. */
+  async function doAll(orders: AgentState): Promise<AgentState> {
+    const host = await parts.openHost(orders.end_sessions);
+    const end = performance.now() + TURN;
+    const done = await applyState({ host, status: orders.status, locked }, orders, () => performance.now() > end);
+    const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
+    for (const { name, uid, problem } of done.records) {
+      if (problem === undefined || before.get(uid) === problem.text) continue;
+      log.warn("the host is not as the service wants it", { account: name, ...problem });
+    }
+    state = done;
+    return done;
+  }
+
+  /** What there is to do now; what waits for a host to be unlocked is not. */
+  function actionable({ status, records }: AgentState): readonly AccountRecord[] {
+    const about = { status, locked: locked() };
+    return records.filter((record) => isClosing(record.todo) || (record.todo.open && accountOf(record, about).open));
+  }
+
+  function store(orders: AgentState): void {
+    try {
+      writeState(directory, orders);
+      unstored = undefined;
+    } catch (error) {
+      unstored = error instanceof Error ? error.message : String(error);
+      log.error(
+        "what the service said cannot be stored; it is done all the same, and asked for again after a restart",
+        {
+          error,
+        },
+      );
+    }
+  }
+
+  /** Compares some of the accounts; what differed among them. */
+  async function compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
+    if (state === undefined) return [];
+    const host = await parts.openHost(state.end_sessions);
+    const about = { status: state.status, locked: locked() };
+    const uids = new Set(known.map(({ uid }) => uid));
+    // As they are by now, in their turn.
+    const current = state.records.filter((record) => uids.has(record.uid) && record.made && !isPending(record));
+    const drifts = await host.reconcile(
+      current.map((record) => accountOf(record, about)),
+      false,
+    );
+    for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
+    const absent = new Set(
+      drifts.filter(({ kind }) => kind === "missing" || kind === "foreign").map(({ account }) => account),
+    );
+    const compared = new Set(current);
+    // A problem that is gone: somebody brought the account back.
+    const records = state.records.map((record) =>
+      record.problem === undefined || !compared.has(record) || absent.has(record.name)
+        ? record
+        : { ...record, problem: undefined, todo: { ...NOTHING, open: record.open, shut: !record.open } },
+    );
+    state = { ...state, records };
+    return drifts.map(problemOf);
+  }
+
+  return {
+    state: () => state,
+    locks,
+    take: (answer) =>
+      inTurn(async () => {
+        const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
+        const before = state;
+        const merged = mergeAnswer(before, answer, found);
+        const isNew = !sameOrders(before, merged);
+        state = merged;
+        if (isNew) {
+          // Before anything is touched, so that a crash on the way does not open again what was being shut.
+          if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
+          try {
+            store(await doAll(merged));
+          } catch (error) {
+            // Nothing of it counts as done, and the next answer says it again.
+            state = before;
+            throw error;
+          }
+        }
+        const recorded = new Set(answer.recorded_locks);
+        for (const place of [directory, runDirectory]) {
+          for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);
+        }
+        return isNew;
+      }),
+    retry: () =>
+      inTurn(async () => {
+        const before = state;
+        if (before === undefined || actionable(before).length === 0) return "done";
+        const after = await doAll(before);
+        const known = new Set(before.records.map((record) => JSON.stringify(record)));
+        const isChanged =
+          after.records.length < before.records.length ||
+          after.records.some((record) => !known.has(JSON.stringify(record)));
+        if (isChanged) store(after);
+        const left = actionable(after);
+        if (left.length === 0) return "done";
+        return isChanged && left.some(({ problem }) => problem === undefined) ? "more" : "refused";
+      }),
+    reconcile: async () => {
+      const all: HostProblem[] = [];
+      const records = state?.records ?? [];
+      for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
+        all.push(...(await inTurn(() => compare(records.slice(from, from + AT_ONCE)))));
+      }
+      differences = all;
+      // There may be room by now.
+      await inTurn(async () => {
+        if (unstored !== undefined && state !== undefined) store(state);
+      });
+    },
+    examine: async () => {
+      findings = (await parts.examine?.()) ?? [];
+    },
+    problems: () => {
+      const own =
+        unstored === undefined ? findings : [`The agent cannot store what it is told: ${unstored}`, ...findings];
+      return problemList(state?.records ?? [], [...differences, ...own.map(findingOf)]);
+    },
+  };
+}
+
+/** Those that are ours by uid and group, too; the others are nobody's to shut. */
+async function foundOn(host: Host, names: readonly string[]): Promise<readonly AccountRef[]> {
+  const found: AccountRef[] = [];
+  for (const name of names) {
+    const account = await host.findAccount(name).catch(() => undefined);
+    if (account !== undefined) found.push(account);
+  }
+  return found;
+}

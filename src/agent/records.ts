@@ -1,0 +1,188 @@
+/**
+ * What the service wants of the host, and what is still to be done about it. Pure: an answer and what was known before make what
+ * is to be done now; apply.ts does it.
+ */
+
+import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
+import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
+
+/** What is still to be done for an account, the closings first. */
+export interface Todo {
+  readonly remove: boolean;
+  readonly shut: boolean;
+  /** Fingerprints of keys that are gone, and whose sessions have to end. */
+  readonly take: readonly string[];
+  readonly narrow: boolean;
+  readonly open: boolean;
+}
+
+export interface AccountRecord extends AccountState {
+  /** True once the host had the account: if it is missing later, somebody else removed it. */
+  readonly made: boolean;
+  readonly todo: Todo;
+  readonly problem: Pick<HostProblem, "kind" | "text"> | undefined;
+}
+
+/** All that an agent remembers of what it was told. */
+export interface AgentState {
+  readonly version: 1;
+  readonly cursor: string;
+  readonly lease_ms: number | null;
+  readonly lease_ends: HostState["lease_ends"];
+  readonly status: HostState["status"];
+  readonly end_sessions: HostState["end_sessions"];
+  /** Each uid is one account's for ever; a name may come again with another. */
+  readonly records: readonly AccountRecord[];
+}
+
+export const NOTHING: Todo = { remove: false, shut: false, take: [], narrow: false, open: false };
+
+/**
+ * The state after an answer. `before` is what was known, and `found` the accounts that the host has under our name: where the
+ * answer is full, those that it does not name are shut, not removed.
+ */
+export function mergeAnswer(
+  before: AgentState | undefined,
+  answer: HostState,
+  found: readonly AccountRef[] = [],
+): AgentState {
+  const old = new Map((before?.records ?? []).map((record) => [record.uid, record]));
+  const merged = new Map(old);
+  for (const account of answer.accounts) merged.set(account.uid, mergeAccount(old.get(account.uid), account, answer));
+  if (answer.full) {
+    // One that has the name of another is a conflict, and left alone.
+    const names = new Set(answer.accounts.map(({ name }) => name));
+    for (const { name, uid } of found) if (!merged.has(uid) && !names.has(name)) merged.set(uid, stranger(name, uid));
+    const named = new Set(answer.accounts.map(({ uid }) => uid));
+    for (const [uid, record] of merged) if (!named.has(uid)) merged.set(uid, shutOut(record));
+  }
+  for (const { name, uid } of answer.removed) {
+    const record = merged.get(uid) ?? stranger(name, uid);
+    if (record.name === name) merged.set(uid, toRemove(record));
+  }
+  const switched = before?.status !== answer.status;
+  const records = [...merged.values()].map((record) => {
+    if (answer.status === "retiring") return toRemove(record);
+    if (!switched || record.todo.remove) return record;
+    return answer.status === "locked"
+      ? { ...record, todo: { ...record.todo, shut: record.open || record.todo.shut, open: record.open } }
+      : { ...record, todo: { ...record.todo, open: record.open } };
+  });
+  const { cursor, lease_ms, lease_ends, status, end_sessions } = answer;
+  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records };
+}
+
+/** The account as it is to be now: shut where the host is not to let anybody in, or where `uam lock` shut it. */
+export function accountOf(
+  record: AccountRecord,
+  { status, locked }: { readonly status: HostState["status"]; readonly locked: ReadonlySet<string> },
+): Account {
+  const { name, uid, keys } = record;
+  const open = record.open && status === "active" && !locked.has(name) && !record.todo.remove;
+  return { name, uid, keys, expireAt: new Date(record.expire_at), open };
+}
+
+export function isPending({ todo }: AccountRecord): boolean {
+  return isClosing(todo) || todo.open;
+}
+
+export function isClosing(todo: Todo): boolean {
+  return todo.remove || todo.shut || todo.narrow || todo.take.length > 0;
+}
+
+/** Whether two answers, merged, want the same of the host; the cursor may differ. */
+export function sameOrders(one: AgentState | undefined, other: AgentState): boolean {
+  if (one === undefined) return false;
+  if (one.status !== other.status || one.lease_ms !== other.lease_ms || one.lease_ends !== other.lease_ends)
+    return false;
+  if (one.end_sessions !== other.end_sessions || one.records.length !== other.records.length) return false;
+  const known = new Set(one.records);
+  return other.records.every((record) => known.has(record));
+}
+
+function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer: HostState): AccountRecord {
+  const wanted = answer.cautious ? restrained(old, told) : told;
+  // Half removed counts as never made: if it is gone, it is made anew.
+  const made = old?.made === true && !old.todo.remove;
+  if (!wanted.open) {
+    const isShut = old !== undefined && !old.open && !isClosing(old.todo) && old.problem === undefined;
+    return { ...wanted, made, todo: { ...NOTHING, shut: !isShut }, problem: isShut ? undefined : old?.problem };
+  }
+  const kept = new Map(wanted.keys.map((key) => [key.fingerprint, key]));
+  const take = [...(old?.todo.take ?? []), ...(old?.open ? old.keys.map((key) => key.fingerprint) : [])];
+  const gone = [...new Set(take)].filter((fingerprint) => !kept.has(fingerprint));
+  const narrowed = old?.keys.some((key) => {
+    const now = kept.get(key.fingerprint);
+    return now !== undefined && networksOf(now) !== networksOf(key);
+  });
+  const isSame = old !== undefined && made && !isPending(old) && old.problem === undefined && sameAccount(old, wanted);
+  // A full answer says again what is known; one that names the account alone asks for it.
+  if (isSame && answer.full) return old;
+  const narrow = old !== undefined && (old.todo.narrow || narrowed === true);
+  return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
+}
+
+/** What of an answer may count while nobody has accepted that the history went back: nothing that gives access. */
+function restrained(old: AccountRecord | undefined, told: AccountState): AccountState {
+  if (old === undefined || !old.open || !told.open) return { ...told, open: false, keys: [] };
+  const known = new Map(old.keys.map((key) => [key.fingerprint, key]));
+  const keys = told.keys.flatMap((key) => {
+    const before = known.get(key.fingerprint);
+    return before === undefined ? [] : [narrower(before, key)];
+  });
+  const expire_at = told.expire_at < old.expire_at ? told.expire_at : old.expire_at;
+  return { ...told, expire_at, keys };
+}
+
+function narrower(one: HostKey, other: HostKey): HostKey {
+  if (one.networks === undefined) return other;
+  if (other.networks === undefined) return one;
+  const both = new Set(other.networks);
+  return { ...one, networks: one.networks.filter((network) => both.has(network)) };
+}
+
+function stranger(name: string, uid: number): AccountRecord {
+  const expire_at = "1970-01-01T00:00:00.000Z";
+  return {
+    name,
+    uid,
+    expire_at,
+    open: false,
+    keys: [],
+    made: true,
+    todo: { ...NOTHING, shut: true },
+    problem: undefined,
+  };
+}
+
+function shutOut(record: AccountRecord): AccountRecord {
+  if (record.todo.remove || (!record.open && !isClosing(record.todo))) return record;
+  return { ...record, open: false, keys: [], todo: { ...NOTHING, shut: true } };
+}
+
+function toRemove(record: AccountRecord): AccountRecord {
+  return record.todo.remove ? record : { ...record, open: false, keys: [], todo: { ...NOTHING, remove: true } };
+}
+
+function sameAccount(one: AccountState, other: AccountState): boolean {
+  return (
+    one.name === other.name &&
+    one.open === other.open &&
+    one.expire_at === other.expire_at &&
+    one.keys.length === other.keys.length &&
+    one.keys.every((key, index) => {
+      const against = other.keys[index];
+      return (
+        against !== undefined &&
+        key.id === against.id &&
+        key.base64 === against.base64 &&
+        key.type === against.type &&
+        networksOf(key) === networksOf(against)
+      );
+    })
+  );
+}
+
+function networksOf({ networks }: HostKey): string {
+  return networks === undefined ? "any" : networks.join(" ");
+}

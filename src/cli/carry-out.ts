@@ -1,0 +1,42 @@
+/** What commands that install something share. */
+
+import { existsSync } from "node:fs";
+import { describePlan, type Step } from "../install/plan.ts";
+import { UamError } from "../shared/errors.ts";
+import { isSystemdHost } from "../shared/systemd.ts";
+import type { CliEnvironment } from "./environment.ts";
+
+const SSH_UNITS = ["ssh.service", "sshd.service"] as const;
+const UNIT_DIRECTORIES = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"] as const;
+
+/** The path of the built program; throws `invalid` from source. */
+export function programOf({ program }: CliEnvironment): string {
+  if (program !== undefined) return program;
+  throw new UamError("invalid", "Only the built program can be installed: run `bun run build`, then dist/uam install");
+}
+
+/** True if the plan was carried out, false if it was printed. Throws `invalid` without root or systemd. */
+export async function carryOut(
+  environment: CliEnvironment,
+  steps: readonly Step[],
+  onlyPrint: boolean,
+): Promise<boolean> {
+  if (onlyPrint) {
+    environment.out(describePlan(steps));
+    return false;
+  }
+  if (!environment.isRoot) throw new UamError("invalid", "This needs root; --dry-run shows what it would do");
+  if (!isSystemdHost()) throw new UamError("invalid", "This host does not run systemd");
+  const { applyPlan } = await import("../install/apply.ts");
+  await applyPlan(steps, {
+    root: "",
+    report: (step, outcome) =>
+      environment.err(`${outcome.padEnd(10)} ${"path" in step ? step.path : step.argv.join(" ")}\n`),
+  });
+  return true;
+}
+
+/** The unit of the host's sshd; undefined if it has none. */
+export function findSshUnit(): string | undefined {
+  return SSH_UNITS.find((unit) => UNIT_DIRECTORIES.some((directory) => existsSync(`${directory}/${unit}`)));
+}

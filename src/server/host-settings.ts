@@ -1,0 +1,17 @@
+/** What the host is told, from the configuration: field by field, because it also holds secrets that it must not reach. */
+
+import type { Config } from "../config/config.ts";
+import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";
+
+export function hostSettingsOf(config: Config): HostSettings {
+  return {
+    mode: config.hostMode,
+    homeBase: config.homeBase,
+    shell: config.shell,
+    groups: config.groups,
+    authorizedKeysFile: config.authorizedKeysFile,
+    revokeEnds: config.revokeEnds,
+    uidRange: config.uidRange,
+    markerGroup: MARKER_GROUP,
+  };
+}

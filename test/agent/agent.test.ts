@@ -1,0 +1,405 @@
+/** The agent against a service that signs: what it does on the host, what it believes, and what it says. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient } from "../../src/agent/client.ts";
+import { readStatus } from "../../src/agent/status.ts";
+import { makeNextKey, readKeys, readState } from "../../src/agent/store.ts";
+import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
+import { writeLock } from "../../src/shared/lock-journal.ts";
+import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
+import { type AgentLab, openAgentLab, until } from "./lab.ts";
+
+let lab: AgentLab;
+beforeEach(async () => {
+  lab = await openAgentLab();
+});
+afterEach(async () => {
+  await lab.close();
+});
+
+const key = (id: number, extra = {}) => ({
+  ...{ id, type: "ssh-ed25519", base64: "AAAAC3NzaC1lZDI1NTE5AAAAIFBr/dqzta2r51dmoGYcCCUUz9/JwQPGUaIvDOjL9QKs" },
+  fingerprint: `SHA256:${String(id).padStart(43, "0")}`,
+  ...extra,
+});
+const alice = (overrides = {}) => toldAccount({ keys: [key(1), key(2)], ...overrides });
+const files = (name = "ext_alice") => lab.host.accounts.get(name);
+const lastReport = () => lab.stub.reports.at(-1);
+const reportedUpTo = (id: number) => until(() => lastReport()?.cursor === cursor(id));
+
+async function startWith(...accounts: ReturnType<typeof alice>[]): Promise<void> {
+  lab.stub.tell({ full: true, accounts });
+  lab.start();
+  await reportedUpTo(2);
+}
+
+describe("runAgent()", () => {
+  test("creates what the service wants, opens the host with the lease, and reports", async () => {
+    await startWith(alice());
+    expect(files()).toMatchObject({ open: true, file: [key(1).fingerprint, key(2).fingerprint] });
+    expect(lab.isOpen()).toBe(true);
+    expect(lastReport()).toMatchObject({ problems: [], locks: [], holds: [], mode: "direct" });
+    expect(readStatus(lab.files.directory)).toMatchObject({ since: expect.any(String), problems: [] });
+  });
+
+  test("takes a key, shuts and removes, each confirmed when it is done", async () => {
+    await startWith(alice());
+    lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+    await reportedUpTo(3);
+    expect(files()?.file).toEqual([key(2).fingerprint]);
+    expect(lab.host.calls).toContain("takeKey ext_alice");
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await reportedUpTo(4);
+    expect(files()).toMatchObject({ open: false, file: [] });
+    lab.stub.tell({ removed: [{ name: "ext_alice", uid: 41_001 }] });
+    await reportedUpTo(5);
+    expect(files()).toBeUndefined();
+    expect(readState(lab.directory)?.records).toEqual([]);
+  });
+
+  test("makes an account anew that was given back while its removal was owed", async () => {
+    await startWith(alice());
+    lab.host.failing.add("removeAccount");
+    lab.stub.tell({ removed: [{ name: "ext_alice", uid: 41_001 }] });
+    await until(() => lastReport()?.problems[0]?.kind === "refused");
+    lab.host.accounts.delete("ext_alice");
+    lab.host.failing.clear();
+    lab.stub.tell({ accounts: [alice()] });
+    await reportedUpTo(4);
+    expect(files()).toMatchObject({ open: true, file: [key(1).fingerprint, key(2).fingerprint] });
+    expect(lastReport()?.problems).toEqual([]);
+  });
+
+  test("closes before it opens", async () => {
+    await startWith(alice());
+    lab.host.calls.length = 0;
+    const bob = toldAccount({ name: "ext_bob", uid: 41_002, keys: [key(3)] });
+    lab.stub.tell({ accounts: [bob, alice({ open: false, keys: [] })] });
+    await reportedUpTo(3);
+    expect(lab.host.calls.slice(0, 2)).toEqual(["shutAccount ext_alice", "createAccount ext_bob"]);
+  });
+
+  test("a closing does not wait behind hundreds of openings", async () => {
+    await startWith(alice());
+    const { createAccount } = lab.host;
+    Object.assign(lab.host, {
+      createAccount: async (account: Parameters<typeof createAccount>[0]) => {
+        await Bun.sleep(20);
+        await createAccount(account);
+      },
+    });
+    const many = Array.from({ length: 400 }, (_, index) => toldAccount({ name: `ext_m${index}`, uid: 42_000 + index }));
+    lab.stub.tell({ accounts: many });
+    await until(() => lab.host.accounts.size > 20);
+    const began = performance.now();
+    lab.stub.tell({ accounts: [...many, alice({ open: false, keys: [] })] });
+    await until(() => files()?.open === false);
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(lab.host.accounts.size).toBeLessThan(350);
+    await until(() => lab.host.accounts.size === 401);
+  });
+
+  test("a renewal that changes nothing writes nothing but the lease in /run", async () => {
+    await startWith(alice());
+    const before = readFileSync(join(lab.directory, "state.json"), "utf8");
+    lab.host.calls.length = 0;
+    lab.stub.tell({});
+    await until(() => lab.stub.requests.filter((request) => request.includes("state?since=3")).length > 0);
+    expect(readFileSync(join(lab.directory, "state.json"), "utf8")).toBe(before);
+    expect(lab.host.calls).toEqual([]);
+  });
+
+  test("what the host refuses is a problem, is tried again, and then is none", async () => {
+    await startWith(alice());
+    lab.host.failing.add("shutAccount");
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await until(() => lastReport()?.problems[0]?.kind === "refused");
+    expect(lastReport()?.problems[0]?.account).toBe("ext_alice");
+    lab.host.failing.clear();
+    await until(() => lastReport()?.problems.length === 0);
+    expect(files()?.open).toBe(false);
+  });
+
+  test("where a key cannot be taken, the account is shut until it can", async () => {
+    await startWith(alice());
+    lab.host.failing.add("takeKey");
+    lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+    await until(() => lastReport()?.problems[0]?.kind === "refused");
+    expect(files()).toMatchObject({ open: false, file: [] });
+    lab.host.failing.clear();
+    await until(() => lastReport()?.problems.length === 0);
+    expect(files()).toMatchObject({ open: true, file: [key(2).fingerprint] });
+  });
+
+  test("an account whose uid is somebody else's is left alone, and said so", async () => {
+    lab.host.accounts.set("ext_alice", { uid: 1234, open: true, expireAt: new Date(0), file: ["theirs"] });
+    await startWith(alice());
+    expect(files()).toMatchObject({ uid: 1234, open: true, file: ["theirs"] });
+    expect(lastReport()?.problems).toMatchObject([{ account: "ext_alice", kind: "conflict" }]);
+  });
+
+  test("an account that somebody removed on the host is not made again, and said so", async () => {
+    await startWith(alice());
+    lab.host.accounts.delete("ext_alice");
+    lab.stub.tell({ accounts: [alice({ keys: [key(1), key(2), key(3)] })] });
+    await until(() => lastReport()?.problems[0]?.kind === "missing");
+    expect(files()).toBeUndefined();
+  });
+
+  test("a full answer shuts what it does not name, on the host too, and removes nothing", async () => {
+    lab.host.accounts.set("ext_old", { uid: 41_009, open: true, expireAt: new Date(0), file: ["x"] });
+    await startWith(alice());
+    expect(files("ext_old")).toMatchObject({ open: false, file: [] });
+  });
+
+  test("a cautious answer opens nothing that is shut, gives no key back and makes no account", async () => {
+    await startWith(alice({ keys: [key(1)] }), toldAccount({ name: "ext_bob", uid: 41_002, open: false }));
+    lab.stub.tell({
+      full: true,
+      cautious: true,
+      accounts: [
+        alice({ keys: [key(1), key(2)] }),
+        toldAccount({ name: "ext_bob", uid: 41_002, keys: [key(3)] }),
+        toldAccount({ name: "ext_carol", uid: 41_003, keys: [key(4)] }),
+      ],
+    });
+    await reportedUpTo(3);
+    expect(files()).toMatchObject({ open: true, file: [key(1).fingerprint] });
+    expect(files("ext_bob")?.open ?? false).toBe(false);
+    expect(files("ext_carol")).toBeUndefined();
+  });
+
+  test("a locked host is shut at once, and opened again", async () => {
+    await startWith(alice());
+    lab.stub.tell({ status: "locked" });
+    await reportedUpTo(3);
+    expect([lab.isOpen(), files()?.open]).toEqual([false, false]);
+    lab.stub.tell({ status: "active" });
+    await reportedUpTo(4);
+    expect([lab.isOpen(), files()?.open]).toEqual([true, true]);
+  });
+
+  test("a retiring host removes all accounts and stays shut", async () => {
+    await startWith(alice());
+    lab.stub.tell({ status: "retiring" });
+    await reportedUpTo(3);
+    expect([lab.isOpen(), lab.host.accounts.size]).toEqual([false, 0]);
+  });
+
+  test("reports what uam lock shut, keeps it shut, and forgets it once it is recorded", async () => {
+    await startWith(alice());
+    const id = "00000000-0000-4000-8000-000000000001";
+    writeLock(lab.directory, { id, at: new Date(), username: "alice", uid: 41_001, operator: "root" });
+    await lab.host.shutAccount({ name: "ext_alice", uid: 41_001 });
+    await until(() => lastReport()?.locks.length === 1);
+    expect(lastReport()?.locks).toMatchObject([{ id, username: "alice", operator: "root" }]);
+    lab.stub.tell({ accounts: [alice({ keys: [key(1)] })] });
+    await reportedUpTo(3);
+    expect(files()?.open).toBe(false);
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })], recorded_locks: [id] });
+    await reportedUpTo(4);
+    await until(() => lastReport()?.locks.length === 0);
+    expect(files()?.open).toBe(false);
+  });
+
+  test("drift is reported by change", async () => {
+    await startWith(alice());
+    lab.host.drifts.push({ account: "ext_alice", kind: "key_added", problem: "a key more", repaired: true });
+    await until(() => lastReport()?.problems[0]?.kind === "drift");
+    const many = lab.stub.reports.length;
+    await Bun.sleep(1000);
+    expect(lab.stub.reports.length - many).toBeLessThanOrEqual(1);
+  });
+
+  test("with no place to store, what is to be shut is shut, and nothing stale is left to open it again", async () => {
+    await startWith(alice());
+    rmSync(join(lab.directory, "state.json"));
+    // The rename of a draft onto it fails, as a full disk would.
+    mkdirSync(join(lab.directory, "state.json/in-the-way"), { recursive: true });
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await reportedUpTo(3);
+    expect(files()?.open).toBe(false);
+    expect(lastReport()?.problems).toMatchObject([{ account: "", kind: "finding" }]);
+  });
+
+  test("a crash between answer and closing ends in the closing, without the service", async () => {
+    await startWith(alice());
+    lab.host.failing.add("shutAccount");
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await until(() => lastReport()?.problems[0]?.kind === "refused");
+    await lab.stop();
+    lab.stub.gone = true;
+    lab.host.failing.clear();
+    lab.start();
+    await until(() => files()?.open === false);
+  });
+
+  test("goes on after a restart with the next epoch and the stored cursor", async () => {
+    await startWith(alice());
+    await lab.stop();
+    expect(lab.isOpen()).toBe(true);
+    lab.start();
+    await until(() => Math.floor((lab.stub.counters.at(-1) ?? 0) / 2 ** 32) === 2);
+    expect(lab.stub.copied).toBe(0);
+    expect(files()?.open).toBe(true);
+  });
+});
+
+describe("what the agent believes", () => {
+  async function unmoved(during: () => Promise<void>): Promise<void> {
+    const before = JSON.stringify([...lab.host.accounts]);
+    await during();
+    expect(JSON.stringify([...lab.host.accounts])).toBe(before);
+  }
+  const isTampered = () =>
+    until(() => readStatus(lab.files.directory)?.failure?.includes("not in the service's name") === true);
+
+  test("an added key, another status, no signature: nothing changes, and the lease is not renewed", async () => {
+    await startWith(alice());
+    for (const change of [
+      (text: string) => [
+        text.replace('"accounts":[]', JSON.stringify({ accounts: [alice({ keys: [key(9)] })] }).slice(1, -1)),
+        200,
+      ],
+      (text: string) => [text, 202],
+      (text: string) => [text.replace(/}$/, " }"), 200],
+    ] as const) {
+      await unmoved(async () => {
+        const lease = readFileSync(join(lab.files.directory, "lease"), "utf8");
+        lab.stub.tamper = async (answer, target) => {
+          if (!target.startsWith("/agent/state")) return answer;
+          const [text, status] = change(await answer.text());
+          return new Response(text as string, { status: status as number, headers: answer.headers });
+        };
+        lab.stub.tell({});
+        await isTampered();
+        expect(readFileSync(join(lab.files.directory, "lease"), "utf8")).toBe(lease);
+        lab.stub.tamper = (answer) => answer;
+        await until(() => readStatus(lab.files.directory)?.failure === undefined);
+      });
+    }
+  });
+
+  test("an earlier answer, given again: nothing changes", async () => {
+    lab.stub.tell({ full: true, accounts: [alice()] });
+    let first: { text: string; headers: Headers } | undefined;
+    lab.stub.tamper = async (answer, target) => {
+      const text = await answer.text();
+      if (target === "/agent/state" && text.includes("ext_alice")) first ??= { text, headers: answer.headers };
+      return new Response(text, { status: answer.status, headers: answer.headers });
+    };
+    lab.start();
+    await reportedUpTo(2);
+    lab.stub.tamper = (answer) => answer;
+    lab.stub.tell({ accounts: [alice({ keys: [key(1)] })] });
+    await reportedUpTo(3);
+    await unmoved(async () => {
+      lab.stub.tamper = (answer, target) =>
+        target === "/agent/state" && first !== undefined
+          ? new Response(first.text, { headers: first.headers })
+          : answer;
+      lab.stub.tell({});
+      await isTampered();
+    });
+  });
+
+  test("503 with Retry-After is obeyed; 502 of a proxy is waited out", async () => {
+    lab.stub.refuse = (_, target) =>
+      target.startsWith("/agent/state") ? { status: 503, headers: { "retry-after": "2" } } : undefined;
+    lab.start();
+    await until(() => readStatus(lab.files.directory)?.failure?.includes("503") === true);
+    const asked = () => lab.stub.requests.filter((request) => request.includes("state")).length;
+    const before = asked();
+    await Bun.sleep(1500);
+    expect(asked()).toBe(before);
+    lab.stub.refuse = () => undefined;
+    lab.stub.gone = true;
+    await until(() => readStatus(lab.files.directory)?.failure?.includes("502") === true);
+    lab.stub.gone = false;
+    await until(() => readStatus(lab.files.directory)?.failure === undefined);
+  });
+
+  test("a report that is refused costs no lease", async () => {
+    lab.stub.refuse = (_, target) => (target === "/agent/report" ? { status: 500 } : undefined);
+    lab.stub.tell({ full: true, accounts: [alice()] });
+    lab.start();
+    await until(() => lab.isOpen());
+    const lease = () => readFileSync(join(lab.files.directory, "lease"), "utf8");
+    for (let renewals = 0, last = lease(); renewals < 3; last = lease()) {
+      await until(() => lease() !== last);
+      renewals++;
+    }
+    expect(lab.stub.reports).toEqual([]);
+    lab.stub.refuse = () => undefined;
+    await reportedUpTo(2);
+  });
+
+  test("a redirect is not followed", async () => {
+    const target = lab.stub;
+    lab.stub.tamper = () => Response.redirect("http://127.0.0.1:1/", 302);
+    const client = createClient({
+      ...{ service: target.origin, fleetKey: publicBytes(signingKey(target.seed)), host: HOST_ID },
+      ...{ seed: randomBytes(32), epoch: 1, send: lab.send },
+    });
+    await expect(client.ask({ method: "GET", target: "/agent/state?since=&wait=1" })).rejects.toThrow("answered 302");
+  });
+});
+
+describe("the agent's key", () => {
+  test("is changed after a month", async () => {
+    const path = join(lab.directory, "agent.json");
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replace(/"key_since": "[^"]*"/, '"key_since": "2026-01-01T00:00:00.000Z"'),
+    );
+    const old = Buffer.from(readKeys(lab.directory).present ?? []);
+    await startWith(alice());
+    await until(
+      () => lab.stub.requests.includes("POST /agent/rotate") && !existsSync(join(lab.directory, "agent.key.next")),
+    );
+    expect(Buffer.from(readKeys(lab.directory).present ?? []).equals(old)).toBe(false);
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await reportedUpTo(3);
+  });
+
+  test("is found again after a crash between the service's new key and ours", async () => {
+    const seed = makeNextKey(lab.directory);
+    lab.stub.agentKey = publicBytes(signingKey(seed));
+    await startWith(alice());
+    expect(Buffer.from(readKeys(lab.directory).present ?? []).equals(Buffer.from(seed))).toBe(true);
+    expect(readKeys(lab.directory).next).toBeUndefined();
+  });
+});
+
+describe("the lease", () => {
+  test("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
+    for (const skewed of ["boot", "wall"] as const) {
+      lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
+      if (skewed === "boot") lab.start();
+      await until(() => lab.isOpen());
+      lab.stub.gone = true;
+      lab.stub.tell({});
+      await until(() => readStatus(lab.files.directory)?.failure !== undefined);
+      lab.skew[skewed] += 590;
+      await Bun.sleep(1100);
+      expect(lab.isOpen()).toBe(true);
+      lab.skew[skewed] += 10;
+      await until(() => !lab.isOpen());
+      lab.stub.gone = false;
+    }
+  });
+
+  test("is put back where somebody emptied /run or changed the link", async () => {
+    await startWith(alice());
+    rmSync(lab.files.directory, { recursive: true });
+    await until(() => !lab.isOpen());
+    lab.stub.tell({});
+    await until(() => lab.isOpen());
+    rmSync(join(lab.files.directory, "revoked-keys"));
+    mkdirSync(join(lab.files.directory, "revoked-keys"));
+    await until(() => lab.isOpen());
+  });
+});

@@ -1,0 +1,115 @@
+/** An agent in this process, on a host in memory and a stub of the service. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runAgent } from "../../src/agent/agent.ts";
+import { createClient, type Send } from "../../src/agent/client.ts";
+import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
+import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts";
+import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
+import { openOrders } from "../../src/agent/orders.ts";
+import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
+import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
+import { recordingLog } from "../support/host-account.ts";
+
+export interface AgentLab {
+  readonly stub: FleetStub;
+  readonly host: FakeHost;
+  readonly directory: string;
+  readonly files: LeaseFiles;
+  readonly log: ReturnType<typeof recordingLog>;
+  /** Seconds that each clock is off by. */
+  readonly skew: { boot: number; wall: number };
+  /** How requests are sent; tests put something in between. */
+  send: Send;
+  join(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+  /** Stops all and removes the directory. */
+  close(): Promise<void>;
+  isOpen(): boolean;
+}
+
+export async function openAgentLab(joined = true): Promise<AgentLab> {
+  const base = mkdtempSync(join(tmpdir(), "uam-agent-"));
+  const directory = join(base, "lib");
+  const files = { directory: join(base, "run"), target: join(base, "uam-revoked-keys") };
+  const log = recordingLog();
+  const skew = { boot: 0, wall: 0 };
+  let running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  const now = (): Moment => ({
+    boot: performance.now() / 1000 + 1000 + skew.boot,
+    wall: Date.now() / 1000 + skew.wall,
+  });
+  const lab: AgentLab = {
+    stub: startFleetStub(),
+    host: createFakeHost(0),
+    directory,
+    files,
+    log,
+    skew,
+    send: (url, init) => fetch(url, init),
+    join: async () => {
+      const line = parseJoinLine(lab.stub.line);
+      const fleetKey = await meetService(line, lab.send);
+      const ssh = { host: "web1.example.org", port: 22, host_keys: [] };
+      const about = { name: "web1", mode: "direct" as const, version: "0", ssh, highest_uid: 0 };
+      await joinService({ directory, line, fleetKey, ca: undefined, about, send: lab.send, clock: systemClock });
+    },
+    start: () => {
+      const identity = findIdentity(directory);
+      const { present } = readKeys(directory);
+      if (identity === undefined || present === undefined) throw new Error("not joined");
+      const openHost = async () => lab.host;
+      const client = createClient({
+        ...{ service: identity.service, host: identity.host_id, seed: present, epoch: nextEpoch(directory) },
+        fleetKey: Buffer.from(identity.fleet_key, "base64"),
+        send: (url, init) => lab.send(url, init),
+      });
+      const orders = openOrders({
+        directory,
+        runDirectory: files.directory,
+        log: log.log,
+        openHost,
+        managed: () => [...lab.host.accounts.keys()],
+      });
+      const stop = new AbortController();
+      const done = runAgent(
+        {
+          ...{ directory, runDirectory: files.directory, identity, client, orders, mode: "direct", clock: systemClock },
+          ...{ log: log.log, random: () => 0.02, announce: () => {} },
+          lease: createLeaseKeeper({ files, now, early: 0, log: log.log, openHost }),
+          ssh: async () => ({ host: "web1.example.org", port: 22, host_keys: [] }),
+          timing: { wait: 3000, patience: 2000, reconcile: 400, retry: 200 },
+        },
+        stop.signal,
+      );
+      running = { stop, done };
+    },
+    stop: async () => {
+      running?.stop.abort();
+      await running?.done;
+      running = undefined;
+    },
+    close: async () => {
+      await lab.stop();
+      await lab.stub.stop();
+      rmSync(base, { recursive: true, force: true });
+    },
+    isOpen: () => isLinked(files),
+  };
+  if (joined) await lab.join();
+  return lab;
+}
+
+/** Waits at most ten seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`never true: ${condition}`);
+    await Bun.sleep(10);
+  }
+}

@@ -1,0 +1,369 @@
+/** The agent on a real host: a process of its own, real accounts, a real sshd that reads the lease's link, and the timer's script. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
+import { endOf, enforce, momentOf, writeLease } from "../../src/agent/lease.ts";
+import { readStatus } from "../../src/agent/status.ts";
+import { readState } from "../../src/agent/store.ts";
+import { readAccounts } from "../../src/host/account.ts";
+import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
+import { LEASE_SCRIPT } from "../../src/install/agent-unit.ts";
+import type { AccountState } from "../../src/protocol/fleet.ts";
+import type { HostKey } from "../../src/protocol/host.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import { writeLock } from "../../src/shared/lock-journal.ts";
+import type { DriverSettings } from "../support/agent-driver.ts";
+import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
+import { describeOnHost, testSettings } from "../support/host-account.ts";
+import { startSshd, type TestSshd } from "../support/sshd.ts";
+
+const RUN = process.pid % 1000;
+const GROUP = `uam-ext-a${RUN}`;
+const NAME = `ext_tagent${RUN}`;
+const OTHER = `ext_tagenu${RUN}`;
+const UID = 50_000 + RUN * 4;
+/** How often each end of a lease is tried, and how often the agent is killed. */
+const ROUNDS = Number(process.env.UAM_TEST_LEASES ?? 3);
+const KILLS = Number(process.env.UAM_TEST_KILLS ?? 12);
+const LEASE = 4000;
+
+describeOnHost("an agent on a real host", () => {
+  let base: string;
+  let directory: string;
+  let files: { directory: string; target: string };
+  let skew: string;
+  let sshd: TestSshd;
+  let stub: FleetStub;
+  let agent: ChildProcess | undefined;
+  let enforcer: ChildProcess;
+  const keys: { path: string; key: HostKey }[] = [];
+
+  setDefaultTimeout(30 * 60_000);
+  beforeAll(async () => {
+    base = mkdtempSync("/var/lib/uam-test-");
+    chmodSync(base, 0o755);
+    directory = join(base, "lib");
+    files = { directory: join(base, "run"), target: join(base, "revoked") };
+    skew = join(base, "skew");
+    mkdirSync(directory, { mode: 0o700 });
+    mkdirSync(join(base, "bin"));
+    mkdirSync(join(base, "home"));
+    writeFileSync(files.target, "# none\n");
+    const date = `#!/bin/sh\necho $(( $(/usr/bin/date "$@") + $(cat ${skew}) ))\n`;
+    writeFileSync(join(base, "bin/date"), date, { mode: 0o755 });
+    sshd = await startSshd(base, [`RevokedKeys ${files.directory}/revoked-keys`]);
+    for (const id of [1, 2]) keys.push(sshd.makeKey(id));
+    const loop = `while :; do /bin/sh -c "$0" sh ${files.directory}; sleep 0.3; done`;
+    const script = LEASE_SCRIPT.replaceAll("uam-ext", GROUP);
+    const env = { PATH: `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin` };
+    writeFileSync(skew, "0");
+    enforcer = spawn("/bin/sh", ["-c", loop, script], { env, stdio: "ignore" });
+  });
+  beforeEach(async () => {
+    writeFileSync(skew, "0");
+    stub = startFleetStub();
+    await joinStub();
+  });
+  afterEach(async () => {
+    end("SIGKILL");
+    await stub.stop();
+    spawnSync("umount", ["-l", directory]);
+    rmSync(directory, { recursive: true, force: true });
+    rmSync(files.directory, { recursive: true, force: true });
+    mkdirSync(directory, { mode: 0o700 });
+    for (let uid = UID; uid < UID + 4; uid++) spawnSync("pkill", ["-KILL", "-U", String(uid)]);
+    for (const name of [NAME, OTHER]) {
+      if (readAccounts().passwd.has(name)) spawnSync("userdel", ["--", name]);
+      rmSync(join(base, "home", name), { recursive: true, force: true });
+    }
+  });
+  afterAll(() => {
+    enforcer.kill("SIGKILL");
+    sshd.stop();
+    spawnSync("groupdel", [GROUP]);
+    rmSync(base, { recursive: true, force: true });
+  });
+
+  async function joinStub(): Promise<void> {
+    const line = parseJoinLine(stub.line);
+    const send = (url: string, init: object) => fetch(url, init);
+    const fleetKey = await meetService(line, send);
+    const ssh = { host: "web1", port: 22, host_keys: [] };
+    const about = { name: "web1", mode: "direct" as const, version: "0", ssh, highest_uid: 0 };
+    await joinService({ directory, line, fleetKey, ca: undefined, about, send, clock: systemClock });
+  }
+
+  function start(): void {
+    const host = testSettings({
+      ...{ mode: "direct", homeBase: join(base, "home"), markerGroup: GROUP, tools: { sshdConfig: sshd.config } },
+    });
+    const timing = { wait: 1000, patience: 3000, reconcile: 2000, retry: 200, longest: 500 };
+    const settings: DriverSettings = { directory, files, host, skew, timing };
+    const driver = join(import.meta.dir, "../support/agent-driver.ts");
+    agent = spawn(process.execPath, [driver, JSON.stringify(settings)], { stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  function end(signal: NodeJS.Signals): void {
+    agent?.kill("SIGCONT");
+    agent?.kill(signal);
+    agent = undefined;
+  }
+
+  const account = (overrides: Partial<AccountState> = {}): AccountState => ({
+    ...{ name: NAME, uid: UID, expire_at: "2031-03-04T12:00:00.000Z", open: true, keys: keys.map(({ key }) => key) },
+    ...overrides,
+  });
+  const login = (index = 0, name = NAME) => sshd.login(name, keys[index]?.path ?? "");
+  const running = () => processesOf(readProcesses(), UID).length;
+  const confirmed = (id: number) => until(() => stub.reports.at(-1)?.cursor === cursor(id));
+  async function opened(lease_ms = 3_600_000): Promise<void> {
+    stub.tell({ full: true, accounts: [account()], lease_ms });
+    start();
+    await confirmed(2);
+  }
+
+  describe("the lease", () => {
+    const ways: Record<string, () => void> = {
+      "the agent killed": () => end("SIGKILL"),
+      "the agent stopped": () => agent?.kill("SIGSTOP"),
+      "the service gone": () => {
+        stub.gone = true;
+      },
+      "the wall clock set back a day": () => {
+        end("SIGKILL");
+        writeFileSync(skew, "-86400");
+      },
+      "the wall clock set back a day and the agent going on": () => {
+        stub.gone = true;
+        writeFileSync(skew, "-86400");
+      },
+      "the wall clock set a day ahead": () => {
+        stub.gone = true;
+        writeFileSync(skew, "86400");
+      },
+    };
+    for (const [way, cut] of Object.entries(ways)) {
+      test(`with ${way}, logins work until its end and are refused from then on`, async () => {
+        await opened(LEASE);
+        let refused = 0;
+        let admitted = 0;
+        for (let round = 0; round < ROUNDS; round++) {
+          await until(() => existsSync(join(files.directory, "revoked-keys")));
+          // The script may have looked while the clock was wrong: then the agent puts the link back within a second.
+          await until(() => login());
+          admitted++;
+          cut();
+          const began = performance.now();
+          if (way.includes("ahead")) await Bun.sleep(1500);
+          else while (performance.now() - began < LEASE) await Bun.sleep(50);
+          if (!login()) refused++;
+          writeFileSync(skew, "0");
+          // What was sent while the clock was wrong must not be answered: it would be a lease by that clock.
+          await Bun.sleep(500);
+          stub.gone = false;
+          if (agent?.kill("SIGCONT") !== true) start();
+        }
+        console.log(`${way}: ${admitted} of ${ROUNDS} let in before, ${refused} of ${ROUNDS} refused after`);
+        expect([admitted, refused]).toEqual([ROUNDS, ROUNDS]);
+      });
+    }
+
+    test("after a boot, when /run is empty, nobody is let in until the service answers", async () => {
+      await opened();
+      expect(login()).toBe(true);
+      end("SIGKILL");
+      stub.gone = true;
+      rmSync(files.directory, { recursive: true });
+      start();
+      await until(() => readStatus(files.directory)?.failure !== undefined);
+      expect(login()).toBe(false);
+      stub.gone = false;
+      await until(() => existsSync(join(files.directory, "revoked-keys")));
+      expect(login()).toBe(true);
+    });
+
+    test("a restart goes on with what is left of it", async () => {
+      await opened();
+      end("SIGTERM");
+      stub.gone = true;
+      expect(login()).toBe(true);
+      start();
+      await until(() => readStatus(files.directory)?.failure?.includes("502") === true);
+      expect(login()).toBe(true);
+    });
+
+    test("its end ends the sessions, too, where it is to, with the agent dead", async () => {
+      stub.next = { lease_ends: "sessions" };
+      await opened(LEASE);
+      const client = sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
+      const ended = new Promise((resolve) => client.on("close", resolve));
+      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      end("SIGKILL");
+      await ended;
+      await until(() => running() === 0);
+    });
+
+    test("a hold of root's opens without agent and service, until it ends", async () => {
+      await opened(LEASE);
+      end("SIGKILL");
+      await until(() => !existsSync(join(files.directory, "revoked-keys")));
+      const hold = endOf(momentOf(systemClock), 3000, 0);
+      writeLease(files, "hold", { ...hold, ends: "logins" });
+      enforce(files, () => momentOf(systemClock));
+      expect(login()).toBe(true);
+      await Bun.sleep(3000);
+      expect(login()).toBe(false);
+    });
+
+    test("a key on the administrator's own list is refused while the lease lives", async () => {
+      await opened();
+      writeFileSync(files.target, `${keys[0]?.key.type} ${keys[0]?.key.base64}\n`);
+      try {
+        expect([login(0), login(1)]).toEqual([false, true]);
+      } finally {
+        writeFileSync(files.target, "# none\n");
+      }
+    });
+  });
+
+  describe("what the service orders", () => {
+    test("a revoked key is refused once that is confirmed, and the other works", async () => {
+      await opened();
+      expect([login(0), login(1)]).toEqual([true, true]);
+      stub.tell({ accounts: [account({ keys: keys.slice(1).map(({ key }) => key) })] });
+      await confirmed(3);
+      expect([login(0), login(1)]).toEqual([false, true]);
+    });
+
+    test("a disabled account's sessions are over when that is confirmed, and a removed one is gone", async () => {
+      await opened();
+      sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
+      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      stub.tell({ accounts: [account({ open: false, keys: [] })] });
+      await confirmed(3);
+      expect(running()).toBe(0);
+      expect(login()).toBe(false);
+      stub.tell({ removed: [{ name: NAME, uid: UID }] });
+      await confirmed(4);
+      expect(readAccounts().passwd.has(NAME)).toBe(false);
+      expect(existsSync(join(base, "home", NAME))).toBe(false);
+    });
+
+    test("a name and a uid that are somebody else's are left alone", async () => {
+      spawnSync("useradd", ["-u", String(UID + 1), "-M", NAME]);
+      spawnSync("useradd", ["-u", String(UID + 2), "-M", OTHER]);
+      const before = readFileSync("/etc/shadow", "utf8");
+      stub.tell({ full: true, accounts: [account(), account({ name: `${OTHER}x`, uid: UID + 2 })] });
+      start();
+      await until(() => stub.reports.at(-1)?.problems.filter(({ kind }) => kind === "conflict").length === 2);
+      expect(readFileSync("/etc/shadow", "utf8")).toBe(before);
+    });
+
+    test("uam lock without the service holds, and is reported", async () => {
+      await opened();
+      stub.gone = true;
+      spawnSync("usermod", ["--expiredate", "1", NAME]);
+      const id = "00000000-0000-4000-8000-00000000000a";
+      const username = NAME.slice(4);
+      writeLock(directory, { id, at: new Date(), username, uid: UID, operator: "root" });
+      await Bun.sleep(5000);
+      expect(login()).toBe(false);
+      stub.gone = false;
+      await until(() => stub.reports.at(-1)?.locks[0]?.id === id);
+      expect(login()).toBe(false);
+    });
+
+    test("on a full disk what is to be shut is shut, also after a kill", async () => {
+      spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", directory]);
+      await joinStub();
+      await opened();
+      spawnSync("dd", ["if=/dev/zero", `of=${directory}/fill`, "bs=4k", "count=100"]);
+      stub.tell({ accounts: [account({ open: false, keys: [] })] });
+      await confirmed(3);
+      expect(login()).toBe(false);
+      const stored = readState(directory)?.records[0];
+      expect(stored?.open ?? false).toBe(false);
+      end("SIGKILL");
+      stub.gone = true;
+      start();
+      await Bun.sleep(4000);
+      expect(readAccounts().shadow?.get(NAME)?.expires).toBe(1);
+      stub.gone = false;
+      await until(() => readStatus(files.directory)?.failure === undefined);
+      expect(login()).toBe(false);
+    });
+
+    test("killed anywhere, it ends in what was ordered last", async () => {
+      await opened();
+      let right = 0;
+      for (let round = 0; round < KILLS; round++) {
+        const open = round % 3 !== 1;
+        const wanted = round % 2 === 0 ? keys.slice(0, 1) : keys;
+        const id = 3 + round;
+        const now = account({ open, keys: open ? wanted.map(({ key }) => key) : [] });
+        stub.tell(round % 3 === 0 ? { full: true, accounts: [now] } : { accounts: [now] });
+        await Bun.sleep((round / KILLS) * 400);
+        end("SIGKILL");
+        start();
+        await until(() => stub.reports.some((report) => report.cursor === cursor(id) && report.problems.length === 0));
+        const isRight = login(0) === open && login(1) === (open && wanted.length === 2);
+        if (isRight && stub.copied === 0) right++;
+      }
+      console.log(`killed: ${right} of ${KILLS} right again`);
+      expect(right).toBe(KILLS);
+      expect(readdirSync(directory).filter((name) => name.includes("draft"))).toEqual([]);
+    });
+  });
+
+  describe("on the wire", () => {
+    const added = (text: string) =>
+      text.replace('"accounts":[]', `"accounts":[${JSON.stringify(account({ name: OTHER, uid: UID + 1 }))}]`);
+    const ways: Record<string, (answer: Response) => Promise<Response>> = {
+      "an added account": async (answer) => new Response(added(await answer.text()), { headers: answer.headers }),
+      "no signature": async (answer) => new Response(await answer.text()),
+      "an answer cut in the middle": async (answer) => {
+        const text = await answer.text();
+        const half = new TextEncoder().encode(text.slice(0, text.length / 2));
+        const stream = new ReadableStream({
+          type: "direct",
+          pull: async (controller: ReadableStreamDirectController) => {
+            controller.write(half);
+            await controller.flush();
+            controller.close();
+          },
+        } as never);
+        return new Response(stream, { headers: answer.headers });
+      },
+    };
+    for (const [way, change] of Object.entries(ways)) {
+      test(`${way} changes nothing, and the lease ends`, async () => {
+        await opened(LEASE);
+        stub.tamper = (answer, target) => (target === "/agent/state" ? change(answer) : answer);
+        stub.tell({ accounts: [] });
+        await until(() => readStatus(files.directory)?.failure !== undefined);
+        await until(() => !existsSync(join(files.directory, "revoked-keys")));
+        expect([login(), readAccounts().passwd.has(OTHER)]).toEqual([false, false]);
+      });
+    }
+  });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  const limit = performance.now() + 30_000;
+  while (!condition()) {
+    if (performance.now() > limit) throw new Error(`never true: ${condition}`);
+    await Bun.sleep(25);
+  }
+}
