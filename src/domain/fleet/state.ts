@@ -145,9 +145,9 @@ export function createStates(services: Services): States {
     }
     slots--;
     try {
-      // As it is now: perhaps that is why it is told everything.
-      const now = (await readHost(services, host.id)) ?? host;
       const { head, accounts, removed } = await read(() => readWholeState(services, host.id));
+      // After the head: a lock that the cursor includes must not be missed.
+      const now = (await readHost(services, host.id)) ?? host;
       return write(now, { cursor: cursor(head), full: true, accounts, removed });
     } finally {
       slots++;
