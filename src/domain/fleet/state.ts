@@ -3,6 +3,7 @@
 import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
 import { parseCursor } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
+import { createGate } from "../../shared/bounded.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AuditHead } from "../audit/head.ts";
@@ -46,6 +47,8 @@ export interface States {
 const LONGEST_HOLD = { least: 50 * SECOND, most: 60 * SECOND };
 /** Hosts that are told everything at once. */
 const WHOLE_SLOTS = 50;
+/** Of those, so many are read from the database at once: its connections are for whoever changes something. */
+const WHOLE_READS = 4;
 /** An agent keeps a cursor for as long as nothing concerns it, but not one that is further behind than this. */
 const OLD_CURSOR = 5000;
 /** Those who wait are answered in portions, so that others get a turn. */
@@ -74,6 +77,7 @@ export function createStates(services: Services): States {
   const { db, policy } = services;
   const waiters = new Map<number, Waiter>();
   let slots = WHOLE_SLOTS;
+  const read = createGate({ concurrency: WHOLE_READS, maxQueue: WHOLE_SLOTS, retryAfter: 1 });
   let isReleased = false;
   const follower: Follower = createFollower(services, {
     news: (news) => wake(news),
@@ -141,9 +145,9 @@ export function createStates(services: Services): States {
     }
     slots--;
     try {
-      // As it is now: perhaps that is why it is told everything.
+      const { head, accounts, removed } = await read(() => readWholeState(services, host.id));
+      // After the head: a lock that the cursor includes must not be missed.
       const now = (await readHost(services, host.id)) ?? host;
-      const { head, accounts, removed } = await readWholeState(services, host.id);
       return write(now, { cursor: cursor(head), full: true, accounts, removed });
     } finally {
       slots++;
