@@ -30,6 +30,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },
   export: { run: async (options) => (await import("./export.ts")).benchExport(options), needs: ["psql"] },
   fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
+  "fleet-single": {
+    run: async (options) => (await import("./fleet-single.ts")).benchFleetSingle(options),
+    needs: ["dist/uam", "wrk"],
+  },
   backup: { run: async (options) => (await import("./backup.ts")).benchBackup(options), needs: [] },
 };
 
