@@ -3,11 +3,12 @@
  * itself uses of the machine is printed apart: both share its processors.
  */
 
+import { join } from "node:path";
 import { parseCursor } from "../../src/protocol/fleet.ts";
 import { freshKey } from "../support/keys.ts";
 import { describeMachine, percentile } from "./bench.ts";
 import { type Crowd, gatherCrowd } from "./fleet/crowd.ts";
-import { FIRST_HOST, type Field, openField, useOf } from "./fleet/field.ts";
+import { FIRST_HOST, type Field, openField, processorTime, useOf } from "./fleet/field.ts";
 import type { BenchOptions } from "./options.ts";
 
 const USERS = 1000;
@@ -16,12 +17,15 @@ const PROCESSES = 2;
 const IDLE = 120_000;
 /** How long a change is waited for. */
 const PATIENCE = 90_000;
+/** Until the agents that have reported wait again. */
+const SETTLING = 1500;
 /** Between two requests of the API whose times are taken while all agents come back. */
 const BETWEEN_PROBES = 20;
 
 /** Prints the figures of changes, of quiet, of a restart, of first states, and of two replicas. */
 export async function benchFleet({ agents }: BenchOptions): Promise<void> {
   console.log(`\n## ${agents} simulated hosts with ${USERS} users each\n\n${describeMachine()}`);
+  await floor(agents);
   await withCrowd({ agents, replicas: 1 }, async (field, crowd) => {
     await changes(field, crowd, agents);
     await idle(field, crowd);
@@ -32,6 +36,38 @@ export async function benchFleet({ agents }: BenchOptions): Promise<void> {
   });
   await firstStates(Math.min(agents, 200));
   await withCrowd({ agents, replicas: 2 }, async (field, crowd) => changes(field, crowd, agents));
+}
+
+/** The same waves without a service behind the signatures: nothing that speaks the protocol is faster here. */
+async function floor(agents: number): Promise<void> {
+  const script = join(import.meta.dir, "fleet/bare.ts");
+  const child = Bun.spawn([process.execPath, script, String(FIRST_HOST), String(agents)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const reader = child.stdout.getReader();
+  const { origin, serviceKey } = JSON.parse(new TextDecoder().decode((await reader.read()).value));
+  const crowd = await gatherCrowd(
+    { first: FIRST_HOST, count: agents, origins: [origin], serviceKey, cursor: "" },
+    PROCESSES,
+  );
+  try {
+    await crowd.start(5000);
+    await Bun.sleep(8000);
+    for (let record = 1; record <= ROUNDS; record++) {
+      const before = { cpu: processorTime(child.pid), simulated: (await crowd.cost()).cpu };
+      const began = Date.now();
+      await fetch(`${origin}/api/v1/change`);
+      const { told, confirmed } = await confirmations(crowd, { record, began, expected: agents });
+      const cpu = processorTime(child.pid) - before.cpu;
+      const simulated = (await crowd.cost()).cpu - before.simulated;
+      console.log(
+        `bare ${String(record).padEnd(7)} confirmed by ${confirmed.length}: ${spread(confirmed)}; told ${spread(told)}; bare ${seconds(cpu)} s, simulation ${seconds(simulated)} s`,
+      );
+    }
+  } finally {
+    await crowd.stop();
+    child.kill();
+  }
 }
 
 interface Run {
@@ -94,17 +130,31 @@ async function change(
     const began = Date.now();
     const answer = make().then((done) => ({ ...done, after: Date.now() - began }));
     const record = 1 + (parseCursor(before)?.id ?? 0);
-    let times: readonly number[] = [];
-    while (times.length < expected && Date.now() - began < PATIENCE) {
-      await Bun.sleep(250);
-      times = (await crowd.confirmed(record)).filter((time) => time >= began).map((time) => time - began);
-    }
-    const told = (await crowd.told()).filter((time) => time >= began).map((time) => time - began);
+    const times = await confirmations(crowd, { record, began, expected });
     const { status, body, after } = await answer;
     const { total, confirmed, pending } = body.data?.hosts ?? {};
     const hosts = total === undefined ? "" : `, hosts ${confirmed} of ${total}, ${pending.length} pending`;
-    return `confirmed by ${times.length}: ${spread(times)}; told ${spread(told)}; answered ${status} after ${seconds(after)} s${hosts}`;
+    return `confirmed by ${times.confirmed.length}: ${spread(times.confirmed)}; told ${spread(times.told)}; answered ${status} after ${seconds(after)} s${hosts}`;
   });
+}
+
+interface Expected {
+  readonly record: number;
+  /** Milliseconds since 1970. */
+  readonly began: number;
+  readonly expected: number;
+}
+
+/** When the agents were told and when they were done, in milliseconds; waits for the next requests of all, too. */
+async function confirmations(crowd: Crowd, { record, began, expected }: Expected) {
+  const since = (times: readonly number[]) => times.filter((time) => time >= began).map((time) => time - began);
+  let confirmed: readonly number[] = [];
+  while (confirmed.length < expected && Date.now() - began < PATIENCE) {
+    await Bun.sleep(250);
+    confirmed = since(await crowd.confirmed(record));
+  }
+  await Bun.sleep(SETTLING);
+  return { confirmed, told: since(await crowd.told()) };
 }
 
 function spread(times: readonly number[]): string {

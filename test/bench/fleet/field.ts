@@ -134,7 +134,7 @@ export function useOf(service: Service): { readonly service: Use; readonly datab
   const postmaster = childrenOf(service.pid).find((pid) => commandOf(pid) === "postgres");
   const database = postmaster === undefined ? [] : [postmaster, ...childrenOf(postmaster)];
   return {
-    service: { cpu: processorTime(service.pid, false), memory: residentMiB(service.pid, "Rss") },
+    service: { cpu: processorTime(service.pid), memory: residentMiB(service.pid, "Rss") },
     database: {
       cpu: database.reduce((sum, pid) => sum + processorTime(pid, pid === postmaster), 0),
       memory: database.reduce((sum, pid) => sum + residentMiB(pid, "Pss"), 0),
@@ -142,8 +142,8 @@ export function useOf(service: Service): { readonly service: Use; readonly datab
   };
 }
 
-/** In milliseconds; with those of children that have ended, where asked. */
-function processorTime(pid: number, withEnded: boolean): number {
+/** What a process has used so far, in milliseconds; with its children that have ended, where asked. */
+export function processorTime(pid: number, withEnded = false): number {
   const fields = statOf(pid);
   const own = Number(fields[11]) + Number(fields[12]);
   return (withEnded ? own + Number(fields[13]) + Number(fields[14]) : own) * 10;
