@@ -13,9 +13,9 @@ import { describeMachine, percentile, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 import { measure, prepare } from "./requests.ts";
 
-const BOOTS = 7;
+const BOOTS = 15;
 const ROUNDS = 5;
-const QUIET = 5000;
+const QUIET = 3000;
 
 /** A binary, and the installation that it runs on. */
 interface Candidate {
@@ -131,12 +131,15 @@ async function withAccount({ binary, directory, user, uids }: Candidate) {
   return { service, cookie, remove: () => service.call("DELETE", `/users/${made.body.data.id}`, admin) };
 }
 
-/** The medians, and how much more the first takes than the second. */
+/** The medians, and what the first takes of the second: the median over the turns, since a slow moment of the machine slows down both. */
 function compare(what: string, unit: string, figures: ReadonlyMap<string, readonly number[]>): void {
-  const medians = [...figures].map(([name, values]) => ({ name, median: percentile(values, 0.5) }));
-  const parts = medians.map(({ name, median }) => `${name} ${median.toFixed(median < 100 ? 1 : 0)}`);
-  const [own, before] = medians;
-  const ratio = own === undefined || before === undefined ? "" : `, ratio ${(own.median / before.median).toFixed(3)}`;
+  const parts = [...figures].map(([name, values]) => {
+    const median = percentile(values, 0.5);
+    return `${name} ${median.toFixed(median < 100 ? 1 : 0)}`;
+  });
+  const [own = [], before = []] = figures.values();
+  const ratios = own.flatMap((value, turn) => (before[turn] === undefined ? [] : [value / before[turn]]));
+  const ratio = ratios.length === 0 ? "" : `, ratio ${percentile(ratios, 0.5).toFixed(3)} (aim 0.95 to 1.05)`;
   console.log(`${what.padEnd(20)} ${parts.join(", ")} ${unit}${ratio}`);
 }
 
