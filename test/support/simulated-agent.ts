@@ -127,7 +127,7 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
     const since = agent.cursor === "" ? "" : `since=${agent.cursor}&`;
     const answer = await call("GET", `${AGENT_ROUTES.state}?${since}wait=${wait}`, "");
     if (answer === undefined || stopped || agent.hanging) return answer !== undefined;
-    const state = JSON.parse(new TextDecoder().decode(answer)) as HostState;
+    const { data: state }: { readonly data: HostState } = JSON.parse(new TextDecoder().decode(answer));
     count(state.full ? "full states" : "states");
     const isNews = state.full || state.accounts.length > 0 || state.removed.length > 0;
     if (isNews) {

@@ -55,7 +55,7 @@ process.stdout.write(JSON.stringify({ origin: server.url.origin, serviceKey }));
 
 function change(): Response {
   changes++;
-  const body = Buffer.from(JSON.stringify(stateAfter(changes)));
+  const body = Buffer.from(JSON.stringify({ data: stateAfter(changes) }));
   const held = [...waiting.values()];
   waiting.clear();
   for (const answer of held) answer(body);
