@@ -5,6 +5,7 @@ import { type Config, ConfigError } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import { hasAdmins } from "../domain/auth/admin.ts";
 import { loadArgon2 } from "../domain/auth/passwords.ts";
+import { fleetOf } from "../domain/fleet/fleet.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Drift } from "../protocol/host.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
@@ -82,6 +83,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     manager.stopping();
     log.info("stopping: letting the requests and jobs under way finish");
     await Promise.all([server.stop(DRAIN), jobs.stop(), reconciled]);
+    await fleetOf(services).stop();
     await monitored?.stop(0);
   } finally {
     await handle.close();

@@ -106,6 +106,7 @@ const DURATIONS: ReadonlySet<Key> = new Set<Key>([
   "sessionTtl",
   "otpTtl",
   "lockoutPeriod",
+  "fleetWait",
 ]);
 
 function textOf(key: Key, value: NonNullable<Config[Key]>): string {

@@ -1,7 +1,7 @@
 /** Every environment variable that the program reads: name, default, what it may be, and what it means. */
 
 import * as v from "valibot";
-import { DAY } from "../shared/clock.ts";
+import { DAY, MINUTE } from "../shared/clock.ts";
 import { MAX_DAYS } from "../shared/duration.ts";
 import { KEY_TYPES } from "../shared/ssh-key-types.ts";
 import { listen } from "./listen.ts";
@@ -199,6 +199,12 @@ export const VARIABLES = {
     "14,7,1",
     v.pipe(list, v.array(count(1, 365))),
     "days before expiry on which a user is reminded",
+  ),
+  fleetWait: variable(
+    "UAM_FLEET_WAIT",
+    "5s",
+    duration(MINUTE),
+    "how long a change that takes access away waits for the hosts with agents to confirm it",
   ),
   revokeEnds: variable(
     "UAM_REVOKE_ENDS",

@@ -154,6 +154,8 @@ export function policyOf(config: Config): Policy {
     lockoutPeriod: config.lockoutPeriod,
     captcha: config.captcha,
     expiryReminders: config.expiryReminders,
+    fleetWait: config.fleetWait,
+    endSessions: config.revokeEnds === "account" ? "all" : config.revokeEnds,
     site: siteOf(config),
   };
 }

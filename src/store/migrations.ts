@@ -22,6 +22,7 @@ import sourceNetworks from "../../drizzle/0018_source_networks.sql" with { type:
 import auditNotify from "../../drizzle/0019_audit_notify.sql" with { type: "text" };
 import fleet from "../../drizzle/0020_fleet.sql" with { type: "text" };
 import localHost from "../../drizzle/0021_local_host.sql" with { type: "text" };
+import fleetChanges from "../../drizzle/0022_fleet_changes.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -51,4 +52,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0019_audit_notify", sql: auditNotify },
   { name: "0020_fleet", sql: fleet },
   { name: "0021_local_host", sql: localHost },
+  { name: "0022_fleet_changes", sql: fleetChanges },
 ];

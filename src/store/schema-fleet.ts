@@ -135,5 +135,19 @@ export const joinTokens = pgTable("join_tokens", {
   expiresAt: time().notNull(),
 });
 
+/** Changes that take access away and that remote hosts have yet to confirm; a row goes when what became of it is recorded. */
+export const fleetChanges = pgTable("fleet_changes", {
+  /** The audit record of the change. */
+  recordId: bigint({ mode: "number" }).primaryKey(),
+  userId: bigint({ mode: "number" }).notNull(),
+  /** The host account's name. */
+  account: text().notNull(),
+  /** The remote hosts that had the account when the change was made. */
+  hosts: integer().array().notNull(),
+  madeAt: time().notNull(),
+  /** From when on it is true on every host, whatever becomes of them; null until it is first computed, after the commit. */
+  effectiveBy: time(),
+});
+
 export type HostRow = typeof hosts.$inferSelect;
 export type HostGroupRow = typeof hostGroups.$inferSelect;

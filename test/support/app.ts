@@ -8,6 +8,7 @@ import type { CaptchaAnswer } from "../../src/domain/auth/captchas.ts";
 import { printCode } from "../../src/domain/auth/otp.ts";
 import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
 import { sharedSecret } from "../../src/domain/auth/secrets.ts";
+import { fleetOf } from "../../src/domain/fleet/fleet.ts";
 import type { Context, Services } from "../../src/domain/operation/context.ts";
 import { type App, createApp } from "../../src/server/api/app.ts";
 import type { WebOptions } from "../../src/server/api/web.ts";
@@ -162,6 +163,7 @@ export async function createTestApp(
       return recipient === undefined ? rows : rows.filter((row) => row.recipient === recipient);
     },
     close: async () => {
+      await fleetOf(services).stop();
       await Promise.all([main.close(), autocommit.close()]);
       await database.drop();
     },

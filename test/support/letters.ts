@@ -2,6 +2,7 @@
 
 import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
+import * as agents from "../../src/domain/mail/agent-messages.ts";
 import * as about from "../../src/domain/mail/audit-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
 import type { Letter } from "../../src/domain/mail/letter.ts";
@@ -161,6 +162,18 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "narrowingOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
     make: (site, value) => host.narrowingOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
+    ...{ name: "hostKeyCopied", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.hostKeyCopied(site, { name: value }),
+  },
+  {
+    ...{ name: "historyDiverged", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.historyDiverged(site, { name: value }),
+  },
+  {
+    ...{ name: "closedAccountDiffered", to: "administrators", pages: [], without: [] },
+    make: (site, value) => agents.closedAccountDiffered(site, { host: value, account: value, found: value }),
   },
   {
     ...{ name: "keyCameBack", to: "administrators", pages: ["/admin/users/7"], without: [] },

@@ -12,13 +12,14 @@ import type { ClosingOperation, Context, Grant, Operation } from "../operation/c
 import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { closingHostOf, hostOf } from "./own-host.ts";
 
 /** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
   await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.onRollback(() => restoreAccess(op.context, user));
-  await op.context.host.openAccount(account);
+  await hostOf(op.context, user).openAccount(account);
 }
 
 /**
@@ -30,9 +31,10 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
   await db.transaction(async (tx) => {
     const isStored = user.id > 0 && (await findUser(tx, user.id)) !== undefined;
     if (!isStored) return requireClosed(await host.removeAccount(refOf(user)));
-    const account = await accountOf(tx, await lockUser(tx, user.id), clock.now());
-    if (account.open) await host.openAccount(account);
-    else requireClosed(await host.shutAccount(account));
+    const stored = await lockUser(tx, user.id);
+    const account = await accountOf(tx, stored, clock.now());
+    if (account.open) await hostOf(context, stored).openAccount(account);
+    else requireClosed(await (await closingHostOf(context, stored)).shutAccount(account));
   });
 }
 
@@ -108,7 +110,7 @@ export async function removeAccess(
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
   op.begun(unfinished(user));
-  const closing = await goOn(op, () => op.context.host.removeAccount(refOf(user)));
+  const closing = await goOn(op, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
     await forgetClosings(op.tx, user.id);
@@ -144,8 +146,9 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
 /** An account that is missing lets nobody in, and one that is not ours is not touched. */
 async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
   await raiseGeneration(op.tx, user.id);
-  const { host, log } = op.context;
+  const { log } = op.context;
   return await goOn(op, async () => {
+    const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.shutAccount(refOf(user));
     op.record({ detail: { host: presence } });

@@ -68,9 +68,9 @@ export function shutAccountOf(user: User): Account {
   return { ...refOf(user), expireAt: user.expireAt, open: false, keys: [] };
 }
 
-/** Every stored user's account as it should be, for comparison with the host. */
+/** The account of every user who is to have one on the service's own host, as it should be, for comparison with the host. */
 export async function allAccounts(db: Database, now: Date): Promise<readonly Account[]> {
-  const rows = await selectUsers(db);
+  const rows = (await selectUsers(db)).filter(({ local }) => local);
   const keys = await db.select().from(sshKeys).where(eq(sshKeys.status, "active")).orderBy(asc(sshKeys.id));
   const owed = await db.select().from(closings);
   const keysByUser = Map.groupBy(keys, (key) => key.userId);

@@ -14,6 +14,7 @@ import type { User } from "../users/find.ts";
 import { restoreAccess, storeUser } from "./access.ts";
 import { accountOf, activeKeys, raiseGeneration, refOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
+import { closingHostOf, hostOf } from "./own-host.ts";
 
 /** How often somebody else may change the same in between. */
 const ATTEMPTS = 5;
@@ -115,7 +116,7 @@ export async function widenAccess(
   const account = await accountOf(op.tx, user, op.context.clock.now());
   if (!account.open || account.keys.length === 0) return;
   op.onRollback(() => restoreAccess(op.context, user));
-  await op.context.host.writeKeys(account);
+  await hostOf(op.context, user).writeKeys(account);
 }
 
 /**
@@ -160,10 +161,11 @@ export async function finishNarrowing(op: ClosingOperation, user: User, noted: C
 
 /** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
 async function narrowOnHost(op: ClosingOperation, user: User): Promise<readonly string[]> {
-  const { host, clock, log, requestId } = op.context;
+  const { clock, log, requestId } = op.context;
   try {
     const account = await accountOf(op.tx, user, clock.now());
     if (!account.open || account.keys.length === 0) return [];
+    const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.narrowKeys(account);
     op.record({ detail: { host: presence } });

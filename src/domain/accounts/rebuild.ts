@@ -25,6 +25,10 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
       throw new UamError("conflict", `${user.username} is being deleted`);
     }
+    if (!user.local) {
+      const sentence = `${user.username} has no account on this host: none of their grants includes it`;
+      throw new UamError("conflict", sentence, { reason: "state.conflict" });
+    }
     const presence = await host.presence(ref);
     if (presence === "present") {
       throw new UamError(

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import { type Clock, HOUR, MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 
-export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token";
+export type LimitKind = "captcha" | "code" | "login" | "forgot" | "application" | "token" | "agent" | "join";
 
 export interface RateLimits {
   /**
@@ -21,7 +21,7 @@ interface Limit {
   readonly what: string;
 }
 
-/** `login` counts the logins of users and administrators together, `token` only what is no token. */
+/** `login` counts the logins of users and administrators together, `token` only what is no token, `agent` only what no host signed. */
 const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   captcha: { most: 30, period: MINUTE, what: "captchas" },
   code: { most: 30, period: HOUR, what: "one-time codes" },
@@ -29,6 +29,9 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   forgot: { most: 10, period: HOUR, what: "password resets" },
   application: { most: 10, period: HOUR, what: "applications" },
   token: { most: 60, period: HOUR, what: "wrong tokens" },
+  // Many hosts may be behind one address.
+  agent: { most: 600, period: HOUR, what: "requests that no host signed" },
+  join: { most: 600, period: HOUR, what: "attempts to join a host" },
 };
 
 /** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
@@ -44,6 +47,8 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     forgot: new Map(),
     application: new Map(),
     token: new Map(),
+    agent: new Map(),
+    join: new Map(),
   };
   return {
     take(kind, address) {

@@ -11,6 +11,7 @@ import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
 import { type Closing, closingsOf, isShutting, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
+import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
@@ -56,7 +57,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
       queueMail(op, { recipient: user.email, message }),
     );
     op.onRollback(() => restoreAccess(context, user));
-    await asOtherFailure(context.host.writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
+    await asOtherFailure(hostOf(context, user).writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
     if (sourceNetworks.length > 0) op.record({ detail: { source_networks: sourceNetworks.join(", ") } });
@@ -122,7 +123,8 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   );
   op.record({ detail: { fingerprint: key.fingerprint } });
   const left = keys.filter((other) => other.id !== key.id);
-  const taken = await takeFromHost(op, accountAt(clock.now(), user, { keys: left, owed }), key);
+  const account = accountAt(clock.now(), user, { keys: left, owed });
+  const taken = await takeFromHost(op, user, { account, key });
   await settleClosing(op.tx, note);
   if (!taken.rewritten) {
     const reason = `the key ${key.fingerprint} could not be taken out of the authorized-keys file`;
@@ -145,9 +147,13 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
 }
 
 /** If the host throws anything, the key counts as still in the file. */
-async function takeFromHost({ context }: ClosingOperation, account: Account, key: KeyRow): Promise<KeyTaken> {
+async function takeFromHost(
+  { context }: ClosingOperation,
+  user: User,
+  { account, key }: { readonly account: Account; readonly key: KeyRow },
+): Promise<KeyTaken> {
   try {
-    return await context.host.takeKey(account, key.fingerprint);
+    return await (await closingHostOf(context, user)).takeKey(account, key.fingerprint);
   } catch (error) {
     context.log.error("a key could not be taken away on the host", { error, requestId: context.requestId });
     return { rewritten: false, problem: publicMessage(error) };

@@ -61,7 +61,7 @@ export async function reconcileHost(
 async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
   const { clock, host } = services;
   const known = await findUserByName(services.autocommit, withoutPrefix(name));
-  if (known === undefined) return [];
+  if (known?.local !== true) return [];
   const entry = {
     action: "reconcile.repair",
     resourceId: String(known.id),
@@ -71,7 +71,7 @@ async function repair(services: Services, dataDir: string, name: string): Promis
   let drifts: readonly Drift[] = [];
   await auditedClosing(systemContext(services), entry, async (op) => {
     const user = await lockUserIfStored(op.tx, known.id);
-    if (user === undefined) return op.record({ unneeded: true });
+    if (user?.local !== true) return op.record({ unneeded: true });
     const account = await accountOf(op.tx, user, clock.now());
     // Read again: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);

@@ -1,5 +1,6 @@
 /** What an operation is given: the parts of the service, who asks, and what it may do to its own record. */
 
+import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
@@ -28,6 +29,10 @@ export interface Policy {
   readonly lockoutPeriod: number;
   readonly captcha: CaptchaMode;
   readonly expiryReminders: readonly number[];
+  /** How long a change that takes access away waits for the hosts with agents to confirm it. */
+  readonly fleetWait: number;
+  /** Which sessions end with a revoked key, on every host. */
+  readonly endSessions: HostState["end_sessions"];
   readonly site: Site;
 }
 

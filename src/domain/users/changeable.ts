@@ -8,6 +8,7 @@ import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
+import { countMissing } from "../fleet/reported-missing.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { isExpired, type User } from "./find.ts";
@@ -27,7 +28,8 @@ export interface Extended {
  * under way, of which the administrators have not been told yet.
  */
 export async function requireEnableable(context: Context, user: User, owed: readonly Closing[]): Promise<void> {
-  await requireChangeable(context, user);
+  requireNotExpired(context, user);
+  await requireAccount(context, user, "conflict");
   requireStaying(user, owed, "conflict");
   if (owed.some(({ kind, action }) => kind === "shut" && action === "user.lock")) throw beingDisabled(user, "conflict");
 }
@@ -66,23 +68,33 @@ export function parseDays(days: number | undefined): number {
   return days;
 }
 
-/** Throws `conflict` where enable and disable have nothing to change: the user is expired, or the account is not there. */
-export async function requireChangeable(context: Context, user: User): Promise<void> {
-  if (isExpired(user, context.clock.now())) {
-    const sentence = `${user.username} is expired; extend the account instead`;
-    throw new UamError("conflict", sentence, { reason: "user.expired" });
-  }
-  await requireAccount(context, user, "conflict");
+/** Throws `conflict` where disabling has nothing to change: the user is expired, or the account is on none of their hosts. */
+export async function requireDisableable(context: Context, db: Stored, user: User): Promise<void> {
+  requireNotExpired(context, user);
+  const account = refOf(user);
+  const presence = user.local ? await context.host.presence(account) : "missing";
+  if (presence === "foreign") throw accountForeign(user, "conflict");
+  if (presence === "present") return;
+  const { hosts, missing } = await countMissing(db, { userId: user.id, account: account.name });
+  if (missing === hosts && (user.local || hosts > 0)) throw accountMissing(user, "conflict");
+}
+
+function requireNotExpired(context: Context, user: User): void {
+  if (!isExpired(user, context.clock.now())) return;
+  const sentence = `${user.username} is expired; extend the account instead`;
+  throw new UamError("conflict", sentence, { reason: "user.expired" });
 }
 
 async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {
-  const account = refOf(user);
-  const presence = await context.host.presence(account);
+  if (!user.local) return;
+  const presence = await context.host.presence(refOf(user));
   if (presence === "missing") throw accountMissing(user, code);
-  if (presence === "foreign") {
-    const sentence = `The host account ${account.name} is not the one that uam made`;
-    throw new UamError(code, sentence, { reason: "account.foreign" });
-  }
+  if (presence === "foreign") throw accountForeign(user, code);
+}
+
+function accountForeign(user: User, code: "conflict" | "internal"): UamError {
+  const sentence = `The host account ${refOf(user).name} is not the one that uam made`;
+  return new UamError(code, sentence, { reason: "account.foreign" });
 }
 
 /** A deletion that is owed only goes forward. */

@@ -5,10 +5,21 @@ import { UamError } from "../../shared/errors.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
 
-/** A user with the uid of their account. */
-export type User = UserRow & { readonly uid: number };
+/** A user with the uid of their accounts, which is the same on every host. */
+export type User = UserRow & {
+  readonly uid: number;
+  /** Whether they are to have an account on the service's own host. */
+  readonly local: boolean;
+};
 
-const columns = { ...getTableColumns(users), uid: accounts.uid };
+/** By the user's own grants: quick for few users. */
+const local = sql<boolean>`exists (select 1 from grants g left join host_group_members m on m.group_id = g.group_id
+  where g.user_id = ${users.id} and (g.host_id = ${sql.raw(String(LOCAL_HOST))} or m.host_id = ${sql.raw(String(LOCAL_HOST))}))`;
+const columns = { ...getTableColumns(users), uid: accounts.uid, local };
+/** By the grants of all users, which are read once. */
+const localOfAll = sql<boolean>`${users.id} in (
+  select g.user_id from grants g where g.host_id = ${LOCAL_HOST}
+  union all select g.user_id from grants g join host_group_members m on m.group_id = g.group_id where m.host_id = ${LOCAL_HOST})`;
 const ownAccount = and(eq(accounts.userId, users.id), eq(accounts.hostId, LOCAL_HOST));
 
 /** The user, or undefined. */
@@ -40,7 +51,13 @@ export async function findUserByName(db: Database | Transaction, username: strin
 
 /** Every user, in the order in which they were created. */
 export async function selectUsers(db: Database): Promise<readonly User[]> {
-  return await db.select(columns).from(users).innerJoin(accounts, ownAccount).orderBy(asc(users.id));
+  const all = db.select({ ...columns, local: localOfAll }).from(users);
+  return await all.innerJoin(accounts, ownAccount).orderBy(asc(users.id));
+}
+
+/** The users for whom the condition is true, in the order in which they were created. */
+export async function selectUsersWhere(db: Database | Transaction, condition: SQL): Promise<readonly User[]> {
+  return await db.select(columns).from(users).innerJoin(accounts, ownAccount).where(condition).orderBy(asc(users.id));
 }
 
 /** The user; throws `not_found` if there is none. */

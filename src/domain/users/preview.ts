@@ -10,8 +10,9 @@ import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { KeyRow, UserRow } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
-import { extensionOf, requireChangeable, requireEnableable } from "./changeable.ts";
+import { extensionOf, requireDisableable, requireEnableable } from "./changeable.ts";
 import { isExpired, requireUser, type User } from "./find.ts";
 
 /** A preview, with the user's status and expiry as they would be. */
@@ -25,12 +26,13 @@ export interface UserPreview extends Preview {
 export async function previewDisable(context: Context, userId: number): Promise<UserPreview> {
   const found = await find(context, userId);
   const { user } = found;
-  await requireChangeable(context, user);
+  await requireDisableable(context, context.db, user);
   const effects =
     user.status === "disabled"
       ? [`${user.username} is disabled already; the account on the host is shut once more.`]
       : [`${user.username} can no longer log in.`, ...whatEnds(found), mailed(user)];
-  const host = await context.host.planned((planner) => planner.shutAccount(refOf(user)));
+  const own = await closingHostOf(context, user);
+  const host = await own.planned((planner) => planner.shutAccount(refOf(user)));
   return { effects, host, status: "disabled", expireAt: user.expireAt };
 }
 
@@ -68,7 +70,8 @@ export async function previewDelete(context: Context, userId: number): Promise<U
   const found = await find(context, userId);
   const { user } = found;
   const account = hostAccountOf(user.username);
-  const presence = await context.host.presence(refOf(user));
+  const own = await closingHostOf(context, user);
+  const presence = await own.presence(refOf(user));
   if (presence === "foreign") {
     const effects = [
       `${account} on the host is not the account that uam made, and is left alone.`,
@@ -86,7 +89,7 @@ export async function previewDelete(context: Context, userId: number): Promise<U
     ...(isMissing ? [] : whatEnds(found)),
     mailed(user),
   ];
-  const host = isMissing ? [] : await context.host.planned((planner) => planner.removeAccount(refOf(user)));
+  const host = isMissing ? [] : await own.planned((planner) => planner.removeAccount(refOf(user)));
   return { effects, host, status: "deleted", expireAt: null };
 }
 
@@ -109,10 +112,10 @@ async function find({ db }: Context, userId: number): Promise<Found> {
 }
 
 /** What opening the account changes on the host, with the user as they would be: giving access calls off what shuts it. */
-async function opening({ host, clock }: Context, { keys, owed }: Found, user: User): Promise<readonly string[]> {
+async function opening(context: Context, { keys, owed }: Found, user: User): Promise<readonly string[]> {
   const left = owed.filter(({ kind }) => kind !== "shut");
-  const account = accountAt(clock.now(), user, { keys, owed: left });
-  return await host.planned((planner) => planner.openAccount(account));
+  const account = accountAt(context.clock.now(), user, { keys, owed: left });
+  return await hostOf(context, user).planned((planner) => planner.openAccount(account));
 }
 
 function whatEnds({ user, keys }: Found): readonly string[] {

@@ -11,14 +11,15 @@ import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
+import { grantDefaultGroup } from "../fleet/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled, tellExtended } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
-import type { Context, Operation } from "../operation/context.ts";
+import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { extensionOf, parseDays, requireChangeable, requireEnableable } from "./changeable.ts";
+import { extensionOf, parseDays, requireDisableable, requireEnableable } from "./changeable.ts";
 import { isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 
@@ -39,8 +40,7 @@ export interface NewUser {
 export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
   return auditedGrant(context, entry, async (op) => {
-    const { host, clock } = context;
-    const now = clock.now();
+    const now = context.clock.now();
     const username = parseUsername(input.username);
     const days = parseDays(input.ttlDays);
     const texts = {
@@ -55,18 +55,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const user = await insertUser(op, { username, ...texts, sourceNetworks, ...times }, uid);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
-    const account = refOf(user);
-    if (await host.nameTaken(account.name)) {
-      const sentence = `The host already has an account or a home directory named ${account.name}`;
-      throw new UamError("conflict", sentence, { reason: "account.taken" });
-    }
-    await recordIntent(op, account);
-    op.onRollback(async () => {
-      await restoreAccess(context, user);
-      await forgetIntent(context.autocommit, uid);
-    });
-    await host.createAccount(openAccountOf(user, []));
-    await forgetIntent(op.tx, uid);
+    if (user.local) await createOnHost(op, user);
     op.record({
       resourceId: String(user.id),
       subjectId: user.id,
@@ -80,6 +69,22 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
   });
 }
 
+async function createOnHost(op: Grant, user: User): Promise<void> {
+  const { context } = op;
+  const account = refOf(user);
+  if (await context.host.nameTaken(account.name)) {
+    const sentence = `The host already has an account or a home directory named ${account.name}`;
+    throw new UamError("conflict", sentence, { reason: "account.taken" });
+  }
+  await recordIntent(op, account);
+  op.onRollback(async () => {
+    await restoreAccess(context, user);
+    await forgetIntent(context.autocommit, user.uid);
+  });
+  await context.host.createAccount(openAccountOf(user, []));
+  await forgetIntent(op.tx, user.uid);
+}
+
 /**
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
  * whatever the host says; what it could not do is owed, and then this throws `internal` with what holds and what does not.
@@ -87,7 +92,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
 export function disableUser(context: Context, userId: number): Promise<User> {
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
-    await requireChangeable(context, user);
+    await requireDisableable(context, op.tx, user);
     const closed = await disableAccess(op, user);
     op.record({ detail: { status: closed.user.status } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
@@ -179,7 +184,7 @@ async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: n
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
     await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
-    return { ...row, uid };
+    return { ...row, uid, local: await grantDefaultGroup(op, row.id) };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });

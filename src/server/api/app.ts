@@ -4,11 +4,15 @@ import { createAdminProbe } from "../../domain/auth/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
 import { createTokenFinder } from "../../domain/auth/token-use.ts";
+import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
+import { AGENT_ROUTES } from "../../protocol/fleet.ts";
 import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
+import { agentRoutes } from "./agent.ts";
+import { signResponse } from "./agent-request.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
@@ -76,20 +80,23 @@ export function createApp(services: Services, options: WebOptions): App {
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
     hasAdmins: createAdminProbe(services),
+    fleet: () => fleetOf(services),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
-    mayPause: isExport,
+    mayPause: (request) => isExport(request) || isHeld(request),
     enter: (next) => {
       phase = next;
+      if (next === "stopping") web.fleet().release();
     },
     fetch: async (received, peer) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
-      const { id } = noteRequest(request, address, index.patternOf(pathOf(request)));
+      const route = index.patternOf(pathOf(request));
+      const { id } = noteRequest(request, { address, route, target: targetOf(received.url) });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };
@@ -116,6 +123,7 @@ function onlyDescribed(options: WebOptions): Web {
     phase: absent,
     databaseAnswers: absent,
     hasAdmins: absent,
+    fleet: absent,
     get services() {
       return absent();
     },
@@ -153,6 +161,7 @@ function buildRoutes(web: Web): Router {
       .use(problemRoutes(web))
       .use(adminRoutes(web))
       .use(tokenRoutes(web))
+      .use(agentRoutes(web))
       .use(consoleRoutes(web))
       .use(documentRoutes(() => documentOf(web, router))),
   );
@@ -181,7 +190,7 @@ function withUrl(request: Request, url: string): Request {
 
 async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
-  const response = await respond(web, router, request);
+  const response = await signResponse(web, request, await respond(web, router, request));
   completeHeaders(web.options, request, response);
   const { method } = request;
   const { route } = infoOf(request);
@@ -224,4 +233,15 @@ function noteFault({ services }: Web, request: Request, thrown: unknown): void {
 
 function isExport(request: Request): boolean {
   return trimPath(pathOf(request)) === `${API_ROOT}/audit/export`;
+}
+
+/** Agents wait for news. */
+function isHeld(request: Request): boolean {
+  return trimPath(pathOf(request)) === `${API_ROOT}${AGENT_ROUTES.state}`;
+}
+
+/** What follows the API's root, whatever a proxy has put before it. */
+function targetOf(url: string): string {
+  const at = url.indexOf(`${API_ROOT}/`);
+  return at < 0 ? "" : url.slice(at + API_ROOT.length);
 }

@@ -26,6 +26,11 @@ export async function readJson(request: Request, { maximum, optional }: BodyRule
   const bytes = isJson || optional ? await readBytes(request, maximum) : new Uint8Array();
   if (optional && bytes.length === 0) return {};
   if (!isJson) throw new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
+  return parseObject(bytes);
+}
+
+/** The shallow JSON object that the bytes are; throws `invalid`. */
+export function parseObject(bytes: Uint8Array): object {
   const body = parse(bytes);
   if (isDeeper(body, MAX_DEPTH)) throw new UamError("invalid", `The body is nested deeper than ${MAX_DEPTH} levels`);
   // To the validator an array is an object too, and one of no fields wherever all are optional.
@@ -60,6 +65,12 @@ function parse(bytes: Uint8Array): unknown {
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
+}
+
+/** The body as it came; throws a 413 refusal for more than `maximum` bytes, without reading more than that. */
+export async function readWhole(request: Request, maximum: number): Promise<Uint8Array> {
+  refuseDeclared(request, maximum);
+  return await readBytes(request, maximum);
 }
 
 async function readBytes(request: Request, maximum: number): Promise<Uint8Array> {

@@ -6,6 +6,17 @@
 import * as v from "valibot";
 import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import {
+  EnrolledRecord,
+  Enrolment,
+  FleetKeyRecord,
+  HostStateRecord,
+  KeyQuery,
+  Nothing,
+  ReportBody,
+  RotationBody,
+  StateQuery,
+} from "./schemas/agent.ts";
+import {
   ApplicationRecord,
   ApplicationReview,
   ApprovalQuery,
@@ -81,6 +92,11 @@ export const CONTRACT = {
   "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
   "POST /tokens": { body: NewToken, answer: MadeToken },
   "DELETE /tokens/:id": { answer: TokenRecord },
+  "GET /agent/key": { query: KeyQuery, answer: FleetKeyRecord },
+  "POST /agent/enrol": { body: Enrolment, answer: EnrolledRecord },
+  "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
+  "POST /agent/report": { body: ReportBody, answer: Nothing },
+  "POST /agent/rotate": { body: RotationBody, answer: Nothing },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },

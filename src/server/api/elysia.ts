@@ -6,6 +6,7 @@ import type { LimitKind } from "../../domain/auth/rate-limits.ts";
 import type { LeastRole } from "../../domain/auth/roles.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
+import { isOfAgent, MAX_AGENT_BODY, readAgentBody, readEnrolment, requireAgent } from "./agent-request.ts";
 import { readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { acceptContent } from "./refusals.ts";
@@ -26,7 +27,7 @@ export function createRouter(web: Web, fail: (thrown: unknown, request: Request)
   // After guards and validation, so that a caller without permission learns nothing of a limit; a route bounds what it reads itself.
   router.onBeforeHandle(({ request }) => {
     acceptContent(request);
-    return refuseLargeBody(request, web.options.maxBody);
+    return refuseLargeBody(request, isOfAgent(request) ? MAX_AGENT_BODY : web.options.maxBody);
   });
   return router;
 }
@@ -67,6 +68,28 @@ function guardedBy(web: Web, need: Need) {
   needs.set(guard, need);
   const name = `session:${need.permission}:${need.least ?? ""}:${need.sessionOnly ?? false}`;
   return new Elysia({ name }).derive({ as: "scoped" }, guard);
+}
+
+/** Lets only agents through, by their signature, and gives the routes `agent`. */
+export function agentOnly(web: Web) {
+  async function guard({ request }: { readonly request: Request }) {
+    return { agent: await requireAgent(web, request), context: contextOf(web.services, request) };
+  }
+  needs.set(guard, { permission: "agent" });
+  return new Elysia({ name: "agent" }).derive({ as: "scoped" }, guard);
+}
+
+/** Parses the body of an agent's request, once its signature was found to hold. */
+export function agentBody(web: Web) {
+  return async ({ request }: { readonly request: Request }) => await readAgentBody(web, request);
+}
+
+/** Parses an enrolment, which anyone may try. */
+export function enrolmentBody(web: Web) {
+  return async ({ request }: { readonly request: Request }) => {
+    countRequest(web, request, "join");
+    return await readEnrolment(request);
+  };
 }
 
 /** The same for an anonymous caller: lets in what the limit of that kind allows the client's address, and gives `context`. */

@@ -41,6 +41,10 @@ export function errorResponse(error: unknown): Response {
     const headers = new Headers();
     // A 429 always says when to come back.
     if (error.code === "limited") headers.set("retry-after", String(error.retryAfter ?? 60));
+    if (isUnavailable(error)) {
+      headers.set("retry-after", "2");
+      return failure({ status: 503, reason: error.reason }, error.message, headers);
+    }
     return failure({ status: STATUS[error.code], reason: error.reason }, error.message, headers);
   }
   if (error instanceof HttpRefusal) {
@@ -50,9 +54,14 @@ export function errorResponse(error: unknown): Response {
   return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());
 }
 
+/** What passes by itself, and is reported once where it is found. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof UamError && error.reason === "agent.no_head";
+}
+
 /** True if the thrown value is, or hides, a fault of the service, to be logged in full, rather than a refusal. */
 export function isFault(thrown: unknown): boolean {
-  if (thrown instanceof HttpRefusal) return false;
+  if (thrown instanceof HttpRefusal || isUnavailable(thrown)) return false;
   if (errorResponse(thrown).status >= 500) return true;
   // The specification gives some faults a status below 500; see otherFailuresAs.
   return thrown instanceof UamError && thrown.cause !== undefined && isFault(thrown.cause);

@@ -14,6 +14,7 @@ export const TAGS = {
   admin: "The dashboard, for administrators",
   admins: "Administrators, for owners",
   tokens: "Tokens for machines, which act for an administrator",
+  agent: "The agents on further hosts; docs/fleet-protocol.md has the whole protocol",
   service: "The service itself",
 } as const;
 
@@ -61,6 +62,7 @@ export const WHO: Readonly<Record<Permission, string>> = {
   session: "Permission: any session.",
   admin: "Permission: an administrator's session.",
   user: "Permission: an external user's session.",
+  agent: "Permission: the agent of a host, by its signature.",
 };
 
 /** What holds for all routes. */
@@ -100,3 +102,7 @@ export const HEADERS = {
 /** The security scheme of machines. */
 export const TOKEN =
   "A token from `POST /tokens`: `uam_`, 43 digits in base 62 that are 256 random bits, and 6 that are the CRC-32 of those 43";
+
+/** The security scheme of agents. */
+export const AGENT =
+  "`UAM-Agent host=…, counter=…, nonce=…, signature=…`: Ed25519 over method, path and query, hash of the body, host, counter and nonce. The answer is signed, too";

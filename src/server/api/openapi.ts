@@ -5,7 +5,7 @@ import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isBodyOptional, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
-import { CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
+import { AGENT, CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
 import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
 import type { ObjectSchema, RegisteredRoute } from "./web.ts";
@@ -110,6 +110,7 @@ export function createOpenApiDocument(routes: readonly RegisteredRoute[], option
       securitySchemes: {
         session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "Set by the login routes" },
         token: { type: "http", scheme: "bearer", description: TOKEN },
+        agent: { type: "apiKey", in: "header", name: "Authorization", description: AGENT },
       },
     },
   };
@@ -137,7 +138,7 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
     ...(detail.summary === undefined ? {} : { summary: detail.summary }),
     description: detail.description === undefined ? who : `${detail.description}\n\n${who}`,
     // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is stated beside it.
-    security: permission === "public" ? [] : [{ session: [] }, ...(takesToken(need) ? [{ token: [] }] : [])],
+    security: securityOf(need),
     ...(permission === "public" ? {} : { "x-permission": permission }),
     ...(roles === undefined ? {} : { "x-roles": roles }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -151,6 +152,12 @@ function describeRoute(route: RegisteredRoute, path: string, components: Compone
         }),
     responses: describeResponses(route, permission, components),
   };
+}
+
+function securityOf(need: Need | undefined): Operation["security"] {
+  if (need === undefined) return [];
+  if (need.permission === "agent") return [{ agent: [] }];
+  return [{ session: [] }, ...(takesToken(need) ? [{ token: [] }] : [])];
 }
 
 /** Tokens belong to administrators. */

@@ -12,8 +12,8 @@ import type { AdminRole } from "../../shared/statuses.ts";
 import { isSafe } from "./routing.ts";
 import type { Web } from "./web.ts";
 
-/** Who may call a route; `session` is either kind of session. */
-export type Permission = "public" | "session" | UserType;
+/** Who may call a route; `session` is either kind of session, `agent` a host's agent by its signature. */
+export type Permission = "public" | "session" | "agent" | UserType;
 
 /** What a route asks of a session: its kind, and of an administrator's the role. */
 export interface Need {
@@ -33,6 +33,8 @@ export interface RequestInfo {
   readonly address: string;
   /** The path of the route it is for, as registered; "other" where there is none. */
   readonly route: string;
+  /** Path and query below the API's root, character by character as they were sent. */
+  readonly target: string;
 }
 
 /** A live session, or a machine's token in use, and the secret that it was found by. */
@@ -45,14 +47,14 @@ const infos = new WeakMap<Request, RequestInfo>();
 const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
 
 /** Remembers what is known about a request; call it once, before any route sees it. */
-export function noteRequest(request: Request, address: string, route: string): RequestInfo {
-  const info = { id: randomUUID(), address, route };
+export function noteRequest(request: Request, known: Omit<RequestInfo, "id">): RequestInfo {
+  const info = { id: randomUUID(), ...known };
   infos.set(request, info);
   return info;
 }
 
 export function infoOf(request: Request): RequestInfo {
-  return infos.get(request) ?? noteRequest(request, UNIX_PEER, "other");
+  return infos.get(request) ?? noteRequest(request, { address: UNIX_PEER, route: "other", target: "" });
 }
 
 /** The session token that the request carries, or undefined. */

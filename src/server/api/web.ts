@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { TokenFinder } from "../../domain/auth/token-use.ts";
+import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
@@ -77,4 +78,6 @@ export interface Web {
   readonly databaseAnswers: () => Promise<boolean>;
   /** Whether there is an administrator; see `createAdminProbe`. */
   readonly hasAdmins: () => Promise<boolean>;
+  /** The hosts with agents. */
+  readonly fleet: () => Fleet;
 }

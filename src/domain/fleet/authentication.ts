@@ -1,0 +1,181 @@
+/**
+ * Whose request it is: signed by the key that is stored for the host, over a nonce of ours, and with a counter that rises. Who cannot
+ * sign changes nothing.
+ */
+
+import { Buffer } from "node:buffer";
+import type { KeyObject } from "node:crypto";
+import { eq, sql } from "drizzle-orm";
+import { type AgentCredentials, checkingKey, isSignedBy, parseAuthorization } from "../../protocol/fleet-signature.ts";
+import { SECOND } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import type { Database } from "../../store/client.ts";
+import { hosts } from "../../store/schema-fleet.ts";
+import type { Services } from "../operation/context.ts";
+import { lockCopied } from "./copied-key.ts";
+import { fleetSecrets } from "./fleet-key.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { type AdmittedHost, FOREVER, HOST_FIELDS, type HostFields, hostOf, LEASE } from "./host-row.ts";
+
+/** A request as it came. */
+export interface AgentRequest {
+  readonly method: string;
+  /** Path and query below the API's root. */
+  readonly target: string;
+  readonly body: Uint8Array;
+  /** The header `Authorization`; "" without one. */
+  readonly authorization: string;
+}
+
+/** A request that the host's key signed, whether or not it is fresh. */
+export interface Identified {
+  readonly credentials: AgentCredentials;
+  /** The key that it is signed with, in base64. */
+  readonly key: string;
+}
+
+/** What became of a request that is signed rightly. `nonceAt` is the newest nonce that the host used. */
+export type Admission =
+  | { readonly kind: "admitted"; readonly host: AdmittedHost; readonly nonceAt: number }
+  /** No nonce of ours, or an old one: to be sent again with a fresh one. */
+  | { readonly kind: "stale"; readonly nonceAt: number }
+  /** This very request was answered before. */
+  | { readonly kind: "repeated"; readonly nonceAt: number }
+  | { readonly kind: "copied"; readonly nonceAt: number }
+  /** The key is no longer the host's. */
+  | { readonly kind: "unknown" };
+
+export interface Authenticator {
+  /** Throws `unauthorized` for anything but a request that the host's key signed. */
+  identify(request: AgentRequest): Promise<Identified>;
+  /**
+   * Notes that the host was heard of and, if it asks for a state (`renews`), until when its lease lasts; committed when it resolves. A
+   * key that turns out to be in two places locks the host, which is then told so.
+   */
+  admit(identified: Identified, renews: boolean): Promise<Admission>;
+  /** The host's key was changed: the one that is remembered is void. */
+  forget(host: number): void;
+}
+
+/** The service counts a lease longer than the agent does, in parts of a hundred. */
+const TOLERANCE = 101;
+/** The key of a host is looked up again after a wrong signature, but not more often than this. */
+const RELOAD = SECOND;
+
+interface KnownKey {
+  readonly base64: string;
+  readonly key: KeyObject;
+  /** Milliseconds, of the process's own clock. */
+  readonly readAt: number;
+}
+
+export function createAuthenticator(services: Services): Authenticator {
+  const { autocommit, clock, seal } = services;
+  const secrets = fleetSecrets(seal);
+  const keys = new Map<number, KnownKey>();
+  const admitAll = createGroupCommit((items: readonly Claim[]) => store(autocommit, items, clock.now()));
+
+  async function readKey(host: number): Promise<KnownKey | undefined> {
+    const [row] = await autocommit
+      .select({ publicKey: hosts.publicKey })
+      .from(hosts)
+      .where(eq(hosts.id, host))
+      .prepare("agent_key")
+      .execute();
+    const bytes = row?.publicKey;
+    if (bytes == null) {
+      keys.delete(host);
+      return undefined;
+    }
+    const known = {
+      base64: Buffer.from(bytes).toString("base64"),
+      key: checkingKey(bytes),
+      readAt: performance.now(),
+    };
+    keys.set(host, known);
+    return known;
+  }
+
+  return {
+    forget: (host) => void keys.delete(host),
+    identify: async ({ method, target, body, authorization }) => {
+      const credentials = parseAuthorization(authorization);
+      if (credentials === undefined) throw unknownAgent();
+      const { host, counter, nonce, signature } = credentials;
+      const holds = ({ key }: KnownKey) => isSignedBy(key, { method, target, body, host, counter, nonce }, signature);
+      const cached = keys.get(host);
+      if (cached !== undefined && holds(cached)) return { credentials, key: cached.base64 };
+      // Another replica may have stored a new one.
+      if (cached !== undefined && performance.now() - cached.readAt < RELOAD) throw unknownAgent();
+      const stored = await readKey(host);
+      if (stored === undefined || stored.base64 === cached?.base64 || !holds(stored)) throw unknownAgent();
+      return { credentials, key: stored.base64 };
+    },
+    admit: async ({ credentials, key }, renews) => {
+      const { host, counter, nonce } = credentials;
+      const claim = { host, counter, key, renews, nonceAt: secrets.nonceMoment(host, nonce) ?? 0 };
+      const admission = await admitAll(claim);
+      if (admission.kind === "unknown") keys.delete(host);
+      if (admission.kind !== "copied") return admission;
+      await lockCopied(services, host);
+      // A locked host is told that it is locked, whichever of the two asks.
+      return await admitAll(claim);
+    },
+  };
+}
+
+function unknownAgent(): UamError {
+  const sentence = "The request is not signed by the key of a host that this service knows";
+  return new UamError("unauthorized", sentence, { reason: "agent.unknown" });
+}
+
+interface Claim {
+  readonly host: number;
+  readonly counter: number;
+  /** In base64. */
+  readonly key: string;
+  /** 0 for a nonce that is none. */
+  readonly nonceAt: number;
+  readonly renews: boolean;
+}
+
+/** One statement for all of them: its row locks, taken in one order, are what makes each decision final. */
+async function store(db: Database, claims: readonly Claim[], now: Date): Promise<readonly Admission[]> {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const rows = await db.execute<Stored>(sql`
+    with r as (
+      select * from json_to_recordset(${JSON.stringify(claims)}::text::json)
+        as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean)),
+    was as materialized (
+      select h.id, h.counter, h.nonce_at, h.status from hosts h join r on r.host = h.id
+      where h.public_key = decode(r.key, 'base64') order by h.id for update of h),
+    done as (
+      update hosts h set counter = greatest(was.counter, r.counter), nonce_at = r."nonceAt", last_seen_at = ${at},
+        lease_until = case when not r.renews then h.lease_until else greatest(h.lease_until,
+          case ${LEASE} when 0 then ${FOREVER}::timestamptz
+          else ${at} + ${LEASE} * ${TOLERANCE}::bigint / 100 * interval '1 millisecond' end) end
+      from r join was on was.id = r.host
+      where h.id = was.id and ((r."nonceAt" >= was.nonce_at and r."nonceAt" > 0 and r.counter > was.counter)
+        or (r."nonceAt" > was.nonce_at and was.status = 'locked'))
+      returning ${HOST_FIELDS})
+    select r.host, was.counter as was_counter, was.nonce_at as was_nonce, done.*
+    from r left join was on was.id = r.host left join done on done.id = r.host`);
+  const byHost = new Map(rows.map((row) => [Number(row.host), row]));
+  return claims.map((claim) => admissionOf(claim, byHost.get(claim.host)));
+}
+
+interface Stored extends HostFields {
+  readonly host: number;
+  readonly was_counter: string | null;
+  readonly was_nonce: string | null;
+}
+
+function admissionOf(claim: Claim, row: Stored | undefined): Admission {
+  if (row === undefined || row.was_counter === null) return { kind: "unknown" };
+  const before = Number(row.was_nonce);
+  if (row.id !== null) return { kind: "admitted", host: hostOf(row), nonceAt: claim.nonceAt };
+  if (claim.nonceAt === 0 || claim.nonceAt < before) return { kind: "stale", nonceAt: before };
+  // A proxy may send a request again whose answer it lost: no reason to suspect anybody.
+  if (claim.nonceAt === before) return { kind: "repeated", nonceAt: before };
+  return { kind: "copied", nonceAt: before };
+}

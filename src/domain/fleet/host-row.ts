@@ -1,0 +1,60 @@
+/** What is stored about a host, as far as its agent's requests need it. */
+
+import { sql } from "drizzle-orm";
+import { DEFAULT_LEASE } from "../../shared/lease.ts";
+import type { HostRow } from "../../store/schema-fleet.ts";
+import type { Services } from "../operation/context.ts";
+
+/** The host of an admitted request, as it is stored now. */
+export interface AdmittedHost {
+  readonly id: number;
+  readonly name: string;
+  readonly status: HostRow["status"];
+  /** In force, in milliseconds; 0 for none at all. */
+  readonly lease: number;
+  readonly leaseEnds: HostRow["leaseEnds"];
+  /** Whether the agent knew another history, and nobody has accepted the present one yet. */
+  readonly diverged: boolean;
+  readonly appliedId: number;
+  /** Whether it reported problems that are stored. */
+  readonly hasProblems: boolean;
+  /** Ids of its locks that are recorded. */
+  readonly recordedLocks: readonly string[];
+}
+
+/** Stands for the end of a lease that has none. */
+export const FOREVER = "9999-12-31T23:59:59.999Z";
+
+/** What the lease of a host is, in SQL about `hosts` as h; see `leaseInForce`. */
+export const LEASE = sql`coalesce(h.lease_ms, (select coalesce(min(nullif(g.lease_ms, 0)), min(g.lease_ms)) from host_groups g
+  join host_group_members m on m.group_id = g.id where m.host_id = h.id), ${DEFAULT_LEASE}::bigint)`;
+
+/** The columns of HostFields, in SQL about `hosts` as h. */
+export const HOST_FIELDS = sql`h.id, h.name, h.status, ${LEASE} as lease, h.lease_ends, h.diverged_at is not null as diverged, h.applied_id,
+  exists (select 1 from host_problems p where p.host_id = h.id) as troubled,
+  (select to_json(array_agg(split_part(l.id, '/', 3))) from imported_locks l where l.id like h.id || '/lock/%') as locks`;
+
+export interface HostFields extends Record<string, unknown> {
+  readonly id: number | null;
+  readonly name: string;
+  readonly status: HostRow["status"];
+  readonly lease: string;
+  readonly lease_ends: HostRow["leaseEnds"];
+  readonly diverged: boolean;
+  readonly applied_id: string;
+  readonly troubled: boolean;
+  readonly locks: readonly string[] | null;
+}
+
+/** The host of a row with these columns. */
+export function hostOf(row: HostFields): AdmittedHost {
+  const { name, status, diverged, lease_ends: leaseEnds } = row;
+  const host = { id: Number(row.id), name, status, lease: Number(row.lease), leaseEnds, diverged };
+  return { ...host, appliedId: Number(row.applied_id), hasProblems: row.troubled, recordedLocks: row.locks ?? [] };
+}
+
+/** The host as it is stored now; undefined if it is gone. */
+export async function readHost({ db }: Pick<Services, "db">, id: number): Promise<AdmittedHost | undefined> {
+  const [row] = await db.execute<HostFields>(sql`select ${HOST_FIELDS} from hosts h where h.id = ${id}`);
+  return row === undefined ? undefined : hostOf(row);
+}

@@ -1,0 +1,92 @@
+/** Tokens for joining: each binds one agent to a host, once, within half an hour. */
+
+import { createHash, randomBytes } from "node:crypto";
+import { and, eq, gt, lte } from "drizzle-orm";
+import { MINUTE, shift } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
+import { parseHostName } from "../../shared/host-name.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Transaction } from "../../store/client.ts";
+import { hostGroups, hosts, joinTokens } from "../../store/schema-fleet.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context } from "../operation/context.ts";
+import { nameForPeople } from "../operation/entry.ts";
+import { fleetSecrets } from "./fleet-key.ts";
+
+export const JOIN_TOKEN_PREFIX = "uamj_";
+/** How long a token can be used. */
+export const JOIN_TOKEN_TTL = 30 * MINUTE;
+
+export interface NewJoinToken {
+  /** What the host is to be called; by default, what it calls itself. */
+  readonly name?: string | undefined;
+  /** The group that it joins, by name. */
+  readonly group?: string | undefined;
+}
+
+/** What a person needs to join a host; the token is stored nowhere, so this is the only time that it is there. */
+export interface JoinLine {
+  /** `https://uam.example.org uamj_… SHA256:…`: where, with which token, and by which key the service proves itself. */
+  readonly line: string;
+  readonly expiresAt: Date;
+}
+
+/** Makes a token. Throws `invalid` for a name that is none, `conflict` for one that is taken, and `not_found` for an unknown group. */
+export async function createJoinToken(context: Context, { name: wanted, group }: NewJoinToken): Promise<JoinLine> {
+  const asked = { ...(wanted === undefined ? {} : { host: wanted }), ...(group === undefined ? {} : { group }) };
+  return await audited(context, { action: "host_token.create", detail: asked }, async (op) => {
+    const name = wanted === undefined ? "" : parseHostName("host", wanted);
+    if (name !== "") await requireFree(op.tx, name);
+    const groupId = group === undefined ? null : await groupOf(op.tx, group);
+    const now = context.clock.now();
+    const expiresAt = shift(now, JOIN_TOKEN_TTL);
+    const token = JOIN_TOKEN_PREFIX + randomBytes(32).toString("base64url");
+    // What has ended is of no use to anybody.
+    await op.tx.delete(joinTokens).where(lte(joinTokens.expiresAt, now));
+    const createdBy = nameForPeople(context.actor);
+    await op.tx.insert(joinTokens).values({ tokenHash: hashJoinToken(token), name, groupId, createdBy, expiresAt });
+    op.record({ detail: { host: name, group: group ?? "", expires_at: formatTimestamp(expiresAt) } });
+    const { fingerprint } = fleetSecrets(context.seal);
+    return { line: `${context.policy.site.baseUrl} ${token} ${fingerprint}`, expiresAt };
+  });
+}
+
+/**
+ * Takes the token out of the store, so that nobody can use it again once the transaction commits; of two at the same time one gets it.
+ * Throws `unauthorized` for any text that is not a token in force.
+ */
+export async function useJoinToken(
+  tx: Transaction,
+  token: string,
+  now: Date,
+): Promise<Pick<typeof joinTokens.$inferSelect, "name" | "groupId" | "createdBy">> {
+  const [row] = await tx
+    .delete(joinTokens)
+    .where(and(eq(joinTokens.tokenHash, hashJoinToken(token)), gt(joinTokens.expiresAt, now)))
+    .returning();
+  if (row !== undefined) return row;
+  const sentence = "The token is wrong, was used, or has ended; uam host token makes another";
+  throw new UamError("unauthorized", sentence, { reason: "host_token.wrong" });
+}
+
+/** Throws `conflict` for a name that a host has. */
+export async function requireFree(tx: Transaction, name: string): Promise<void> {
+  const [taken] = await tx.select({ id: hosts.id }).from(hosts).where(eq(hosts.name, name));
+  if (taken === undefined) return;
+  throw new UamError("conflict", `There is a host named ${name}; retire it first, or choose another name`, {
+    reason: "host.taken",
+  });
+}
+
+async function groupOf(tx: Transaction, name: string): Promise<number> {
+  const [row] = await tx.select({ id: hostGroups.id }).from(hostGroups).where(eq(hostGroups.name, name));
+  if (row !== undefined) return row.id;
+  throw new UamError("not_found", `There is no group of hosts named ${JSON.stringify(name)}`, {
+    reason: "host_group.missing",
+  });
+}
+
+/** 256 random bits need no slow hash. */
+function hashJoinToken(token: string): Uint8Array {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,128 @@
+/** Requests of agents: whose they are, and the service's signature on what they are answered. */
+
+import type { Admission, Identified } from "../../domain/fleet/authentication.ts";
+import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
+import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
+import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
+import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
+import { UamError } from "../../shared/errors.ts";
+import { parseObject, readWhole } from "./body.ts";
+import { infoOf } from "./request.ts";
+import type { Web } from "./web.ts";
+
+/** Bytes of a report: a hundred problems of five hundred characters each. */
+export const MAX_AGENT_BODY = 512 * 1024;
+
+/** Whose request it is. */
+export interface Agent {
+  readonly host: AdmittedHost;
+  /** The key that the request is signed with, in base64. */
+  readonly key: string;
+}
+
+/** What an answer is signed over, and what the next nonce is made from. */
+interface Signed {
+  readonly over: Uint8Array;
+  readonly host: number | undefined;
+  nonceAt: number;
+}
+
+const signed = new WeakMap<Request, Signed>();
+const admitted = new WeakMap<Request, Promise<Agent>>();
+const bodies = new WeakMap<Request, Uint8Array>();
+
+/** Whether the request is for one of the agents' routes that take a signed body. */
+export function isOfAgent(request: Request): boolean {
+  return infoOf(request).target.startsWith("/agent/");
+}
+
+/** The agent whose request it is; found out once. Throws `unauthorized`, `conflict` for a repetition, and `forbidden`. */
+export function requireAgent(web: Web, request: Request): Promise<Agent> {
+  const known = admitted.get(request) ?? admit(web, request);
+  admitted.set(request, known);
+  return known;
+}
+
+/** The JSON body of an agent's request, once its signature was found to hold. */
+export async function readAgentBody(web: Web, request: Request): Promise<object> {
+  await requireAgent(web, request);
+  return parseObject(bodies.get(request) ?? new Uint8Array());
+}
+
+/** The JSON body of an enrolment, which is not signed: its answer is, over the hash of the body. */
+export async function readEnrolment(request: Request): Promise<object> {
+  const bytes = await readWhole(request, MAX_AGENT_BODY);
+  signed.set(request, { over: hashOf(bytes), host: undefined, nonceAt: 0 });
+  return parseObject(bytes);
+}
+
+/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. */
+export async function signResponse({ services }: Web, request: Request, response: Response): Promise<Response> {
+  const about = signed.get(request);
+  if (about === undefined) return response;
+  const body = new Uint8Array(await response.arrayBuffer());
+  const secrets = fleetSecrets(services.seal);
+  const headers = new Headers(response.headers);
+  headers.set(ANSWER_HEADER, signAnswer(secrets.key, about.over, response.status, body));
+  if (about.host !== undefined) {
+    const at = Math.max(services.clock.now().getTime(), about.nonceAt + 1);
+    headers.set(NONCE_HEADER, secrets.nonce(about.host, at));
+  }
+  return new Response(body, { status: response.status, headers });
+}
+
+async function admit(web: Web, request: Request): Promise<Agent> {
+  const identified = await identify(web, request);
+  const { credentials, key } = identified;
+  const about: Signed = { over: credentials.signature, host: credentials.host, nonceAt: 0 };
+  signed.set(request, about);
+  requireVersion(request);
+  const asksState = infoOf(request).target.split("?")[0] === AGENT_ROUTES.state;
+  if (asksState) await web.fleet().states.requireHead();
+  const admission = await web.fleet().authenticator.admit(identified, asksState);
+  if (admission.kind !== "unknown") about.nonceAt = admission.nonceAt;
+  return { host: hostOf(admission), key };
+}
+
+async function identify(web: Web, request: Request): Promise<Identified> {
+  const { address, target } = infoOf(request);
+  const authorization = request.headers.get("authorization") ?? "";
+  try {
+    // Nobody's body is read who does not even say who they are.
+    const body = /^UAM-Agent /.test(authorization) ? await readWhole(request, MAX_AGENT_BODY) : new Uint8Array();
+    bodies.set(request, body);
+    return await web.fleet().authenticator.identify({ method: request.method, target, body, authorization });
+  } catch (error) {
+    if (error instanceof UamError && error.code === "unauthorized") web.limits.take("agent", address);
+    throw error;
+  }
+}
+
+function hostOf(admission: Admission): AdmittedHost {
+  switch (admission.kind) {
+    case "admitted":
+      return admission.host;
+    case "stale":
+      throw new UamError(
+        "unauthorized",
+        "The nonce is not the newest: send the request again with the one of this answer",
+        {
+          reason: "agent.stale",
+        },
+      );
+    case "repeated":
+      throw new UamError("conflict", "This request was answered before", { reason: "agent.repeated" });
+    case "copied":
+    case "unknown":
+      throw new UamError("unauthorized", "The key is no longer the host's", { reason: "agent.unknown" });
+  }
+}
+
+/** This version is spoken, and the one before. */
+function requireVersion(request: Request): void {
+  const version = request.headers.get("uam-agent-version") ?? String(AGENT_PROTOCOL);
+  const spoken = [AGENT_PROTOCOL, AGENT_PROTOCOL - 1].map(String);
+  if (spoken.includes(version)) return;
+  const sentence = `The service speaks version ${AGENT_PROTOCOL} of the agents' protocol; update the older of the two`;
+  throw new UamError("invalid", sentence, { reason: "agent.version" });
+}

@@ -1,0 +1,171 @@
+/** What agents send and are answered: the shapes of protocol/fleet.ts. What they send is another machine's, and bounded. */
+
+import * as v from "valibot";
+import { MAX_PROBLEMS, MAX_TEXT, PROBLEM_KINDS } from "../../../protocol/fleet.ts";
+import { HOST_STATUSES } from "../../../shared/statuses.ts";
+import { described, id } from "../schemas.ts";
+
+/** What of it may come in one report; more are reported with the next. */
+const MAX_LOCKS = 100;
+const MAX_HOLDS = 10;
+const MAX_HOST_KEYS = 20;
+
+function bounded(example: string, maximum: number, description?: string) {
+  return v.pipe(
+    v.string(),
+    v.maxLength(maximum, `must have at most ${maximum} characters`),
+    v.regex(/^[^\0]*$/, "must not contain NUL characters"),
+    v.metadata({ examples: [example], ...(description === undefined ? {} : { description }) }),
+  );
+}
+
+const moment = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "must be a time as in 2026-11-20T08:00:00.000Z"),
+  v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time that there is"),
+  v.metadata({ type: "string", format: "date-time", examples: ["2026-11-20T08:00:00.000Z"] }),
+);
+
+/** A name for something that the agent made once. */
+const ownId = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9-]{1,64}$/, "must have 1 to 64 letters, digits and dashes"),
+  v.examples(["0b5e7a52-6c1f-4a2e-9d1b-3f4c5d6e7f80"]),
+);
+
+const publicKey = bounded("O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik=", 100, "32 bytes of Ed25519 in base64");
+const mode = v.picklist(["dry-run", "direct", "sudo"]);
+const version = bounded("0.4.0", 64);
+const cursor = bounded(`7.${"0123456789abcdef".repeat(4)}`, 100, "A place in the audit log; empty for the beginning");
+const ssh = v.object({
+  host: bounded("web1.example.org", 253, "How clients reach the host's sshd"),
+  port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535), v.examples([22])),
+  host_keys: v.pipe(
+    v.array(
+      v.object({
+        type: bounded("ssh-ed25519", 64),
+        base64: bounded("AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz", 4096),
+        fingerprint: bounded("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs", 64),
+      }),
+    ),
+    v.maxLength(MAX_HOST_KEYS, `must have at most ${MAX_HOST_KEYS} entries`),
+  ),
+});
+
+export const KeyQuery = v.object({
+  challenge: v.pipe(
+    v.string(),
+    v.regex(/^[\w+/=.-]{1,200}$/, "must have 1 to 200 letters, digits and + / = . _ -"),
+    v.metadata({ description: "What the service is to sign", examples: ["k3Jx0f2Q"] }),
+  ),
+});
+
+export const FleetKeyRecord = v.pipe(
+  v.object({ public_key: publicKey, signature: described("MEUCIQ…", "Over the challenge, in base64") }),
+  v.title("FleetKey"),
+);
+
+export const Enrolment = v.pipe(
+  v.object({
+    token: bounded(`uamj_${"A".repeat(43)}`, 200, "From the line that `uam host token` prints"),
+    name: bounded("web1", 64, "What the host calls itself; the token's name is stronger"),
+    public_key: publicKey,
+    mode,
+    version,
+    ssh,
+    highest_uid: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff_ffff), v.examples([20_007])),
+  }),
+  v.title("Enrolment"),
+);
+
+export const EnrolledRecord = v.pipe(v.object({ host_id: id, name: described("web1") }), v.title("Enrolled"));
+
+export const StateQuery = v.object({
+  since: v.optional(v.pipe(v.string(), v.metadata({ description: "The agent's cursor; none for everything" })), ""),
+  wait: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,2}$/, "must be a number of seconds below 100"),
+      v.metadata({ type: "integer", minimum: 0, maximum: 99, description: "Seconds to wait for news, at most 60" }),
+      v.transform(Number),
+    ),
+    "0",
+  ),
+});
+
+const ref = { name: described("ext_alice"), uid: v.pipe(v.number(), v.integer(), v.examples([20_001])) };
+
+export const HostStateRecord = v.pipe(
+  v.object({
+    cursor: described(`7.${"0123456789abcdef".repeat(4)}`),
+    lease_ms: v.pipe(
+      v.nullable(v.pipe(v.number(), v.integer())),
+      v.metadata({
+        description: "Counted from when the agent sent the request; null for ever",
+        examples: [14_400_000],
+      }),
+    ),
+    lease_ends: v.picklist(["logins", "sessions"]),
+    status: v.picklist(HOST_STATUSES),
+    full: v.pipe(v.boolean(), v.description("Whether `accounts` are all that the host should have")),
+    cautious: v.pipe(v.boolean(), v.description("Nothing that is shut is to be opened, nothing unknown removed")),
+    accounts: v.array(
+      v.object({
+        ...ref,
+        expire_at: described("2027-02-18T08:00:00.000Z"),
+        open: v.boolean(),
+        keys: v.array(
+          v.object({
+            id,
+            type: described("ssh-ed25519"),
+            base64: described("AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"),
+            fingerprint: described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs"),
+            networks: v.optional(v.array(described("192.0.2.0/24"))),
+          }),
+        ),
+      }),
+    ),
+    removed: v.array(v.object(ref)),
+    recorded_locks: v.array(described("0b5e7a52-6c1f-4a2e-9d1b-3f4c5d6e7f80")),
+    end_sessions: v.picklist(["key", "all", "none"]),
+  }),
+  v.title("HostState"),
+);
+
+const text = bounded("The account ext_alice is missing", MAX_TEXT);
+
+export const ReportBody = v.pipe(
+  v.object({
+    cursor,
+    mode,
+    version,
+    ssh,
+    clock: moment,
+    problems: v.pipe(
+      v.array(v.object({ account: bounded("ext_alice", 64), kind: v.picklist(PROBLEM_KINDS), text })),
+      v.maxLength(MAX_PROBLEMS, `must have at most ${MAX_PROBLEMS} entries`),
+    ),
+    locks: v.pipe(
+      v.array(v.object({ id: ownId, at: moment, username: bounded("alice", 64), operator: bounded("root", 64) })),
+      v.maxLength(MAX_LOCKS, `must have at most ${MAX_LOCKS} entries`),
+    ),
+    holds: v.pipe(
+      v.array(
+        v.object({
+          ...{ id: ownId, at: moment, until: moment },
+          ...{ reason: bounded("The service is being moved", MAX_TEXT), operator: bounded("root", 64) },
+        }),
+      ),
+      v.maxLength(MAX_HOLDS, `must have at most ${MAX_HOLDS} entries`),
+    ),
+  }),
+  v.title("HostReport"),
+);
+
+export const RotationBody = v.pipe(
+  v.object({ public_key: publicKey, signature: bounded("MEUCIQ…", 100, "By the new key, over the present one") }),
+  v.title("Rotation"),
+);
+
+/** Nothing to say. */
+export const Nothing = v.pipe(v.object({}), v.metadata({ examples: [{}] }));

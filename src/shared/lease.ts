@@ -1,0 +1,40 @@
+/** Leases as texts: how long a host stays open without the service. Kept in milliseconds, 0 for without end. */
+
+import { DAY, HOUR, MINUTE } from "./clock.ts";
+import { formatDuration, parseDuration } from "./duration.ts";
+import { UamError } from "./errors.ts";
+
+/** Of a host for which neither it nor any of its groups says another. */
+export const DEFAULT_LEASE = 4 * HOUR;
+export const SHORTEST_LEASE = 5 * MINUTE;
+export const LONGEST_LEASE = 7 * DAY;
+
+/** The word for a host that stays open without the service for ever. */
+export const NO_LEASE = "none";
+
+/** The lease of a text such as "4h" or "none"; null stands for none of its own. Throws `invalid` outside 5 minutes to 7 days. */
+export function parseLease(text: string | null): number | null {
+  if (text === null) return null;
+  if (text === NO_LEASE) return 0;
+  const lease = parseDuration(text);
+  if (lease >= SHORTEST_LEASE && lease <= LONGEST_LEASE) return lease;
+  const range = `from ${formatDuration(SHORTEST_LEASE)} to ${formatDuration(LONGEST_LEASE)}`;
+  throw new UamError("invalid", `A lease is ${range}, or "${NO_LEASE}"; ${formatDuration(lease)} is not`);
+}
+
+/** The text of a lease, which `parseLease` takes. */
+export function formatLease(lease: number): string;
+export function formatLease(lease: number | null): string | null;
+export function formatLease(lease: number | null): string | null {
+  if (lease === null) return null;
+  return lease === 0 ? NO_LEASE : formatDuration(lease);
+}
+
+/** What is in force: the host's own, else the shortest of its groups', else the default. "none" is longer than any. */
+export function leaseInForce(own: number | null, groups: readonly (number | null)[]): number {
+  if (own !== null) return own;
+  const given = groups.filter((lease) => lease !== null);
+  if (given.length === 0) return DEFAULT_LEASE;
+  const shortest = Math.min(...given.map((lease) => (lease === 0 ? Number.POSITIVE_INFINITY : lease)));
+  return Number.isFinite(shortest) ? shortest : 0;
+}
