@@ -16,7 +16,7 @@ const ROUNDS = 5;
 const PROCESSES = 2;
 const IDLE = 120_000;
 /** How long a change is waited for. */
-const PATIENCE = 90_000;
+const PATIENCE = 30_000;
 /** Until the agents that have reported wait again. */
 const SETTLING = 1500;
 /** Between two requests of the API whose times are taken while all agents come back. */

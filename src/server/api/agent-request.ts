@@ -4,7 +4,7 @@ import type { Admission, Identified } from "../../domain/fleet/authentication.ts
 import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
-import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
+import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswerInBackground } from "../../protocol/fleet-signature.ts";
 import { UamError } from "../../shared/errors.ts";
 import { parseObject, readWhole } from "./body.ts";
 import { infoOf } from "./request.ts";
@@ -63,12 +63,13 @@ export async function signResponse({ services }: Web, request: Request, response
   const body = new Uint8Array(await response.arrayBuffer());
   const secrets = fleetSecrets(services.seal);
   const headers = new Headers(response.headers);
-  headers.set(ANSWER_HEADER, signAnswer(secrets.key, about.over, response.status, body));
+  const { status } = response;
+  headers.set(ANSWER_HEADER, await signAnswerInBackground(secrets.key, about.over, { status, body }));
   if (about.host !== undefined) {
     const at = Math.max(services.clock.now().getTime(), about.nonceAt + 1);
     headers.set(NONCE_HEADER, secrets.nonce(about.host, at));
   }
-  return new Response(body, { status: response.status, headers });
+  return new Response(body, { status, headers });
 }
 
 async function admit(web: Web, request: Request): Promise<Agent> {
