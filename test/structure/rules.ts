@@ -57,7 +57,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
-    imports: ["server/records.ts", "domain"],
+    imports: ["server/records.ts", "domain", "protocol/fleet.ts", "protocol/fleet-signature.ts"],
   },
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
   console: {

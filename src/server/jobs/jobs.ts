@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { settleChanges } from "../../domain/fleet/confirmation.ts";
 import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
@@ -64,6 +65,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
+    { name: "fleet-changes", schedule: "* * * * *", run: () => settleChanges(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {
       name: "clean-up",
