@@ -62,8 +62,7 @@ export async function signResponse({ services }: Web, request: Request, response
   if (about === undefined) return response;
   const body = new Uint8Array(await response.arrayBuffer());
   const secrets = fleetSecrets(services.seal);
-  const headers = new Headers(response.headers);
-  const { status } = response;
+  const { status, headers } = response;
   headers.set(ANSWER_HEADER, await signAnswerInBackground(secrets.key, about.over, { status, body }));
   if (about.host !== undefined) {
     const at = Math.max(services.clock.now().getTime(), about.nonceAt + 1);
@@ -73,14 +72,19 @@ export async function signResponse({ services }: Web, request: Request, response
 }
 
 async function admit(web: Web, request: Request): Promise<Agent> {
+  const route = infoOf(request).target.split("?")[0];
+  const asksState = route === AGENT_ROUTES.state;
+  const { authenticator, states, turns } = web.fleet();
+  if (asksState) await turns.giveWay();
   const identified = await identify(web, request);
+  // Not before it is known who reports: nobody else is to make hosts wait.
+  if (route === AGENT_ROUTES.report) turns.noteReport();
   const { credentials, key } = identified;
   const about: Signed = { over: credentials.signature, host: credentials.host, nonceAt: 0 };
   signed.set(request, about);
   requireVersion(request);
-  const asksState = infoOf(request).target.split("?")[0] === AGENT_ROUTES.state;
-  if (asksState) await web.fleet().states.requireHead();
-  const admission = await web.fleet().authenticator.admit(identified, asksState);
+  if (asksState) await states.requireHead();
+  const admission = await authenticator.admit(identified, asksState);
   if (admission.kind !== "unknown") about.nonceAt = admission.nonceAt;
   return { host: hostOf(admission), key };
 }
