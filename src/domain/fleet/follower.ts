@@ -26,6 +26,8 @@ const PATIENCE = 2 * SECOND;
 
 /** What new records mean for the hosts. */
 export interface News {
+  /** The users that they touched, wherever these have accounts. */
+  readonly touched: ReadonlySet<number>;
   /** The newest of them. */
   readonly at: AuditHead;
   /** The users of each host that were touched; hosts touched by the same users share one list. */
@@ -186,7 +188,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     const newest = rows.at(-1);
     if (newest !== undefined) head = { id: Number(newest.id), seal: hex(newest.mac) };
     remember(head.id, head.seal);
-    await listener.news({ ...news, at: head, whole: isForAll ? "all" : news.whole });
+    await listener.news({ ...news, touched: users, at: head, whole: isForAll ? "all" : news.whole });
   }
 
   async function readRemovalsAfter(id: number): Promise<Map<number, AccountRef[]>> {

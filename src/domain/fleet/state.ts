@@ -7,10 +7,11 @@ import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
-import { closedFirst, readRemoved, readUserStates, readWholeState, type UserState } from "./accounts-state.ts";
+import { closedFirst, readRemoved, readUsersOf, type UserState } from "./accounts-state.ts";
 import { noteDivergence } from "./divergence.ts";
 import { createFollower, type Follower, type News } from "./follower.ts";
 import { type AdmittedHost, readHost } from "./host-row.ts";
+import { createKnownStates } from "./known-states.ts";
 
 /** What an agent asks. */
 export interface StateRequest {
@@ -72,11 +73,19 @@ interface Waiter {
 export function createStates(services: Services): States {
   const { db, policy } = services;
   const waiters = new Map<number, Waiter>();
+  const known = createKnownStates(services);
   let slots = WHOLE_SLOTS;
   let isReleased = false;
   const follower: Follower = createFollower(services, {
-    news: (news) => wake(news),
-    anotherHistory: () => endAll({ kind: "again" }),
+    news: (news) => {
+      // At once: whoever asks from here on sees the follower's new head.
+      known.forget(news.touched);
+      return wake(news);
+    },
+    anotherHistory: () => {
+      known.forgetAll();
+      endAll({ kind: "again" });
+    },
   });
 
   function endAll(end: End): void {
@@ -89,7 +98,7 @@ export function createStates(services: Services): States {
     const concerned = [...waiters.keys()].filter((host) => concerns(news, host));
     if (concerned.length === 0) return;
     const users = new Set(concerned.flatMap((host) => news.users.get(host) ?? []));
-    const states = new Map((await readUserStates(services, [...users])).map((one) => [one.user, one]));
+    const states = new Map((await known.read([...users])).map((one) => [one.user, one]));
     const closes = (host: number) =>
       news.removed.has(host) || (news.users.get(host) ?? []).some((user) => states.get(user)?.state.open !== true);
     const first = new Set(concerned.filter(closes));
@@ -134,8 +143,14 @@ export function createStates(services: Services): States {
     try {
       // As it is now: perhaps that is why it is told everything.
       const now = (await readHost(services, host.id)) ?? host;
-      const { head, accounts, removed } = await readWholeState(services, host.id);
-      return write(now, { cursor: cursor(head), full: true, accounts, removed });
+      await follower.look();
+      // Before the rest, which is at least as new.
+      const at = follower.head();
+      const states = await known.read(await readUsersOf(db, host.id));
+      const accounts = closedFirst(states.map(({ state }) => state));
+      const present = new Set(accounts.map(({ uid }) => uid));
+      const removed = (await readRemoved(db, host.id, 0)).filter(({ uid }) => !present.has(uid));
+      return write(now, { cursor: cursor(at), full: true, accounts, removed });
     } finally {
       slots++;
     }
@@ -175,7 +190,7 @@ export function createStates(services: Services): States {
       if (news.kind === "nothing") break;
       const at = follower.head();
       const removed = news.removals ? await readRemoved(db, host.id, from.id) : [];
-      const states = await readUserStates(services, news.users);
+      const states = await known.read(news.users);
       const told = changes(host, { at, states, removed });
       if (told !== undefined) return told;
       from = { id: at.id, cursor: cursor(at) };

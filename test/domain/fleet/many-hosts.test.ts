@@ -52,13 +52,16 @@ describe("revokeKey() with many hosts", () => {
     await app.db.delete(grants).where(eq(grants.userId, alone.id));
     await app.db.insert(grants).values({ userId: alone.id, hostId: FIRST, createdAt: app.clock.now() });
     const key = await everywhere.client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
-    running.push(...agents.map((agent) => agent.run()));
-    await until(() => agents.every(({ accounts }) => accounts.get("ext_everywhere")?.keys.length === 1));
+    // No more at once than are told everything at once.
+    for (const some of [agents.slice(0, AGENTS / 2), agents.slice(AGENTS / 2)]) {
+      running.push(...some.map((agent) => agent.run()));
+      await until(() => some.every(({ accounts }) => accounts.get("ext_everywhere")?.keys.length === 1));
+    }
 
     const answer = await everywhere.client.call("DELETE", `/me/keys/${key.body.data.id}`);
 
     expect(answer.status).toBe(200);
-    expect(answer.body.data.hosts).toMatchObject({ total: AGENTS + 1, confirmed: AGENTS + 1, pending: [] });
+    expect(answer.body.data.hosts).toMatchObject({ total: AGENTS, confirmed: AGENTS, pending: [] });
     expect(agents.filter(({ accounts }) => accounts.get("ext_everywhere")?.keys.length !== 0)).toEqual([]);
     const told = (name: string) => agents.filter(({ accounts }) => accounts.has(name)).map(({ host }) => host);
     await alone.client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
