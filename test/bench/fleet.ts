@@ -12,11 +12,11 @@ import { FIRST_HOST, type Field, openField, processorTime, useOf } from "./fleet
 import type { BenchOptions } from "./options.ts";
 
 const USERS = 1000;
-const ROUNDS = 5;
+const ROUNDS = 3;
 const PROCESSES = 2;
-const IDLE = 120_000;
+const IDLE = 60_000;
 /** How long a change is waited for. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 /** Until the agents that have reported wait again. */
 const SETTLING = 1500;
 /** Between two requests of the API whose times are taken while all agents come back. */

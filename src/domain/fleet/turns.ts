@@ -1,24 +1,34 @@
-/** Whose turn it is after a change: what hosts have done is heard first, and then the same hosts wait for the next change. */
+/**
+ * Whose turn it is after a change, when thousands of hosts answer at once: what hosts have done is heard first, so many at a time that
+ * the first are done long before the last; then the same hosts wait for the next change.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Turns {
-  /** A host reports. */
-  noteReport(): void;
-  /** Resolves once no host has reported for a moment, or has waited for long enough. */
+  /** Resolves when it is a report's turn, with what ends the turn. Only for those who have proved who they are: a turn may be kept. */
+  take(): Promise<() => void>;
+  /** Resolves once no report waits for its turn, or after LONGEST. */
   giveWay(): Promise<void>;
 }
 
-/** A wave of reports is over when none has come for so long, in milliseconds. */
-const MOMENT = 30;
-/** Nobody gives way for longer, in milliseconds: until they have their turn they hear of no other change. */
-const LONGEST = 500;
+/** Reports at once; what they store is stored for all of them in a few statements. */
+const REPORTS = 500;
+/** Nobody gives way for longer, in milliseconds: until then they hear of no other change. */
+const LONGEST = 2000;
 const BETWEEN_LOOKS = 15;
 
 /** Nobody has reported yet. */
 export function createTurns(): Turns {
-  let reportedAt = Number.NEGATIVE_INFINITY;
+  let free = REPORTS;
+  const queue: (() => void)[] = [];
   let look: Promise<void> | undefined;
+
+  function end(): void {
+    const next = queue.shift();
+    if (next === undefined) free++;
+    else next();
+  }
 
   /** One timer for all who give way. */
   function nextLook(): Promise<void> {
@@ -29,14 +39,18 @@ export function createTurns(): Turns {
   }
 
   return {
-    noteReport: () => {
-      reportedAt = performance.now();
+    take: async () => {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => queue.push(resolve));
+      let isOver = false;
+      return () => {
+        if (!isOver) end();
+        isOver = true;
+      };
     },
     giveWay: async () => {
       const until = performance.now() + LONGEST;
-      for (let now = performance.now(); now - reportedAt < MOMENT && now < until; now = performance.now()) {
-        await nextLook();
-      }
+      while (queue.length > 0 && performance.now() < until) await nextLook();
     },
   };
 }

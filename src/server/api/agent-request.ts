@@ -30,6 +30,8 @@ interface Signed {
 const signed = new WeakMap<Request, Signed>();
 const admitted = new WeakMap<Request, Promise<Agent>>();
 const bodies = new WeakMap<Request, Uint8Array>();
+/** What ends a report's turn. */
+const turnsOf = new WeakMap<Request, () => void>();
 
 /** Whether the request is for one of the agents' routes that take a signed body. */
 export function isOfAgent(request: Request): boolean {
@@ -56,8 +58,9 @@ export async function readEnrolment(request: Request): Promise<object> {
   return parseObject(bytes);
 }
 
-/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. */
+/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. Called for every request. */
 export async function signResponse({ services }: Web, request: Request, response: Response): Promise<Response> {
+  turnsOf.get(request)?.();
   const about = signed.get(request);
   if (about === undefined) return response;
   const body = new Uint8Array(await response.arrayBuffer());
@@ -78,7 +81,7 @@ async function admit(web: Web, request: Request): Promise<Agent> {
   if (asksState) await turns.giveWay();
   const identified = await identify(web, request);
   // Not before it is known who reports: nobody else is to make hosts wait.
-  if (route === AGENT_ROUTES.report) turns.noteReport();
+  if (route === AGENT_ROUTES.report) turnsOf.set(request, await turns.take());
   const { credentials, key } = identified;
   const about: Signed = { over: credentials.signature, host: credentials.host, nonceAt: 0 };
   signed.set(request, about);
