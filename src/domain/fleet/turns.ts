@@ -13,7 +13,7 @@ export interface Turns {
 }
 
 /** Reports at once; what they store is stored for all of them in a few statements. */
-const REPORTS = 500;
+const REPORTS = 1000;
 /** Nobody gives way for longer, in milliseconds: until then they hear of no other change. */
 const LONGEST = 2000;
 const BETWEEN_LOOKS = 15;
