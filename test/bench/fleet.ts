@@ -132,8 +132,8 @@ async function change(
     const record = 1 + (parseCursor(before)?.id ?? 0);
     const times = await confirmations(crowd, { record, began, expected });
     const { status, body, after } = await answer;
-    const { total, confirmed, pending } = body.data?.hosts ?? {};
-    const hosts = total === undefined ? "" : `, hosts ${confirmed} of ${total}, ${pending.length} pending`;
+    const { total, confirmed } = body.data?.hosts ?? {};
+    const hosts = total === undefined ? "" : ` with ${confirmed} of ${total} hosts`;
     return `confirmed by ${times.confirmed.length}: ${spread(times.confirmed)}; told ${spread(times.told)}; answered ${status} after ${seconds(after)} s${hosts}`;
   });
 }
@@ -164,8 +164,13 @@ function spread(times: readonly number[]): string {
 
 async function idle(field: Field, crowd: Crowd): Promise<void> {
   await measuring(field, crowd, `idle for ${IDLE / 1000} s`, async () => {
+    const position = async () =>
+      Number((await field.sql`select pg_current_wal_lsn() - '0/0'::pg_lsn as bytes`)[0]?.bytes);
+    const before = { bytes: await position(), states: (await crowd.cost()).counts.states ?? 0 };
     await Bun.sleep(IDLE);
-    return "";
+    const renewals = ((await crowd.cost()).counts.states ?? 0) - before.states;
+    const bytes = (await position()) - before.bytes;
+    return `${renewals} leases renewed; the database wrote ${Math.round(bytes / renewals)} bytes of log for each`;
   });
 }
 

@@ -4,9 +4,13 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { UamError } from "../../shared/errors.ts";
 
 export interface Turns {
-  /** Resolves when it is a report's turn, with what ends the turn. Only for those who have proved who they are: a turn may be kept. */
+  /**
+   * Resolves when it is a report's turn, with what ends the turn; throws `limited` where too many wait. Only for those who have proved
+   * who they are: a turn may be kept.
+   */
   take(): Promise<() => void>;
   /** Resolves once no report waits for its turn, or after LONGEST. */
   giveWay(): Promise<void>;
@@ -14,6 +18,8 @@ export interface Turns {
 
 /** Reports at once; what they store is stored for all of them in a few statements. */
 const REPORTS = 1000;
+/** Reports that wait: what a process has of memory is not for one host to fill. */
+const MOST_WAITING = 20_000;
 /** Nobody gives way for longer, in milliseconds: until then they hear of no other change. */
 const LONGEST = 2000;
 const BETWEEN_LOOKS = 15;
@@ -40,6 +46,11 @@ export function createTurns(): Turns {
 
   return {
     take: async () => {
+      if (queue.length >= MOST_WAITING)
+        throw new UamError("limited", "Too many hosts report at once; try again", {
+          retryAfter: 5,
+          reason: "agent.busy",
+        });
       if (free > 0) free--;
       else await new Promise<void>((resolve) => queue.push(resolve));
       let isOver = false;
