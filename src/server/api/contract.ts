@@ -11,10 +11,10 @@ import {
   FleetKeyRecord,
   HostStateRecord,
   KeyQuery,
-  Nothing,
   ReportBody,
   RotationBody,
   StateQuery,
+  Taken,
 } from "./schemas/agent.ts";
 import {
   ApplicationRecord,
@@ -96,8 +96,8 @@ export const CONTRACT = {
   "GET /agent/key": { query: KeyQuery, answer: FleetKeyRecord },
   "POST /agent/enrol": { body: Enrolment, answer: EnrolledRecord },
   "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
-  "POST /agent/report": { body: ReportBody, answer: Nothing },
-  "POST /agent/rotate": { body: RotationBody, answer: Nothing },
+  "POST /agent/report": { body: ReportBody, answer: Taken },
+  "POST /agent/rotate": { body: RotationBody, answer: Taken },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },

@@ -42,7 +42,11 @@ describe("a report", () => {
     const clock = shift(t.clock.now(), 90_000).toISOString();
     t.clock.advance(10);
     await agent.state();
-    expect(await report({ ssh, clock, version: "9.9.9" })).toMatchObject({ status: 200, signed: true, data: {} });
+    expect(await report({ ssh, clock, version: "9.9.9" })).toMatchObject({
+      status: 200,
+      signed: true,
+      data: { status: "done" },
+    });
     const stored = await row();
     expect(stored).toMatchObject({ version: "9.9.9", sshHost: "web1.example.net", sshPort: 2222, mode: "direct" });
     expect(`${stored?.appliedId}.${stored?.appliedSeal}`).toBe(agent.cursor);
