@@ -60,7 +60,7 @@ export async function readEnrolment(request: Request): Promise<object> {
   return parseObject(bytes);
 }
 
-/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. Called for every request. */
+/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. Called for each request of an agent. */
 export async function signResponse({ services }: Web, request: Request, response: Response): Promise<Response> {
   turnsOf.get(request)?.();
   const about = signed.get(request);
