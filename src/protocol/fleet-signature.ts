@@ -86,9 +86,35 @@ export function isSignedBy(key: KeyObject, request: SignedRequest, signature: Ui
   return verify(null, requestBytes(request), key, signature);
 }
 
+/** The same on another thread: thousands of requests at once keep nobody else waiting. */
+export function isSignedByInBackground(
+  key: KeyObject,
+  request: SignedRequest,
+  signature: Uint8Array,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    verify(null, requestBytes(request), key, signature, (error, holds) =>
+      error === null ? resolve(holds) : reject(error),
+    );
+  });
+}
+
 /** The value of ANSWER_HEADER. `request` is the signature of the request that is answered, or the hash of an enrolment's body. */
 export function signAnswer(key: KeyObject, request: Uint8Array, status: number, body: Uint8Array): string {
   return sign(null, answerBytes(request, status, body), key).toString("base64");
+}
+
+/** The same on another thread. */
+export function signAnswerInBackground(
+  key: KeyObject,
+  request: Uint8Array,
+  { status, body }: { readonly status: number; readonly body: Uint8Array },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    sign(null, answerBytes(request, status, body), key, (error, signature) =>
+      error === null ? resolve(signature.toString("base64")) : reject(error),
+    );
+  });
 }
 
 /** Whether the service gave this answer to that request. */

@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly small: number;
   /** Calls of each case. */
   readonly calls: number;
+  /** Simulated hosts. */
+  readonly agents: number;
 }
 
 /** A mistake in the arguments. */
@@ -28,6 +30,7 @@ export function readOptions(args: readonly string[]): BenchOptions & { readonly 
     rows: number(values.rows, "BENCH_ROWS", 300_000),
     small: number(values.small, "BENCH_SMALL", 5_000),
     calls: number(values.calls, "BENCH_CALLS", 200),
+    agents: number(values.agents, "BENCH_AGENTS", 10_000),
     names: positionals,
   };
 }
@@ -36,7 +39,12 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
-      options: { rows: { type: "string" }, small: { type: "string" }, calls: { type: "string" } },
+      options: {
+        rows: { type: "string" },
+        small: { type: "string" },
+        calls: { type: "string" },
+        agents: { type: "string" },
+      },
       allowPositionals: true,
     });
   } catch (cause) {

@@ -30,10 +30,15 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },
   export: { run: async (options) => (await import("./export.ts")).benchExport(options), needs: ["psql"] },
+  fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
+  "fleet-single": {
+    run: async (options) => (await import("./fleet-single.ts")).benchFleetSingle(options),
+    needs: ["dist/uam", "wrk"],
+  },
   backup: { run: async (options) => (await import("./backup.ts")).benchBackup(options), needs: [] },
 };
 
-const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N]
+const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N] [--agents N]
 
 Measures against a floor taken in the same run, and prints machine, versions and date. Without a NAME all of these:
   ${Object.keys(BENCHMARKS).join(", ")}
@@ -41,6 +46,7 @@ Measures against a floor taken in the same run, and prints machine, versions and
   --rows N    records of the large audit log; 300000 unless given, or BENCH_ROWS
   --small N   records of the small one that it is compared with; 5000, or BENCH_SMALL
   --calls N   calls of each case; 200, or BENCH_CALLS
+  --agents N  simulated hosts of the fleet; 10000, or BENCH_AGENTS
   -h, --help  print this`;
 
 process.exitCode = await main(process.argv.slice(2));

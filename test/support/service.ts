@@ -52,12 +52,12 @@ export async function startProgram(
   directory: string,
   variables: Record<string, string> = {},
 ): Promise<Service> {
-  const port = await freePort();
-  const origin = `${variables.UAM_TLS_CERT === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+  const listen = variables.UAM_LISTEN ?? `127.0.0.1:${await freePort()}`;
+  const origin = `${variables.UAM_TLS_CERT === undefined ? "http" : "https"}://${listen}`;
   const environment = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     UAM_DATA_DIR: join(directory, "data"),
-    UAM_LISTEN: `127.0.0.1:${port}`,
+    UAM_LISTEN: listen,
     UAM_BASE_URL: origin,
     UAM_LOG_FORMAT: "json",
     ...variables,

@@ -1,4 +1,4 @@
-/** The accounts of hosts as they should be, read from one snapshot of what is stored. */
+/** The accounts of hosts as they should be, read from what is stored. */
 
 import { asc, type SQL, sql } from "drizzle-orm";
 import type { AccountState } from "../../protocol/fleet.ts";
@@ -7,8 +7,6 @@ import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
 import { accountAt } from "../accounts/account.ts";
-import type { AuditHead } from "../audit/head.ts";
-import { readHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
 import { selectUsersWhere } from "../users/find.ts";
 import { PLACES } from "./membership.ts";
@@ -19,30 +17,14 @@ export interface UserState {
   readonly state: AccountState;
 }
 
-/** All that a host should have. */
-export interface WholeState {
-  /** The newest record that it includes. */
-  readonly head: AuditHead;
-  readonly accounts: readonly AccountState[];
-  readonly removed: readonly AccountRef[];
-}
-
 const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
 
-/** Everything about one host. */
-export async function readWholeState({ db, clock }: Pick<Services, "db" | "clock">, host: number): Promise<WholeState> {
-  return await db.transaction(async (tx) => {
-    const head = await readHead(tx);
-    const states = await readStates(
-      tx,
-      clock.now(),
-      sql`(select p.user_id from ${PLACES} p where p.host_id = ${host})`,
-    );
-    const accounts = closedFirst(states.map(({ state }) => state));
-    const present = new Set(accounts.map(({ uid }) => uid));
-    const removed = (await readRemoved(tx, host, 0)).filter(({ uid }) => !present.has(uid));
-    return { head, accounts, removed };
-  }, SNAPSHOT);
+/** Those who have an account on the host. */
+export async function readUsersOf(db: Database, host: number): Promise<readonly number[]> {
+  const rows = await db.execute<{ user_id: string }>(
+    sql`select p.user_id from ${PLACES} p where p.host_id = ${host} order by p.user_id`,
+  );
+  return rows.map(({ user_id }) => Number(user_id));
 }
 
 /** The accounts of these users, wherever they have one; of those who are gone there is none. */

@@ -5,8 +5,13 @@
 
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
-import { eq, sql } from "drizzle-orm";
-import { type AgentCredentials, checkingKey, isSignedBy, parseAuthorization } from "../../protocol/fleet-signature.ts";
+import { inArray, sql } from "drizzle-orm";
+import {
+  type AgentCredentials,
+  checkingKey,
+  isSignedByInBackground,
+  parseAuthorization,
+} from "../../protocol/fleet-signature.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Database } from "../../store/client.ts";
@@ -14,7 +19,7 @@ import { hosts } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 import { lockCopied } from "./copied-key.ts";
 import { fleetSecrets } from "./fleet-key.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit, type HostItem } from "./group-commit.ts";
 import { type AdmittedHost, FOREVER, HOST_FIELDS, type HostFields, hostOf, LEASE } from "./host-row.ts";
 
 /** A request as it came. */
@@ -75,25 +80,24 @@ export function createAuthenticator(services: Services): Authenticator {
   const keys = new Map<number, KnownKey>();
   const admitAll = createGroupCommit((items: readonly Claim[]) => store(autocommit, items, clock.now()));
 
-  async function readKey(host: number): Promise<KnownKey | undefined> {
-    const [row] = await autocommit
-      .select({ publicKey: hosts.publicKey })
+  const readKeys = createGroupCommit((items: readonly HostItem[]) => read(items.map(({ host }) => host)));
+
+  /** Of all that are asked for within a moment at once: after a start that is every host. */
+  async function read(ids: readonly number[]): Promise<readonly (KnownKey | "none")[]> {
+    const rows = await autocommit
+      .select({ id: hosts.id, publicKey: hosts.publicKey })
       .from(hosts)
-      .where(eq(hosts.id, host))
-      .prepare("agent_key")
-      .execute();
-    const bytes = row?.publicKey;
-    if (bytes == null) {
-      keys.delete(host);
-      return undefined;
-    }
-    const known = {
-      base64: Buffer.from(bytes).toString("base64"),
-      key: checkingKey(bytes),
-      readAt: performance.now(),
-    };
-    keys.set(host, known);
-    return known;
+      .where(inArray(hosts.id, [...ids]));
+    const readAt = performance.now();
+    const found = new Map(rows.map(({ id, publicKey }) => [id, publicKey]));
+    return ids.map((id) => {
+      const bytes = found.get(id);
+      keys.delete(id);
+      if (bytes == null) return "none";
+      const known = { base64: Buffer.from(bytes).toString("base64"), key: checkingKey(bytes), readAt };
+      keys.set(id, known);
+      return known;
+    });
   }
 
   return {
@@ -102,13 +106,14 @@ export function createAuthenticator(services: Services): Authenticator {
       const credentials = parseAuthorization(authorization);
       if (credentials === undefined) throw unknownAgent();
       const { host, counter, nonce, signature } = credentials;
-      const holds = ({ key }: KnownKey) => isSignedBy(key, { method, target, body, host, counter, nonce }, signature);
+      const request = { method, target, body, host, counter, nonce };
+      const holds = ({ key }: KnownKey) => isSignedByInBackground(key, request, signature);
       const cached = keys.get(host);
-      if (cached !== undefined && holds(cached)) return { credentials, key: cached.base64 };
+      if (cached !== undefined && (await holds(cached))) return { credentials, key: cached.base64 };
       // Another replica may have stored a new one.
       if (cached !== undefined && performance.now() - cached.readAt < RELOAD) throw unknownAgent();
-      const stored = await readKey(host);
-      if (stored === undefined || stored.base64 === cached?.base64 || !holds(stored)) throw unknownAgent();
+      const stored = await readKeys({ host });
+      if (stored === "none" || stored.base64 === cached?.base64 || !(await holds(stored))) throw unknownAgent();
       return { credentials, key: stored.base64 };
     },
     admit: async ({ credentials, key }, renews) => {

@@ -63,15 +63,17 @@ async function wait(services: Services, userId: number): Promise<Confirmation | 
   // Of each host, its lease as it was right after the commit: a later one came with the change.
   const leases = new Map((await pendingOf(services, known)).map((one) => [one.name, one.leaseUntil]));
   await storeEnd(services, known, [...leases.values()]);
-  let pending = [...leases.keys()];
-  let slowest = "";
-  for (let wait = FIRST_LOOK; pending.length > 0; wait = Math.min(LONGEST_LOOK, wait * 1.5)) {
+  let slowest = [...leases.keys()][0] ?? "";
+  let isPending = leases.size > 0;
+  for (let wait = FIRST_LOOK; isPending; wait = Math.min(LONGEST_LOOK, wait * 1.5)) {
     const left = services.policy.fleetWait - (performance.now() - began);
     if (left <= 0) break;
     await sleep(Math.min(wait, left));
-    slowest = pending[0] ?? slowest;
-    pending = (await pendingOf(services, known)).map(({ name }) => name);
+    const [first] = await pendingOf(services, known, 1);
+    slowest = first?.name ?? slowest;
+    isPending = first !== undefined;
   }
+  const pending = isPending ? (await pendingOf(services, known)).map(({ name }) => name) : [];
   const total = known.hosts.length;
   if (pending.length === 0) await settle(services, known, { pending, slowest });
   const ends = pending.map((name) => leases.get(name) ?? null);
@@ -135,12 +137,16 @@ const fleetColumns = {
 };
 
 /** The hosts that have not applied the record, or were refused something about the account; by name. One that is forgotten is not waited for. */
-async function pendingOf({ db }: Services, { recordId, account, hosts }: Change): Promise<readonly Pending[]> {
+async function pendingOf(
+  { db }: Services,
+  { recordId, account, hosts }: Change,
+  most = hosts.length,
+): Promise<readonly Pending[]> {
   const rows = await db.execute<{ name: string; lease_until: string | null }>(sql`
     select h.name, h.lease_until from unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
     where h.applied_id < ${recordId}
       or exists (select 1 from host_problems p where p.host_id = h.id and p.account = ${account} and p.kind = 'refused')
-    order by h.name`);
+    order by h.name limit ${most}`);
   return rows.map(({ name, lease_until }) => ({
     name,
     leaseUntil: lease_until === null ? null : new Date(lease_until),

@@ -5,11 +5,13 @@ import type { Services } from "../operation/context.ts";
 import { type Authenticator, createAuthenticator } from "./authentication.ts";
 import { createReports, type Reports } from "./report.ts";
 import { createStates, type States } from "./state.ts";
+import { createTurns, type Turns } from "./turns.ts";
 
 export interface Fleet {
   readonly authenticator: Authenticator;
   readonly states: States;
   readonly reports: Reports;
+  readonly turns: Turns;
   /** Answers all who wait, and holds nobody from now on. */
   release(): void;
   /** Stops following the log. */
@@ -34,6 +36,7 @@ function create(context: Services): Fleet {
     authenticator: createAuthenticator(services),
     states,
     reports: createReports(services, states.knows),
+    turns: createTurns(),
     release: states.release,
     stop: states.stop,
   };

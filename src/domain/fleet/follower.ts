@@ -175,7 +175,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     const newest = rows.at(-1);
     if (newest !== undefined) head = { id: Number(newest.id), seal: hex(newest.mac) };
     remember(head.id, head.seal);
-    await listener.news({ ...news, at: head, whole: isForAll ? "all" : news.whole });
+    await listener.news({ ...news, touched: users, at: head, whole: isForAll ? "all" : news.whole });
   }
 
   async function readRemovalsAfter(id: number): Promise<Map<number, AccountRef[]>> {

@@ -5,6 +5,8 @@ import type { AuditHead } from "../audit/head.ts";
 
 /** What new records mean for the hosts. */
 export interface News {
+  /** The users that they touched, wherever these have accounts. */
+  readonly touched: ReadonlySet<number>;
   /** The newest of them. */
   readonly at: AuditHead;
   /** The users of each host that were touched; hosts touched by the same users share one list. */

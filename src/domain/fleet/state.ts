@@ -8,10 +8,11 @@ import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
-import { closedFirst, readRemoved, readUserStates, readWholeState, type UserState } from "./accounts-state.ts";
+import { closedFirst, readRemoved, readUsersOf, type UserState } from "./accounts-state.ts";
 import { noteDivergence } from "./divergence.ts";
 import { createFollower, type Follower } from "./follower.ts";
 import { type AdmittedHost, readHost } from "./host-row.ts";
+import { createKnownStates } from "./known-states.ts";
 import type { News } from "./news.ts";
 
 /** What an agent asks. */
@@ -76,12 +77,20 @@ interface Waiter {
 export function createStates(services: Services): States {
   const { db, policy } = services;
   const waiters = new Map<number, Waiter>();
+  const known = createKnownStates(services);
   let slots = WHOLE_SLOTS;
   const read = createGate({ concurrency: WHOLE_READS, maxQueue: WHOLE_SLOTS, retryAfter: 1 });
   let isReleased = false;
   const follower: Follower = createFollower(services, {
-    news: (news) => wake(news),
-    anotherHistory: () => endAll({ kind: "again" }),
+    news: (news) => {
+      // At once: whoever asks from here on sees the follower's new head.
+      known.forget(news.touched);
+      return wake(news);
+    },
+    anotherHistory: () => {
+      known.forgetAll();
+      endAll({ kind: "again" });
+    },
   });
 
   function endAll(end: End): void {
@@ -96,7 +105,7 @@ export function createStates(services: Services): States {
     const users = new Set(concerned.flatMap((host) => news.users.get(host) ?? []));
     const states = new Map<number, UserState>();
     try {
-      for (const one of await readUserStates(services, [...users])) states.set(one.user, one);
+      for (const one of await known.read([...users])) states.set(one.user, one);
     } catch (error) {
       // What happened is known all the same: whoever waits looks for itself.
       services.log.error("what changed cannot be read for the hosts that wait; each reads it by itself", { error });
@@ -145,10 +154,19 @@ export function createStates(services: Services): States {
     }
     slots--;
     try {
-      const { head, accounts, removed } = await read(() => readWholeState(services, host.id));
+      const { at, accounts, removed } = await read(async () => {
+        await follower.look();
+        // Before the rest, which is at least as new.
+        const at = follower.head();
+        const states = await known.read(await readUsersOf(db, host.id));
+        const accounts = closedFirst(states.map(({ state }) => state));
+        const present = new Set(accounts.map(({ uid }) => uid));
+        const removed = (await readRemoved(db, host.id, 0)).filter(({ uid }) => !present.has(uid));
+        return { at, accounts, removed };
+      });
       // After the head: a lock that the cursor includes must not be missed.
       const now = (await readHost(services, host.id)) ?? host;
-      return write(now, { cursor: cursor(head), full: true, accounts, removed });
+      return write(now, { cursor: cursor(at), full: true, accounts, removed });
     } finally {
       slots++;
     }
@@ -190,7 +208,7 @@ export function createStates(services: Services): States {
       if (news.kind === "nothing") break;
       const at = follower.head();
       const removed = news.removals ? await readRemoved(db, host.id, from.id) : [];
-      const states = await readUserStates(services, news.users);
+      const states = await known.read(news.users);
       const told = changes(host, { at, states, removed });
       if (told !== undefined) return told;
       from = { id: at.id, cursor: cursor(at) };

@@ -4,7 +4,7 @@ import type { Admission, Identified } from "../../domain/fleet/authentication.ts
 import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
-import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
+import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswerInBackground } from "../../protocol/fleet-signature.ts";
 import { UamError } from "../../shared/errors.ts";
 import { parseObject, readWhole, requireJson } from "./body.ts";
 import { infoOf } from "./request.ts";
@@ -30,6 +30,8 @@ interface Signed {
 const signed = new WeakMap<Request, Signed>();
 const admitted = new WeakMap<Request, Promise<Agent>>();
 const bodies = new WeakMap<Request, Uint8Array>();
+/** What ends a report's turn. */
+const turnsOf = new WeakMap<Request, () => void>();
 
 /** Whether the request is for one of the agents' routes that take a signed body. */
 export function isOfAgent(request: Request): boolean {
@@ -58,30 +60,36 @@ export async function readEnrolment(request: Request): Promise<object> {
   return parseObject(bytes);
 }
 
-/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. */
+/** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. Called for each request of an agent. */
 export async function signResponse({ services }: Web, request: Request, response: Response): Promise<Response> {
+  turnsOf.get(request)?.();
   const about = signed.get(request);
   if (about === undefined) return response;
   const body = new Uint8Array(await response.arrayBuffer());
   const secrets = fleetSecrets(services.seal);
-  const headers = new Headers(response.headers);
-  headers.set(ANSWER_HEADER, signAnswer(secrets.key, about.over, response.status, body));
+  const { status, headers } = response;
+  headers.set(ANSWER_HEADER, await signAnswerInBackground(secrets.key, about.over, { status, body }));
   if (about.host !== undefined) {
     const at = Math.max(services.clock.now().getTime(), about.nonceAt + 1);
     headers.set(NONCE_HEADER, secrets.nonce(about.host, at));
   }
-  return new Response(body, { status: response.status, headers });
+  return new Response(body, { status, headers });
 }
 
 async function admit(web: Web, request: Request): Promise<Agent> {
+  const route = infoOf(request).target.split("?")[0];
+  const asksState = route === AGENT_ROUTES.state;
+  const { authenticator, states, turns } = web.fleet();
+  if (asksState) await turns.giveWay();
   const identified = await identify(web, request);
+  // Not before it is known who reports: nobody else is to make hosts wait.
+  if (route === AGENT_ROUTES.report) turnsOf.set(request, await turns.take());
   const { credentials, key } = identified;
   const about: Signed = { over: credentials.signature, host: credentials.host, nonceAt: 0 };
   signed.set(request, about);
   requireVersion(request);
-  const asksState = infoOf(request).target.split("?")[0] === AGENT_ROUTES.state;
-  if (asksState) await web.fleet().states.requireHead();
-  const admission = await web.fleet().authenticator.admit(identified, asksState);
+  if (asksState) await states.requireHead();
+  const admission = await authenticator.admit(identified, asksState);
   if (admission.kind !== "unknown") about.nonceAt = admission.nonceAt;
   return { host: hostOf(admission), key };
 }

@@ -12,7 +12,7 @@ import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
 import { agentRoutes } from "./agent.ts";
-import { signResponse } from "./agent-request.ts";
+import { isOfAgent, signResponse } from "./agent-request.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
@@ -53,6 +53,10 @@ import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
 export const API_ROOT = "/api/v1";
+
+const EXPORT = `${API_ROOT}/audit/export`;
+/** Where agents wait for news. */
+const STATE = `${API_ROOT}${AGENT_ROUTES.state}`;
 
 /** Seconds that an agent's request may be silent: longer than any is held. */
 const HELD = 90;
@@ -104,7 +108,10 @@ export function createApp(services: Services, options: WebOptions): App {
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
-    mayPause: (request) => (isHeld(request) ? HELD : isExport(request)),
+    mayPause: (request) => {
+      const path = trimPath(pathOf(request));
+      return path === STATE ? HELD : path === EXPORT;
+    },
     enter: (next) => {
       phase = next;
       if (next === "stopping") web.fleet().release();
@@ -218,7 +225,8 @@ function withUrl(request: Request, url: string): Request {
 
 async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
-  const response = await signResponse(web, request, await respond(web, router, request));
+  const answered = await respond(web, router, request);
+  const response = isOfAgent(request) ? await signResponse(web, request, answered) : answered;
   completeHeaders(web.options, request, response);
   const { method } = request;
   const { route } = infoOf(request);
@@ -260,12 +268,7 @@ function noteFault({ services }: Web, request: Request, thrown: unknown): void {
 }
 
 function isExport(request: Request): boolean {
-  return trimPath(pathOf(request)) === `${API_ROOT}/audit/export`;
-}
-
-/** Agents wait for news. */
-function isHeld(request: Request): boolean {
-  return trimPath(pathOf(request)) === `${API_ROOT}${AGENT_ROUTES.state}`;
+  return trimPath(pathOf(request)) === EXPORT;
 }
 
 /** What follows the API's root, whatever a proxy has put before it. */

@@ -96,7 +96,20 @@ function isDeeper(value: unknown, depth: number): boolean {
 /** The body as it came; throws a 413 refusal for more than `maximum` bytes, without reading more than that. */
 export async function readWhole(request: Request, maximum: number): Promise<Uint8Array> {
   refuseDeclared(request, maximum);
-  return await readBytes(request, maximum);
+  const { headers } = request;
+  // What says its length is not longer: the runtime sees to that. A stream of chunks costs several times as much.
+  const isDeclared = headers.has("content-length") && !headers.has("transfer-encoding");
+  return isDeclared ? await readDeclared(request, maximum) : await readBytes(request, maximum);
+}
+
+async function readDeclared(request: Request, maximum: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(
+    await request.arrayBuffer().catch(() => {
+      throw new UamError("invalid", "The body was cut off");
+    }),
+  );
+  if (bytes.length > maximum) throw tooLarge(maximum);
+  return bytes;
 }
 
 async function readBytes(request: Request, maximum: number): Promise<Uint8Array> {
