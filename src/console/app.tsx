@@ -18,6 +18,7 @@ import { Failure, Notice } from "./ui/notice.tsx";
 const publicPages = () => import("./pages/public/pages.ts");
 const userPages = () => import("./pages/user/pages.ts");
 const adminPages = () => import("./pages/admin/pages.ts");
+const hostPages = () => import("./pages/hosts/pages.ts");
 const Apply = lazy(async () => (await publicPages()).Apply);
 const Forgot = lazy(async () => (await publicPages()).Forgot);
 const Reset = lazy(async () => (await publicPages()).Reset);
@@ -35,6 +36,10 @@ const Settings = lazy(async () => (await adminPages()).Settings);
 const Admins = lazy(async () => (await adminPages()).Admins);
 const Tokens = lazy(async () => (await adminPages()).Tokens);
 const Account = lazy(async () => (await adminPages()).Account);
+const Hosts = lazy(async () => (await hostPages()).Hosts);
+const Host = lazy(async () => (await hostPages()).Host);
+const HostGroups = lazy(async () => (await hostPages()).HostGroups);
+const HostGroup = lazy(async () => (await hostPages()).HostGroup);
 
 export function App() {
   return (
@@ -89,6 +94,10 @@ function Frame() {
               <Route path={PAGES.admins} component={Admins} />
               <Route path={PAGES.tokens} component={Tokens} />
               <Route path={PAGES.account} component={Account} />
+              <Route path={PAGES.hosts} component={Hosts} />
+              <Route path={PAGES.host} component={Host} />
+              <Route path={PAGES.hostGroups} component={HostGroups} />
+              <Route path={PAGES.hostGroup} component={HostGroup} />
               <Route default component={NotFound} />
             </Router>
           </ErrorBoundary>

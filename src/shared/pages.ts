@@ -20,6 +20,10 @@ export const PAGES = {
   settings: "/admin/settings",
   admins: "/admin/admins",
   tokens: "/admin/tokens",
+  hosts: "/admin/hosts",
+  host: "/admin/hosts/:id",
+  hostGroups: "/admin/host-groups",
+  hostGroup: "/admin/host-groups/:id",
   account: "/admin/account",
 } as const;
 
@@ -37,4 +41,14 @@ export function isPage(path: string): boolean {
 /** The path of the page about one user. */
 export function userPage(id: number | string): string {
   return PAGES.user.replace(":id", String(id));
+}
+
+/** The path of the page about one host. */
+export function hostPage(id: number | string): string {
+  return PAGES.host.replace(":id", String(id));
+}
+
+/** The path of the page about one group of hosts. */
+export function hostGroupPage(id: number | string): string {
+  return PAGES.hostGroup.replace(":id", String(id));
 }

@@ -87,6 +87,7 @@ export const common = {
       settings: "Settings",
       admins: "Administrators",
       tokens: "Tokens",
+      hosts: "Hosts",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },
   },

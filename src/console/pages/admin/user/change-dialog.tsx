@@ -76,7 +76,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
 }
 
 /** The value once it has not changed for a moment. */
-function useSettled<T>(value: T): T {
+export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), PAUSE);
