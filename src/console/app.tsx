@@ -1,13 +1,15 @@
 /** The frame around every page: where one is, where one can go, and whose session it is. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { isPage, PAGES } from "../shared/pages.ts";
+import { api } from "./api.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { NotFound } from "./pages/public/not-found.tsx";
-import { type Principal, SessionProvider, useSession } from "./session.tsx";
+import { maySee } from "./roles.ts";
+import { type Principal, SessionProvider, type SessionState, useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
 import { useAction } from "./ui/action.ts";
 import { Announcer } from "./ui/announce.tsx";
@@ -112,8 +114,11 @@ function Header({ path }: { readonly path: string }) {
   const session = useSession();
   const leaving = useAction(session.leave);
   const { state } = session;
-  const links = navigationFor(state);
-  const here = links.filter(({ href }) => href === path || (isPage(path) && path.startsWith(`${href}/`)));
+  const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
+  const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
+  // Groups of hosts are a part of the hosts.
+  const place = path.replace(PAGES.hostGroups, PAGES.hosts);
+  const here = links.filter(({ href }) => href === place || (isPage(path) && place.startsWith(`${href}/`)));
   const current = here.sort((a, b) => b.href.length - a.href.length)[0];
   return (
     <header class="top">
@@ -142,6 +147,21 @@ function Header({ path }: { readonly path: string }) {
       <Failure failure={leaving.failure} />
     </header>
   );
+}
+
+/** Whether there are other hosts than the service's own: asked for administrators once, and again when they leave the pages of hosts. */
+function useOtherHosts(state: SessionState, isOnHosts: boolean): boolean {
+  const [has, setHas] = useState(false);
+  const role = state.kind === "open" && state.principal.user_type === "admin" ? state.principal.role : undefined;
+  useEffect(() => {
+    if (role === undefined || !maySee(role, "hosts") || isOnHosts) return;
+    // Without an answer the page itself says what is wrong.
+    api("GET /hosts", { query: { page_size: "1" } }).then(
+      ({ total }) => setHas(total > 1),
+      () => {},
+    );
+  }, [role, isOnHosts]);
+  return has;
 }
 
 /** Whether the browser keeps a session cookie here: over HTTPS, or on the machine itself. */

@@ -11,8 +11,9 @@ interface HostsAnswer {
   readonly effective_by: string | null;
 }
 
-/** The sentence; "" where no further host is concerned. */
-export function hostsSentence({ hosts }: { readonly hosts?: HostsAnswer | undefined }): string {
+/** The sentence of an answer, which has `hosts` only where further hosts are concerned; "" where none is. */
+export function hostsSentence(answer: object): string {
+  const { hosts } = answer as { readonly hosts?: HostsAnswer };
   if (hosts === undefined || hosts.total === 0) return "";
   const { total, confirmed, pending, effective_by: by } = hosts;
   if (confirmed >= total) return confirmedTexts.everywhere;
@@ -20,6 +21,6 @@ export function hostsSentence({ hosts }: { readonly hosts?: HostsAnswer | undefi
 }
 
 /** What was done, and where that is true by now. */
-export function withHosts(sentence: string, answer: { readonly hosts?: HostsAnswer | undefined }): string {
+export function withHosts(sentence: string, answer: object): string {
   return `${sentence} ${hostsSentence(answer)}`.trimEnd();
 }

@@ -11,7 +11,7 @@ import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Charts } from "./dashboard/charts.tsx";
 import { Decisions } from "./dashboard/decisions.tsx";
 import { EndsSoon } from "./dashboard/ends-soon.tsx";
-import { HostState, Problems } from "./dashboard/problems.tsx";
+import { HostProblems, HostState, Problems } from "./dashboard/problems.tsx";
 import { useRole } from "./for-role.tsx";
 
 export const Dashboard = signedIn("admin", () => {
@@ -20,6 +20,7 @@ export const Dashboard = signedIn("admin", () => {
     <Page title={dashboardTexts.title}>
       <Loaded query={stats}>{(figures) => <Counters figures={figures} />}</Loaded>
       <Problems />
+      <HostProblems />
       <div class="columns">
         <Decisions />
         <EndsSoon stats={stats} />

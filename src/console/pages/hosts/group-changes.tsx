@@ -4,9 +4,10 @@ import { useState } from "preact/hooks";
 import { api, type BodyOf } from "../../api.ts";
 import { groupTexts as texts } from "../../texts/host-groups.ts";
 import { Area, Input } from "../../ui/field.tsx";
+import { namesIn } from "../admin/names.ts";
+import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
 import type { Group } from "./host-groups.tsx";
-import { leaseIn, nameIn, namesIn } from "./lease-text.ts";
-import { PreviewedDialog } from "./preview.tsx";
+import { leaseIn, nameIn } from "./lease-text.ts";
 
 interface GroupDialogProps {
   readonly group: Group;

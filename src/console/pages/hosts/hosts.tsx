@@ -1,5 +1,6 @@
 /** All hosts, found and filtered; and for owners, adding one. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { hostPage, PAGES } from "../../../shared/pages.ts";
@@ -32,7 +33,7 @@ function HostsPage() {
   const isOwner = mayChange(useRole(), "hosts");
   const [isAdding, setAdding] = useState(false);
   const [made, setMade] = useState<MadeLine>();
-  const [shown, setShown] = useState<{ readonly content: preact.ComponentChildren }>();
+  const [shown, setShown] = useState<{ readonly content: ComponentChildren }>();
   function show(line: MadeLine) {
     setMade(line);
     setShown({ content: <JoinLine made={line} onClose={hide} /> });

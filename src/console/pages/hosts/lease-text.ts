@@ -25,15 +25,3 @@ export function nameIn(text: string): string | undefined {
   const name = text.trim().toLowerCase();
   return HOST_NAME.test(name) && !/^\d+$/.test(name) ? name : undefined;
 }
-
-/** The names in a text, each once: one a line, or with commas or spaces between them. */
-export function namesIn(text: string): readonly string[] {
-  return [
-    ...new Set(
-      text
-        .toLowerCase()
-        .split(/[\s,]+/)
-        .filter(Boolean),
-    ),
-  ];
-}

@@ -5,8 +5,8 @@ import { api } from "../../api.ts";
 import { oneHostTexts } from "../../texts/host.ts";
 import { moment } from "../../ui/clock.ts";
 import { Input } from "../../ui/field.tsx";
+import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
 import type { HostDetail } from "./host.tsx";
-import { PreviewedDialog } from "./preview.tsx";
 
 const { retire: texts } = oneHostTexts;
 

@@ -1,5 +1,6 @@
 /** How to connect: the command, the host's fingerprints, and texts for the files of ssh and for PuTTY. */
 
+import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
@@ -7,38 +8,80 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
-import { Loaded } from "../../use-api.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
 import { withKeyFile } from "./connect/command.ts";
 import { FirstTime } from "./connect/first-time.tsx";
+import { HostList, type OwnHost, PART } from "./connect/host-list.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 
 export const Connect = signedIn("user", () => {
   const own = useOwnAccount();
-  const keys = useOwnKeys();
-  const { connect } = userTexts;
   return (
-    <Page title={connect.title}>
-      <Loaded query={own}>
-        {(account) => (
-          <div class="stack">
-            <Standing own={account} page="connect" />
-            {account.status === "active" && keys.data?.items.length === 0 ? <NoKeys /> : null}
-            <Command own={account} />
-            <FirstTime own={account} />
-            <KnownHosts own={account} />
-            <Section title={connect.config.title}>
-              <p>{connect.config.text(account.ssh.host)}</p>
-              <Copyable text={account.ssh.config} label={connect.config.label} />
-            </Section>
-            <Putty own={account} />
-            <Trouble />
-          </div>
-        )}
-      </Loaded>
+    <Page title={userTexts.connect.title}>
+      <Loaded query={own}>{(account) => <Content own={account} />}</Loaded>
     </Page>
   );
 });
+
+function Content({ own }: { readonly own: OwnAccount }) {
+  const keys = useOwnKeys();
+  const hosts = useApi("GET /me/hosts");
+  return (
+    <div class="stack">
+      <Standing own={own} page="connect" />
+      {own.status === "active" && keys.data?.items.length === 0 ? <NoKeys /> : null}
+      <Loaded query={hosts}>{({ items }) => <OnHosts own={own} hosts={items} />}</Loaded>
+      {/* What is known without the list is of use as well. */}
+      {hosts.data === undefined && hosts.error !== null ? <HowTo own={own} /> : null}
+      <Trouble />
+    </div>
+  );
+}
+
+/** How to connect to the host that the address names, or to the first one. */
+function OnHosts({ own, hosts }: { readonly own: OwnAccount; readonly hosts: readonly OwnHost[] }) {
+  const { query } = useLocation();
+  const chosen = hosts.find(({ name }) => name === query.host) ?? hosts[0];
+  if (chosen === undefined) return <HowTo own={own} />;
+  const isSeveral = hosts.length > 1;
+  return (
+    <div class="stack">
+      {isSeveral ? <HostList hosts={hosts} chosen={chosen} /> : null}
+      {chosen.ssh === null ? (
+        <Notice kind="info">
+          <p>{userTexts.connect.hosts.unknown(chosen.name)}</p>
+        </Notice>
+      ) : (
+        <HowTo own={{ ...own, ssh: chosen.ssh }} host={isSeveral ? chosen.name : undefined} />
+      )}
+    </div>
+  );
+}
+
+interface HowToProps {
+  /** With the host that it is about. */
+  readonly own: OwnAccount;
+  /** Its name, where there are several. */
+  readonly host?: string | undefined;
+}
+
+function HowTo({ own, host }: HowToProps) {
+  const { connect } = userTexts;
+  return (
+    <div class="stack">
+      {host === undefined ? null : <h2 id={PART}>{connect.hosts.part(host)}</h2>}
+      <Command own={own} />
+      <FirstTime own={own} />
+      <KnownHosts own={own} />
+      <Section title={connect.config.title}>
+        <p>{connect.config.text(own.ssh.host)}</p>
+        <Copyable text={own.ssh.config} label={connect.config.label} />
+      </Section>
+      <Putty own={own} />
+    </div>
+  );
+}
 
 function NoKeys() {
   const { noKeys } = userTexts.connect;

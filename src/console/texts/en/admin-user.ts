@@ -8,6 +8,9 @@ export const effectTexts = {
   title: "What will happen",
   until: (date: string) => `In your time zone: until ${date}.`,
   host: (changes: number) => `Planned on the host: ${count(changes, "change", "changes")}`,
+  opens: (opened: number) => `Opens for ${count(opened, "user", "users")}.`,
+  removes: (removed: number) =>
+    `Removes ${count(removed, "account", "accounts")} for good, with what is in the home directories.`,
 };
 
 export const userTexts = {

@@ -1,6 +1,6 @@
 /** English: the pages about groups of hosts. */
 
-import { count, number } from "../language.ts";
+import { count } from "../language.ts";
 
 export const groupTexts = {
   title: "Groups of hosts",
@@ -82,7 +82,4 @@ export const groupTexts = {
     done: (group: string) => `The group ${group} was deleted.`,
     back: "All groups",
   },
-  opens: (opened: number) => `This opens ${number(opened)} ${opened === 1 ? "account" : "accounts"}.`,
-  removes: (removed: number) =>
-    `This removes ${count(removed, "account", "accounts")} for good, with the home directories.`,
 };

@@ -4,14 +4,14 @@ import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
 import { type AnswerOf, ApiFailure } from "../../api.ts";
 import { forgetAnswers } from "../../signed-in.tsx";
-import { groupTexts } from "../../texts/host-groups.ts";
+import { effectTexts } from "../../texts/admin-user.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Failure } from "../../ui/notice.tsx";
-import { Will } from "../admin/effects.tsx";
-import { Confirm, useSettled } from "../admin/user/change-dialog.tsx";
+import { Will } from "./effects.tsx";
+import { Confirm, useSettled } from "./user/change-dialog.tsx";
 
 type Told = AnswerOf<"GET /hosts/:id/preview">;
 
@@ -97,8 +97,8 @@ function Effects({ told, failure, onRetry }: EffectsProps) {
   const { opened, removed } = told.accounts;
   return (
     <Will sentences={told.effects}>
-      {opened > 1 ? <p class="warned">{groupTexts.opens(opened)}</p> : null}
-      {removed > 0 ? <p class="warned">{groupTexts.removes(removed)}</p> : null}
+      {opened > 0 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}
+      {removed > 0 ? <p class="warned">{effectTexts.removes(removed)}</p> : null}
     </Will>
   );
 }
