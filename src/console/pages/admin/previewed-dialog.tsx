@@ -97,8 +97,8 @@ function Effects({ told, failure, onRetry }: EffectsProps) {
   const { opened, removed } = told.accounts;
   return (
     <Will sentences={told.effects}>
-      {opened > 0 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}
-      {removed > 0 ? <p class="warned">{effectTexts.removes(removed)}</p> : null}
+      {opened > 0 && told.effects.length > 1 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}
+      {removed > 0 ? <p class="warned">{effectTexts.removes}</p> : null}
     </Will>
   );
 }

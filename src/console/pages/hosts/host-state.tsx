@@ -1,6 +1,7 @@
 /** In which state a host is: as the service says, and shut where its lease has ended. */
 
 import type { AnswerOf } from "../../api.ts";
+import { common } from "../../texts/common.ts";
 import type { HostState } from "../../texts/en/hosts.ts";
 import { hostTexts } from "../../texts/hosts.ts";
 import { useNow } from "../../ui/clock.ts";
@@ -30,7 +31,7 @@ export function HostStatus({ host }: { readonly host: Leased }) {
 
 /** When it shuts if nothing reaches it from now on; in red where it never does. */
 export function LeaseEnd({ host: { kind, lease, lease_until: until } }: { readonly host: Leased }) {
-  if (kind === "local") return <span class="quiet">{hostTexts.own}</span>;
+  if (kind === "local") return common.dash;
   if (lease === "none") return <strong class="status expired">{hostTexts.noLease}</strong>;
   return until === null ? hostTexts.never : <Time at={until} />;
 }

@@ -6,6 +6,7 @@ import { useLocation } from "preact-iso";
 import { hostPage, PAGES } from "../../../shared/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
+import { common } from "../../texts/common.ts";
 import { hostTexts as texts } from "../../texts/hosts.ts";
 import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -105,9 +106,10 @@ const COLUMNS: readonly Column<HostRecord>[] = [
   {
     name: texts.columns.name,
     isHeader: true,
-    cell: ({ id, name, ssh_host }) => (
+    cell: ({ id, name, ssh_host, kind }) => (
       <div class="event">
         <a href={hostPage(id)}>{name}</a>
+        {kind === "local" ? <span class="hint">{texts.own}</span> : null}
         {ssh_host === "" || ssh_host === name ? null : <bdi class="hint typed">{ssh_host}</bdi>}
       </div>
     ),
@@ -131,7 +133,7 @@ const COLUMNS: readonly Column<HostRecord>[] = [
     name: texts.columns.version,
     cell: ({ kind, version, clock_offset_ms: offset }) =>
       kind === "local" ? (
-        <span class="quiet">{texts.own}</span>
+        common.dash
       ) : (
         <div class="event">
           <bdi class="typed">{version}</bdi>
@@ -142,6 +144,6 @@ const COLUMNS: readonly Column<HostRecord>[] = [
   {
     name: texts.columns.seen,
     cell: ({ kind, last_seen_at: at }) =>
-      kind === "local" ? <span class="quiet">{texts.own}</span> : at === null ? texts.never : <Time at={at} />,
+      kind === "local" ? common.dash : at === null ? texts.never : <Time at={at} />,
   },
 ];
