@@ -9,6 +9,7 @@ import { jsonFlag, userArgument } from "./arguments.ts";
 import { offering } from "./completion.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
+import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "./output.ts";
 
 const list = command(
@@ -95,12 +96,14 @@ interface RevokeInput {
 function runRevoke({ user, key, json }: RevokeInput): Command {
   return async (environment) => {
     const { revokeKey } = await import("../domain/keys/keys.ts");
-    const { keyRecord } = await import("../server/records.ts");
-    const revoked = await withServices(environment, "change", async (context) =>
-      revokeKey(context, (await requireUserReferred(context, user)).id, key),
-    );
-    if (json) printJson(environment, keyRecord(revoked));
+    const { hostsRecord, keyRecord } = await import("../server/records.ts");
+    const { revoked, known } = await withServices(environment, "change", async (context) => {
+      const { id } = await requireUserReferred(context, user);
+      return { revoked: await revokeKey(context, id, key), known: await awaitHostsOf(context, id) };
+    });
+    if (json) printJson(environment, { ...keyRecord(revoked), ...hostsRecord(known) });
     else printRecord(environment, keyRecord(revoked));
+    if (!json) printHosts(environment, known);
     return EXIT.done;
   };
 }

@@ -17,6 +17,7 @@ import { type CliEnvironment, type Command, EXIT, withServices } from "./environ
 import { requireUserReferred } from "./find-user.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "./output.ts";
 import { previewFlag, previewUser } from "./preview.ts";
+import { runDelete, runDisable } from "./user-closings.ts";
 import { accessCommands } from "./user-sessions.ts";
 
 const list = command(
@@ -114,10 +115,7 @@ const disable = command(
   map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
     preview
       ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewDisable(context, id))
-      : withUser("change", user, json, async (context, { id }) => {
-          const { disableUser } = await import("../domain/users/users.ts");
-          return await disableUser(context, id);
-        }),
+      : runDisable({ user, json }),
   ),
   { brief: message`End a user's access at once.` },
 );
@@ -264,23 +262,6 @@ interface ConfirmedInput {
   readonly user: string;
   readonly yes: boolean;
   readonly json: boolean;
-}
-
-function runDelete({ json, ...given }: ConfirmedInput): Command {
-  const what = (user: UserRow) =>
-    `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
-  const question = (user: UserRow) => `Delete ${what(user)}?`;
-  return (environment) =>
-    confirmed(
-      environment,
-      { ...given, doing: "Deleting", question, refused: "Nothing was deleted." },
-      async (context, user) => {
-        const { deleteUser } = await import("../domain/users/users.ts");
-        await deleteUser(context, user.id);
-        if (json) printJson(environment, { status: "deleted" });
-        else environment.err(`Deleted ${what(user)}.\n`);
-      },
-    );
 }
 
 function runRebuild({ json, ...given }: ConfirmedInput): Command {

@@ -101,7 +101,7 @@ export interface HostProblem {
   readonly text: string;
 }
 
-/** `POST /agent/report`: sent when files are read back and processes ended, and whenever the problems change. 200 `{}`. */
+/** `POST /agent/report`: sent when files are read back and processes ended, and whenever the problems change. 200. */
 export interface HostReport {
   /** Up to here all is applied, but for what `problems` says. */
   readonly cursor: Cursor;
@@ -139,7 +139,7 @@ export interface HostHold {
   readonly operator: string;
 }
 
-/** `POST /agent/rotate`, signed with the present key: binds a new one. 200 `{}`; the present key is void from then on. */
+/** `POST /agent/rotate`, signed with the present key: binds a new one. 200; the present key is void from then on. */
 export interface Rotation {
   readonly public_key: string;
   /** By the new key over the old one's bytes. */

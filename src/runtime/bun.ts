@@ -69,7 +69,9 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
       port: at,
       fetch: (received, self) => {
         const request = withAddress(received);
-        if (mayPause(request)) self.timeout(received, 0);
+        const pause = mayPause(request);
+        // Zero is for ever: only for what cannot say how long, because dead peers stay as long.
+        if (pause !== false) self.timeout(received, pause === true ? 0 : pause);
         return fetch(request, self.requestIP(received)?.address);
       },
     });

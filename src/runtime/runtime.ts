@@ -23,8 +23,10 @@ export interface ServeOptions {
   readonly tls?: TlsFiles | undefined;
   /** `peer` is the socket's address, or undefined on a unix socket. */
   readonly fetch: (request: Request, peer: string | undefined) => Promise<Response>;
-  /** True for a request whose answer may pause for longer than an idle connection is kept. */
-  readonly mayPause: (request: Request) => boolean;
+  /**
+   * For a request whose answer may pause for longer than an idle connection is kept: true, or for at most how many seconds it may.
+   */
+  readonly mayPause: (request: Request) => boolean | number;
 }
 
 export interface Runtime extends Machine {

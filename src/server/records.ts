@@ -4,6 +4,7 @@ import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens.ts";
+import type { Confirmation } from "../domain/fleet/confirmation.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
@@ -241,4 +242,11 @@ export function principalRecord(principal: Principal) {
 
 function time(date: Date | null): string | null {
   return date === null ? null : formatTimestamp(date);
+}
+
+/** What the remote hosts have made of a change, as a part of what it answers; nothing where none is concerned. */
+export function hostsRecord(known: Confirmation | undefined) {
+  if (known === undefined) return {};
+  const { total, confirmed, pending, effectiveBy } = known;
+  return { hosts: { total, confirmed, pending: [...pending], effective_by: time(effectiveBy) } };
 }

@@ -131,7 +131,8 @@ describe("uam user hosts", () => {
     await cli.run(["user", "hosts", "alice", "--set", "@default"]);
     expect((await cli.run(["user", "hosts", "alice"])).stdout).toMatch(/^tools +- +removing, pending/m);
     expect((await cli.run(["user", "hosts", "alice", "--set", ""])).stderr).toContain("at least one host or group");
-    expect((await cli.run(["user", "hosts", "alice", "--set", "tools"])).stderr).toContain("the service's own host");
+    const without = await cli.run(["user", "hosts", "alice", "--set", "tools", "--preview"]);
+    expect(without.stdout).toMatch(/^ext_alice is removed from local, .*with everything in its home directory\.$/m);
     expect((await cli.run(["user", "hosts", "alice", "--preview"])).code).toBe(2);
   });
 });

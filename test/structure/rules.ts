@@ -61,7 +61,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/api": {
     what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
-    imports: ["server/records.ts", "server/fleet-records.ts", "domain"],
+    imports: [
+      "server/records.ts",
+      "server/fleet-records.ts",
+      "domain",
+      "protocol/fleet.ts",
+      "protocol/fleet-signature.ts",
+    ],
   },
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
   console: {

@@ -6,6 +6,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { pipelined } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
+import { noteFleetChange } from "../fleet/changes.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
@@ -77,6 +78,7 @@ export async function disableAccess(
   op.begun(unfinished(user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
+  await noteFleetChange(op, user);
   const closing = await shutOnHost(op, disabled);
   if (status === "disabled" && !mailed) await tellDisabled(op, disabled);
   return await settle(op, disabled, id, closing);
@@ -86,6 +88,7 @@ export async function disableAccess(
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const expired = await storeUser(op, user, { status: "expired" });
+  await noteFleetChange(op, user);
   const closing = await shutOnHost(op, expired);
   // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
   const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
@@ -111,6 +114,7 @@ export async function removeAccess(
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
   op.begun(unfinished(user));
   const closing = await goOn(op, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
+  await noteFleetChange(op, user, closing.owed.length === 0 ? "removed" : undefined);
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
     await forgetClosings(op.tx, user.id);
@@ -124,6 +128,21 @@ export async function removeAccess(
   // The record of its success follows later, in the name of whoever asked for it.
   await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
   return { user: kept, ...closing };
+}
+
+/**
+ * Removes the account from the service's own host, of a user who goes on without one there; what cannot be done is owed. An account of
+ * that name that is not ours is left alone.
+ */
+export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
+  op.begun(unfinished(user));
+  await raiseGeneration(op.tx, user.id);
+  const { host } = op.context;
+  const closing = await goOn(op, async () => {
+    const presence = await host.presence(refOf(user));
+    return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
+  });
+  return await settle(op, user, note, closing);
 }
 
 /** The message for the caller when a closing is committed with something left to do. */

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import { noteFleetChange } from "../fleet/changes.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
@@ -81,6 +82,7 @@ export async function narrowAccess(
   op.begun(
     `From where ${user.username} may log in is being narrowed, but the database failed before this could be recorded. It will not be widened again: the change is finished and recorded once the database is available.`,
   );
+  await noteFleetChange(op, user);
   const owed = await narrowOnHost(op, user);
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });

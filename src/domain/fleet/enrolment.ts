@@ -12,6 +12,7 @@ import { uidCounter } from "../../store/schema.ts";
 import { hostGroupMembers, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Policy } from "../operation/context.ts";
+import { noteRemoteHost } from "./remote.ts";
 import { requireFree, useJoinToken } from "./tokens.ts";
 
 /** Uids that have to be left above those that the host uses: one that reports the highest of all must not use the range up. */
@@ -23,7 +24,7 @@ const UIDS_LEFT = 1000;
  */
 export async function enrolHost(context: Context, wanted: Enrolment): Promise<Enrolled> {
   const entry = { action: "host.enrol", detail: { host: wanted.name } } as const;
-  return await audited(context, entry, async (op) => {
+  const enrolled = await audited(context, entry, async (op) => {
     const { tx } = op;
     const now = context.clock.now();
     const token = await useJoinToken(tx, wanted.token, now);
@@ -53,6 +54,8 @@ export async function enrolHost(context: Context, wanted: Enrolment): Promise<En
     context.log.warn("a host joined", { host: name, address: context.actor.ip });
     return { host_id: host.id, name };
   });
+  noteRemoteHost(context);
+  return enrolled;
 }
 
 /** The 32 bytes of a key in base64. Throws `invalid` for one that proves nothing. */

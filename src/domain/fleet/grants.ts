@@ -4,13 +4,14 @@ import { asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
-import { audited } from "../operation/audited.ts";
+import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
+import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { lockUser } from "../users/find.ts";
+import { lockUser, requireUser } from "../users/find.ts";
 import { lockFleet, namedGroups, namedHosts } from "./find.ts";
 import { membersOf, requireJoinable } from "./groups.ts";
 import { hostsOfUser, movePlaces } from "./places.ts";
-import { listPlaces, type UserHost } from "./user-hosts.ts";
+import { listUserHosts, type UserHost } from "./user-hosts.ts";
 
 /** Names of hosts and of groups. */
 export interface WantedHosts {
@@ -19,16 +20,26 @@ export interface WantedHosts {
 }
 
 /**
- * Gives a user exactly these hosts and groups. Throws `not_found` for the user, `invalid` for a name that there is not, and
- * `conflict` for none at all, a host that is being retired, and what `movePlaces` refuses. Answers where the user has an account.
+ * Gives a user exactly these hosts and groups, and answers where they have an account then. On the service's own host an account that is
+ * given is there when this returns, or nothing is changed; one that is taken is gone, or owed: then this throws `internal`. Throws
+ * `not_found` for the user, `invalid` for a name that there is not, and `conflict` for none at all, a host that is being retired, and
+ * what `giveLocalAccount` refuses.
  */
 export async function setUserHosts(
   context: Context,
   userId: number,
   wanted: WantedHosts,
 ): Promise<readonly UserHost[]> {
+  const leaving = await changeGrants(context, userId, wanted);
+  // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
+  if (leaving !== undefined) await removeLocalAccount(context, { userId, note: leaving });
+  return await listUserHosts(context, userId);
+}
+
+/** Stores what the user has from now on; returns the note of the account on the service's own host that is to be removed, if it is. */
+async function changeGrants(context: Context, userId: number, wanted: WantedHosts): Promise<number | undefined> {
   const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId } as const;
-  return await audited(context, entry, async (op) => {
+  return await auditedGrant(context, entry, async (op) => {
     const user = await lockUser(op.tx, userId);
     op.about({ detail: { username: user.username } });
     await lockFleet(op.tx);
@@ -36,7 +47,7 @@ export async function setUserHosts(
     op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
     if (isSame(planned.before, planned)) {
       op.record({ unneeded: true });
-      return await listPlaces(context, op.tx, user);
+      return undefined;
     }
     await movePlaces(op, { userIds: [userId], ...planned }, async () => {
       await op.tx.delete(grants).where(eq(grants.userId, userId));
@@ -50,7 +61,9 @@ export async function setUserHosts(
     });
     const { before } = planned;
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
-    return await listPlaces(context, op.tx, user);
+    const after = await requireUser(op.tx, userId);
+    if (after.local && !user.local) await giveLocalAccount(op, after);
+    return user.local && !after.local ? await noteLeaving(op, userId) : undefined;
   });
 }
 

@@ -10,7 +10,7 @@ import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
 import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
-import { movePlaces, usersOfGroup } from "./places.ts";
+import { concernsLocal, keepLocal, lockGrants, movePlaces, usersOfGroup } from "./places.ts";
 
 /** A group as lists show it. */
 export interface HostGroup {
@@ -71,7 +71,7 @@ export async function createGroup(context: Context, wanted: NewGroup): Promise<H
 
 /**
  * Changes a group. Its users get an account on each host that is added, and lose it where a host goes and no other grant has it.
- * Throws `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and what `movePlaces` refuses.
+ * Throws `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and what `keepLocal` refuses.
  */
 export async function updateGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<HostGroup> {
   const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
@@ -80,12 +80,15 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
     const group = await requireGroup(op.tx, ref);
     op.record({ resourceId: String(group.id) });
     op.about({ detail: { name: group.name } });
-    const planned = await planGroup(op.tx, group, changes);
+    const seen = await planGroup(op.tx, group, changes);
+    if (concernsLocal(seen)) await lockGrants(op.tx);
+    const planned = concernsLocal(seen) ? await planGroup(op.tx, group, changes) : seen;
     if (Object.values(changes).every((change) => change === undefined)) throw nothingToChange();
-    await movePlaces(op, planned, async () => {
+    const move = async () => {
       await addMembers(op.tx, group.id, planned.added);
       await dropMembers(op.tx, group.id, planned.removed);
-    });
+    };
+    await movePlaces(op, planned, () => keepLocal(op, planned, move));
     const { name, leaseMs } = planned;
     const update = op.tx.update(hostGroups).set({ name, leaseMs }).where(eq(hostGroups.id, group.id)).returning();
     const [row] = await refuseTaken(name, update);

@@ -50,30 +50,46 @@ export interface Scope {
 }
 
 /**
- * Makes a change of grants or of a group's hosts, under `lockFleet`, and stores what it means for the accounts: a host that a user
- * loses has to remove the account, one that a user gets again no longer has to. Throws `conflict` where the change would give or take
- * an account on the service's own host: that one comes and goes with the user.
+ * Makes a change of grants or of a group's hosts, under `lockFleet`, and stores what it means for the accounts on remote hosts: one that
+ * a user loses has to remove the account, one that a user gets again no longer has to.
  */
 export async function movePlaces(
   { tx, context }: Operation,
   { userIds, losing, gaining }: Scope,
   change: () => Promise<void>,
 ): Promise<void> {
-  const concernsLocal = losing.includes(LOCAL_HOST) || gaining.includes(LOCAL_HOST);
-  const before = concernsLocal ? await localUsers(tx, userIds) : "";
   await change();
-  if (concernsLocal && (await localUsers(tx, userIds)) !== before) refuseLocalMove({ losing, gaining });
   const lost = losing.filter((id) => id !== LOCAL_HOST);
   if (lost.length > 0) await noteRemoved(tx, userIds, lost, context.clock.now());
   if (gaining.length > 0) await forgetRegained(tx, userIds);
 }
 
-/** Throws `conflict` if the service's own host is among them. */
-export function refuseLocalMove({ losing, gaining }: Pick<Scope, "losing" | "gaining">): void {
-  if (!losing.includes(LOCAL_HOST) && !gaining.includes(LOCAL_HOST)) return;
+/**
+ * Makes a change of a group's hosts. Throws `conflict` where it would give or take an account on the service's own host: that takes time
+ * for each user, and may fail for one, so that it is done user by user.
+ */
+export async function keepLocal({ tx }: Operation, scope: Scope, change: () => Promise<void>): Promise<void> {
+  if (!concernsLocal(scope)) return await change();
+  const before = await localUsers(tx, scope.userIds);
+  await change();
+  if ((await localUsers(tx, scope.userIds)) !== before) throw localMove();
+}
+
+/** Waits for whoever is being created, and makes others wait: they read the hosts of their group, which are about to change. */
+export async function lockGrants(tx: Transaction): Promise<void> {
+  await tx.execute(sql`lock table grants in share row exclusive mode`);
+}
+
+/** Whether the service's own host is among what may be lost or got. */
+export function concernsLocal({ losing, gaining }: Pick<Scope, "losing" | "gaining">): boolean {
+  return losing.includes(LOCAL_HOST) || gaining.includes(LOCAL_HOST);
+}
+
+/** The refusal of `keepLocal`. */
+export function localMove(): UamError {
   const sentence =
-    "An account on the service's own host comes and goes with its user: it can be neither given nor taken away by itself. Disable or delete the user instead, or leave local among the hosts";
-  throw new UamError("conflict", sentence, { reason: "host.local" });
+    "Users of the group would get or lose their account on the service's own host. Give or take that user by user, with uam user hosts or PUT /users/:id/hosts";
+  return new UamError("conflict", sentence, { reason: "host.local" });
 }
 
 /** The users who have a group, rising. */

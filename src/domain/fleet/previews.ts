@@ -9,14 +9,16 @@ import { counted } from "../../shared/counted.ts";
 import { formatLease, leaseInForce } from "../../shared/lease.ts";
 import type { Preview } from "../../shared/preview.ts";
 import type { Database, Transaction } from "../../store/client.ts";
+import { LOCAL_HOST } from "../../store/schema.ts";
 import { type HostRow, hosts } from "../../store/schema-fleet.ts";
+import { accountOf, openAccountOf, refOf } from "../accounts/account.ts";
 import type { Context } from "../operation/context.ts";
-import { requireUser, statusAt } from "../users/find.ts";
+import { requireUser, statusAt, type User } from "../users/find.ts";
 import { type Ref, requireGroup, requireHost } from "./find.ts";
-import { planHosts, type WantedHosts } from "./grants.ts";
+import { type PlannedHosts, planHosts, type WantedHosts } from "./grants.ts";
 import { type GroupChanges, getGroup, membersOf, planGroup, requireJoinable, requireUnused } from "./groups.ts";
 import { groupLeasesOf } from "./leases.ts";
-import { PLACES, refuseLocalMove, usersOfGroup } from "./places.ts";
+import { localMove, PLACES, usersOfGroup } from "./places.ts";
 
 /** A preview, with how many accounts it is about. */
 export interface FleetPreview extends Preview {
@@ -42,7 +44,7 @@ export async function previewUserHosts(context: Context, userId: number, wanted:
   const { db, clock } = context;
   const user = await requireUser(db, userId);
   const planned = await planHosts(db, userId, wanted);
-  refuseLocalMove(planned);
+  const host = await plannedOnOwnHost(context, user, planned);
   const isOpen = statusAt(user, clock.now()) === "active";
   const account = hostAccountOf(user.username);
   const gained = await namesOf(db, planned.gaining);
@@ -62,8 +64,24 @@ export async function previewUserHosts(context: Context, userId: number, wanted:
   const made = { [isOpen ? "opened" : "shut"]: gained.length, removed: lost.length };
   return {
     effects: effects.length === 0 ? [`${user.username} keeps the hosts that they have.`] : effects,
-    ...{ host: [], accounts: { ...NO_ACCOUNTS, ...made } },
+    ...{ host, accounts: { ...NO_ACCOUNTS, ...made } },
   };
+}
+
+/** What changes on the service's own host. */
+async function plannedOnOwnHost(
+  { db, clock, host }: Context,
+  user: User,
+  { losing, gaining }: Pick<PlannedHosts, "losing" | "gaining">,
+): Promise<readonly string[]> {
+  if (losing.includes(LOCAL_HOST)) return await host.planned((planner) => planner.removeAccount(refOf(user)));
+  if (!gaining.includes(LOCAL_HOST)) return [];
+  const account = await accountOf(db, user, clock.now());
+  return await host.planned(async (planner) => {
+    await planner.createAccount(openAccountOf(user, []));
+    if (account.open) await planner.openAccount(account);
+    else await planner.shutAccount(account);
+  });
 }
 
 /** What `updateGroup` would do. */
@@ -162,7 +180,7 @@ async function removingFrom(
   return new Map(rows.map(({ id, removed }) => [Number(id), removed]));
 }
 
-/** What `movePlaces` would refuse of a change to a group's hosts. */
+/** What `keepLocal` would refuse of a change to a group's hosts. */
 async function refuseLocalOfGroup(
   db: Database,
   groupId: number,
@@ -182,7 +200,7 @@ async function refuseLocalOfGroup(
   const opening = gaining.includes(local.id)
     ? await openingOn({ db, clock: { now: () => new Date(0) } }, userIds, [local.id])
     : new Map();
-  refuseLocalMove({ losing: lost ? [local.id] : [], gaining: opening.size > 0 ? [local.id] : [] });
+  if (lost || opening.size > 0) throw localMove();
 }
 
 function openedSentences({ name }: HostRow, opening: Opening = { opened: 0, shut: 0 }): readonly string[] {

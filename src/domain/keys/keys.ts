@@ -12,6 +12,7 @@ import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
 import { type Closing, closingsOf, isShutting, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
+import { noteFleetChange } from "../fleet/changes.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
@@ -126,6 +127,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const account = accountAt(clock.now(), user, { keys: left, owed });
   const taken = await takeFromHost(op, user, { account, key });
   await settleClosing(op.tx, note);
+  await noteFleetChange(op, user);
   if (!taken.rewritten) {
     const reason = `the key ${key.fingerprint} could not be taken out of the authorized-keys file`;
     const use = (await shutInstead(op, user, reason)) ? "so it gives no access" : OPEN;

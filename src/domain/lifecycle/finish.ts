@@ -3,6 +3,7 @@
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
+import { finishLeaving } from "../accounts/local-account.ts";
 import { finishNarrowing } from "../accounts/narrowing.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
@@ -61,6 +62,10 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       const keys = await activeKeys(op.tx, user.id);
       op.record({ detail: removedDetail(user, keys.length) });
       return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
+    }
+    case "leave": {
+      op.record({ detail: { done: "the account on the service's own host was removed" } });
+      return stillOwed(op, await finishLeaving(op, user, noted));
     }
     case "narrow":
       return await finishNarrowing(op, user, noted);

@@ -58,9 +58,9 @@ export async function auditedClosing<T>(
     result = await perform(context, entry, {
       prepare: async () => undefined,
       run: async (op) => {
-        const { tx, about, record, alsoRecord } = op;
+        const { tx, about, record, alsoRecord, onRecorded } = op;
         const closing: ClosingOperation = {
-          ...{ tx, about, record, alsoRecord },
+          ...{ tx, about, record, alsoRecord, onRecorded },
           get context() {
             return op.context;
           },
@@ -88,6 +88,7 @@ interface Journal {
   readonly records: Recorded[];
   readonly failures: Recorded[];
   readonly undos: (() => Promise<void>)[];
+  readonly afterwards: ((record: number) => Promise<void>)[];
 }
 
 type AnySteps<P, T> = {
@@ -104,7 +105,7 @@ function stepsOf<P, T>(work: Work<P, T, Grant>): AnySteps<P, T> {
 async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnySteps<P, T>): Promise<T> {
   const known: Known = { entry };
   if (context.operation !== undefined) return await runInside(context, context.operation, known, steps);
-  const journal: Journal = { records: [], failures: [], undos: [] };
+  const journal: Journal = { records: [], failures: [], undos: [], afterwards: [] };
   let finished: { readonly result: T; readonly record: RecordRef | undefined } | undefined;
   try {
     const prepared = await steps.prepare();
@@ -114,6 +115,7 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
       let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.
       for (const recorded of journal.records) record = await appendAudit(tx, context, recorded);
+      for (const work of journal.afterwards) await work(record?.id ?? 0);
       finished = { result, record };
       return result;
     });
@@ -184,6 +186,9 @@ async function runSteps<T>(
     },
     alsoRecord(record) {
       journal.records.push(record);
+    },
+    onRecorded(work) {
+      journal.afterwards.push(work);
     },
     onRollback(undo) {
       journal.undos.push(undo);

@@ -116,6 +116,11 @@ export interface Operation {
   record(recording: Recording): void;
   /** Another record that commits with the operation's own. */
   alsoRecord(record: Recorded): void;
+  /**
+   * Registers what is to be stored with the number of the operation's last record, 0 if nothing is recorded. It runs in the transaction,
+   * while every other writer of the log waits: what other operations have recorded is visible, and they see this.
+   */
+  onRecorded(work: (record: number) => Promise<void>): void;
 }
 
 /** An operation that gives access: what it did on the host is undone if anything fails. */

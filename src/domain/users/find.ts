@@ -2,7 +2,7 @@
 
 import { and, asc, eq, getTableColumns, gt, lte, or, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
 
 /** A user with the uid of their accounts, which is the same on every host. */
@@ -75,26 +75,16 @@ export async function lockUser(tx: Transaction, id: number): Promise<User> {
 
 /** The same; undefined if there is no such user. */
 export async function lockUserIfStored(tx: Transaction, id: number): Promise<User | undefined> {
-  const [user] = await tx
-    .select(columns)
-    .from(users)
-    .innerJoin(accounts, ownAccount)
-    .where(eq(users.id, id))
-    .for("update", { of: users })
-    .prepare("lock_user")
-    .execute();
+  const lock = tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for("update").prepare("lock_user");
+  // Read once the lock is there: what the statement that waited for it says of grants is from before the wait.
+  const [, user] = await pipelined(lock.execute(), findUser(tx, id));
   return user;
 }
 
 /** The same by name; undefined if there is no such user. */
 export async function lockUserByName(tx: Transaction, username: string): Promise<User | undefined> {
-  const [user] = await tx
-    .select(columns)
-    .from(users)
-    .innerJoin(accounts, ownAccount)
-    .where(eq(users.username, username))
-    .for("update", { of: users })
-    .execute();
+  const lock = tx.select({ id: users.id }).from(users).where(eq(users.username, username)).for("update");
+  const [, user] = await pipelined(lock.execute(), findUserByName(tx, username));
   return user;
 }
 

@@ -6,7 +6,7 @@ import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
 import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
 import { UamError } from "../../shared/errors.ts";
-import { parseObject, readWhole } from "./body.ts";
+import { parseObject, readWhole, requireJson } from "./body.ts";
 import { infoOf } from "./request.ts";
 import type { Web } from "./web.ts";
 
@@ -46,6 +46,7 @@ export function requireAgent(web: Web, request: Request): Promise<Agent> {
 /** The JSON body of an agent's request, once its signature was found to hold. */
 export async function readAgentBody(web: Web, request: Request): Promise<object> {
   await requireAgent(web, request);
+  requireJson(request);
   return parseObject(bodies.get(request) ?? new Uint8Array());
 }
 
@@ -53,6 +54,7 @@ export async function readAgentBody(web: Web, request: Request): Promise<object>
 export async function readEnrolment(request: Request): Promise<object> {
   const bytes = await readWhole(request, MAX_AGENT_BODY);
   signed.set(request, { over: hashOf(bytes), host: undefined, nonceAt: 0 });
+  requireJson(request);
   return parseObject(bytes);
 }
 

@@ -11,10 +11,10 @@ import {
   FleetKeyRecord,
   HostStateRecord,
   KeyQuery,
-  Nothing,
   ReportBody,
   RotationBody,
   StateQuery,
+  Taken,
 } from "./schemas/agent.ts";
 import { created, data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -100,12 +100,12 @@ function signedRoutes(web: Web) {
       "/report",
       async ({ agent, body }) => {
         await web.fleet().reports.take(agent.host, body);
-        return { data: {} };
+        return { data: { status: "done" as const } };
       },
       {
         parse: agentBody(web),
         body: ReportBody,
-        response: responses(data(Nothing), 400, 401, 409, 429),
+        response: responses(data(Taken), 400, 401, 409, 429),
         detail: {
           operationId: "reportHost",
           summary: "What the host is",
@@ -119,12 +119,12 @@ function signedRoutes(web: Web) {
       async ({ agent, body, context }) => {
         await rotateKey(context, agent.host, { oldKey: agent.key, rotation: body });
         web.fleet().authenticator.forget(agent.host.id);
-        return { data: {} };
+        return { data: { status: "done" as const } };
       },
       {
         parse: agentBody(web),
         body: RotationBody,
-        response: responses(data(Nothing), 400, 401, 409, 429),
+        response: responses(data(Taken), 400, 401, 409, 429),
         detail: {
           operationId: "rotateAgentKey",
           summary: "Change the agent's key",

@@ -49,6 +49,8 @@ import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
 
+/** Seconds that an agent's request may be silent: longer than any is held. */
+const HELD = 90;
 /** Audit exports at once; each keeps one connection of the database busy. */
 const MAX_EXPORTS = 2;
 
@@ -58,8 +60,11 @@ export type FetchHandler = (request: Request, peer: string | undefined) => Promi
 export interface App {
   readonly fetch: FetchHandler;
   readonly routes: readonly RouteName[];
-  /** True for a request whose answer may pause while it is written: the export waits for the database and for its reader. */
-  readonly mayPause: (request: Request) => boolean;
+  /**
+   * For a request whose answer may pause: true for the export, which waits for the database and for its reader while it is written, and
+   * seconds for agents, which wait for news.
+   */
+  readonly mayPause: (request: Request) => boolean | number;
   /** Sets what the service is doing from now on; at first it is starting. */
   readonly enter: (phase: Phase) => void;
 }
@@ -90,7 +95,7 @@ export function createApp(services: Services, options: WebOptions): App {
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
-    mayPause: (request) => isExport(request) || isHeld(request),
+    mayPause: (request) => (isHeld(request) ? HELD : isExport(request)),
     enter: (next) => {
       phase = next;
       if (next === "stopping") web.fleet().release();

@@ -22,11 +22,24 @@ export interface BodyRules {
  */
 export async function readJson(request: Request, { maximum, optional }: BodyRules): Promise<object> {
   refuseDeclared(request, maximum);
-  const isJson = /^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
+  const isJson = isDeclaredJson(request);
   const bytes = isJson || optional ? await readBytes(request, maximum) : new Uint8Array();
   if (optional && bytes.length === 0) return {};
-  if (!isJson) throw new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
+  if (!isJson) throw notJson();
   return parseObject(bytes);
+}
+
+function isDeclaredJson({ headers }: Request): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+function notJson(): UamError {
+  return new UamError("invalid", "The body must be JSON with the header Content-Type: application/json");
+}
+
+/** Throws `invalid` for a body that is not declared as application/json. */
+export function requireJson(request: Request): void {
+  if (!isDeclaredJson(request)) throw notJson();
 }
 
 /** The shallow JSON object that the bytes are; throws `invalid`. */

@@ -11,10 +11,10 @@ import {
   FleetKeyRecord,
   HostStateRecord,
   KeyQuery,
-  Nothing,
   ReportBody,
   RotationBody,
   StateQuery,
+  Taken,
 } from "./schemas/agent.ts";
 import {
   ApplicationRecord,
@@ -44,7 +44,8 @@ import {
   UserHostChanges,
   UserHosts,
 } from "./schemas/hosts.ts";
-import { KeyChanges, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { statusOnHosts } from "./schemas/hosts-confirmation.ts";
+import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "./schemas/keys.ts";
 import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
 import { ProblemPage } from "./schemas/problems.ts";
 import { SessionRecord } from "./schemas/sessions.ts";
@@ -78,16 +79,16 @@ export const CONTRACT = {
   "POST /users": { body: NewUser, answer: CreatedUser },
   "GET /users/:id": { answer: UserRecord },
   "PATCH /users/:id": { body: UserChanges, answer: UserRecord },
-  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, status("disabled")) },
+  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("disabled")) },
   "POST /users/:id/enable": { query: PreviewQuery, answer: or(UserPreview, status("active")) },
   "POST /users/:id/extend": {
     query: PreviewQuery,
     body: Extension,
     answer: or(UserPreview, v.object({ expire_at: expiry })),
   },
-  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, status("deleted")) },
+  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("deleted")) },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
-  "DELETE /users/:id/keys/:keyId": { answer: KeyRecord },
+  "DELETE /users/:id/keys/:keyId": { answer: RevokedKey },
   "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
   "DELETE /users/:id/sessions/:sessionId": { answer: status("ended") },
   "GET /me": { answer: OwnRecord },
@@ -96,7 +97,7 @@ export const CONTRACT = {
   "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "POST /me/keys": { body: NewKey, answer: KeyRecord },
   "PATCH /me/keys/:id": { body: KeyChanges, answer: KeyRecord },
-  "DELETE /me/keys/:id": { answer: KeyRecord },
+  "DELETE /me/keys/:id": { answer: RevokedKey },
   "GET /me/audit": { query: PageQuery, answer: list(AuditRecord) },
   "POST /approvals": { body: NewApplication, answer: ApplicationRecord },
   "GET /approvals": { query: ApprovalQuery, answer: list(ApplicationRecord) },
@@ -133,8 +134,8 @@ export const CONTRACT = {
   "GET /agent/key": { query: KeyQuery, answer: FleetKeyRecord },
   "POST /agent/enrol": { body: Enrolment, answer: EnrolledRecord },
   "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
-  "POST /agent/report": { body: ReportBody, answer: Nothing },
-  "POST /agent/rotate": { body: RotationBody, answer: Nothing },
+  "POST /agent/report": { body: ReportBody, answer: Taken },
+  "POST /agent/rotate": { body: RotationBody, answer: Taken },
   "GET /settings": { answer: SettingList },
   "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
   "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },

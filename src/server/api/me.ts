@@ -3,18 +3,19 @@
 import { Elysia } from "elysia";
 import { requestExtension } from "../../domain/approvals/extensions.ts";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
+import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listKeys, revokeKey, uploadKey } from "../../domain/keys/keys.ts";
 import { updateKey } from "../../domain/keys/update.ts";
 import { statusAt } from "../../domain/users/find.ts";
 import { getOwnAccount } from "../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../domain/users/own-lock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { applicationRecord, auditRecord, keyRecord, ownRecord } from "../records.ts";
+import { applicationRecord, auditRecord, hostsRecord, keyRecord, ownRecord } from "../records.ts";
 import { jsonBody, requireSession, setSessionCookie } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
 import { ApplicationRecord, ExtensionRequest } from "./schemas/approvals.ts";
 import { AuditRecord } from "./schemas/audit.ts";
-import { KeyChanges, KeyList, KeyRecord, NewKey } from "./schemas/keys.ts";
+import { KeyChanges, KeyList, KeyRecord, NewKey, RevokedKey } from "./schemas/keys.ts";
 import { Locked, OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -51,7 +52,8 @@ export function meRoutes(web: Web) {
         const user = await lockOwnAccount(context, session.principal.id);
         setSessionCookie(web, cookie, undefined);
         const isExpired = statusAt(user, context.clock.now()) === "expired";
-        return { data: { status: isExpired ? ("expired" as const) : ("disabled" as const) } };
+        const known = hostsRecord(await awaitHosts(context, session.principal.id));
+        return { data: { status: isExpired ? ("expired" as const) : ("disabled" as const), ...known } };
       },
       {
         response: responses(data(Locked), 400, 401, 403, 404, 409),
@@ -170,12 +172,14 @@ export function meRoutes(web: Web) {
     )
     .delete(
       "/keys/:id",
-      async ({ context, session, params }) => ({
-        data: keyRecord(await revokeKey(context, session.principal.id, params.id)),
-      }),
+      async ({ context, session, params }) => {
+        const { id } = session.principal;
+        const key = keyRecord(await revokeKey(context, id, params.id));
+        return { data: { ...key, ...hostsRecord(await awaitHosts(context, id)) } };
+      },
       {
         params: IdParams,
-        response: responses(data(KeyRecord), 400, 401, 403, 404),
+        response: responses(data(RevokedKey), 400, 401, 403, 404),
         detail: {
           operationId: "revokeKey",
           summary: "Revoke a key at once",

@@ -1,11 +1,12 @@
 /** /users/:id/keys and /users/:id/sessions: what administrators see and end of a user's access. */
 
 import { Elysia } from "elysia";
+import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listKeys, revokeKey } from "../../domain/keys/keys.ts";
 import { endSshSession, listSshSessions } from "../../domain/users/ssh-sessions.ts";
-import { keyRecord, sessionRecord } from "../records.ts";
+import { hostsRecord, keyRecord, sessionRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
-import { KeyList, KeyRecord, UserKeyParams } from "./schemas/keys.ts";
+import { KeyList, RevokedKey, UserKeyParams } from "./schemas/keys.ts";
 import { SessionList, UserSessionParams } from "./schemas/sessions.ts";
 import { data, IdParams, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -28,10 +29,13 @@ export function userAccessRoutes(web: Web) {
     )
     .delete(
       "/:id/keys/:keyId",
-      async ({ context, params }) => ({ data: keyRecord(await revokeKey(context, params.id, params.keyId)) }),
+      async ({ context, params }) => {
+        const key = keyRecord(await revokeKey(context, params.id, params.keyId));
+        return { data: { ...key, ...hostsRecord(await awaitHosts(context, params.id)) } };
+      },
       {
         params: UserKeyParams,
-        response: responses(data(KeyRecord), 400, 401, 403, 404),
+        response: responses(data(RevokedKey), 400, 401, 403, 404),
         detail: {
           operationId: "revokeUserKey",
           summary: "Revoke a user's key at once",

@@ -55,7 +55,11 @@ export function userHostRoutes(web: Web) {
           responses: {
             409: {
               description:
-                "None is given, a host is being retired, or the user would get or lose the account on the service's own host (final)",
+                "None is given, a host is being retired, the user is being deleted, or the service's own host has something else of the account's name",
+            },
+            500: {
+              description:
+                "The account on the service's own host could not be made, and nothing was changed; or it could not be removed completely: then the rest is stored, and the service keeps trying. The message says which",
             },
           },
         },

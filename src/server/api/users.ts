@@ -2,15 +2,17 @@
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
+import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listUsers } from "../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../domain/users/preview.ts";
 import { updateUser } from "../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../domain/users/users.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { userPreviewRecord, userRecord } from "../records.ts";
+import { hostsRecord, userPreviewRecord, userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
 import { isPreview } from "./request.ts";
+import { statusOnHosts } from "./schemas/hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./schemas/preview.ts";
 import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
 import { created, data, expiry, IdParams, paged, responses } from "./schemas.ts";
@@ -119,23 +121,18 @@ export function userRoutes(web: Web) {
       "/:id/disable",
       async ({ context, params, query }) => {
         if (isPreview(query)) return { data: userPreviewRecord(await previewDisable(context, params.id)) };
-        return { data: { status: (await disableUser(context, params.id)).status } };
+        const { status } = await disableUser(context, params.id);
+        return { data: { status, ...hostsRecord(await awaitHosts(context, params.id)) } };
       },
       {
         params: IdParams,
         query: PreviewQuery,
-        response: responses(
-          previewed(UserPreview, v.object({ status: v.literal("disabled") })),
-          400,
-          401,
-          403,
-          404,
-          409,
-        ),
+        response: responses(previewed(UserPreview, statusOnHosts("disabled")), 400, 401, 403, 404, 409),
         detail: {
           operationId: "disableUser",
           summary: "End a user's access at once",
-          description: "Empties the authorized-keys file and shuts the account; its processes and sessions end.",
+          description:
+            "Empties the authorized-keys file and shuts the account; its processes and sessions end. Where the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed.",
           responses: {
             409: ACCOUNT_CONFLICT,
             500: {
@@ -203,12 +200,12 @@ export function userRoutes(web: Web) {
       async ({ context, params, query }) => {
         if (isPreview(query)) return { data: userPreviewRecord(await previewDelete(context, params.id)) };
         await deleteUser(context, params.id);
-        return { data: { status: "deleted" as const } };
+        return { data: { status: "deleted" as const, ...hostsRecord(await awaitHosts(context, params.id)) } };
       },
       {
         params: IdParams,
         query: PreviewQuery,
-        response: responses(previewed(UserPreview, v.object({ status: v.literal("deleted") })), 400, 401, 403, 404),
+        response: responses(previewed(UserPreview, statusOnHosts("deleted")), 400, 401, 403, 404),
         detail: {
           operationId: "deleteUser",
           summary: "Delete a user, the host account, the home directory and the keys",

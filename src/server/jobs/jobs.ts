@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { settleChanges } from "../../domain/fleet/confirmation.ts";
 import { purgeDrift } from "../../domain/fleet/problems.ts";
 import { forgetRetired } from "../../domain/fleet/retirement.ts";
 import { tellOfSilence } from "../../domain/fleet/silence.ts";
@@ -78,6 +79,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         await purgeDrift(services);
       },
     },
+    { name: "fleet-changes", schedule: "* * * * *", run: () => settleChanges(services) },
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {
       name: "clean-up",

@@ -44,7 +44,11 @@ function send({ route, kind, caller }: Named, name: string) {
   return kind === "field"
     ? callers[caller].call(method, path, { [name]: "x" })
     : // A body comes before the query.
-      callers[caller].call(method, `${path}?${encodeURIComponent(name)}=x`, method === "PUT" ? {} : undefined);
+      callers[caller].call(
+        method,
+        `${path}?${encodeURIComponent(name)}=x`,
+        method === "PUT" || method === "PATCH" ? {} : undefined,
+      );
 }
 
 test("every route that takes names is covered", () => {

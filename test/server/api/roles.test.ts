@@ -19,6 +19,8 @@ const ADMINS: readonly Caller[] = ADMIN_ROLES;
 const OPERATORS: readonly Caller[] = ["owner", "operator"];
 const REVIEWERS: readonly Caller[] = ["owner", "operator", "reviewer"];
 const OWNERS: readonly Caller[] = ["owner"];
+/** Only with the signature of a host; see agent.test.ts. */
+const AGENTS: readonly Caller[] = [];
 /** An auditor reads all that administrators read. */
 const reading = (callers: readonly Caller[]): readonly Caller[] => [...callers, "auditor"];
 
@@ -28,6 +30,11 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /readyz": ANYONE,
   "GET /openapi.json": ANYONE,
   "GET /console/config": ANYONE,
+  "GET /agent/key": ANYONE,
+  "POST /agent/enrol": ANYONE,
+  "GET /agent/state": AGENTS,
+  "POST /agent/report": AGENTS,
+  "POST /agent/rotate": AGENTS,
   "GET /auth/captcha": ANYONE,
   "POST /auth/otp/send": ANYONE,
   "POST /auth/otp/login": ANYONE,
@@ -186,6 +193,10 @@ describe("every route", () => {
         (await client.call(method, url, body, { authorization })).status;
       if (MAY[route] === ANYONE) {
         expect([200, 400]).toContain(await statusWith(app.anonymous(), "Bearer uam_wrong"));
+        return;
+      }
+      if (MAY[route] === AGENTS) {
+        expect(await statusWith(clients.owner, machines.owner)).toBe(401);
         return;
       }
       for (const caller of ["user", "owner"] as const) {

@@ -49,7 +49,7 @@ export const dashboardTexts = {
       remove: "the account, for good",
       revoke: "one key",
       narrow: "logins from some networks",
-      leave: "the account on the service's own host",
+      leave: "the account on this host alone",
     },
     what: (kind: string) => `To be taken away: ${kind}`,
     since: "Since",

@@ -36,6 +36,7 @@ const ownId = v.pipe(
 const publicKey = bounded("O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik=", 100, "32 bytes of Ed25519 in base64");
 const mode = v.picklist(["dry-run", "direct", "sudo"]);
 const version = bounded("0.4.0", 64);
+const flag = (description: string) => v.pipe(v.boolean(), v.metadata({ description, examples: [false] }));
 const cursor = bounded(`7.${"0123456789abcdef".repeat(4)}`, 100, "A place in the audit log; empty for the beginning");
 const ssh = v.object({
   host: bounded("web1.example.org", 253, "How clients reach the host's sshd"),
@@ -107,13 +108,13 @@ export const HostStateRecord = v.pipe(
     ),
     lease_ends: v.picklist(["logins", "sessions"]),
     status: v.picklist(HOST_STATUSES),
-    full: v.pipe(v.boolean(), v.description("Whether `accounts` are all that the host should have")),
-    cautious: v.pipe(v.boolean(), v.description("Nothing that is shut is to be opened, nothing unknown removed")),
+    full: flag("Whether `accounts` are all that the host should have"),
+    cautious: flag("Nothing that is shut is to be opened, nothing unknown removed"),
     accounts: v.array(
       v.object({
         ...ref,
         expire_at: described("2027-02-18T08:00:00.000Z"),
-        open: v.boolean(),
+        open: flag("Whether it is to let anybody in"),
         keys: v.array(
           v.object({
             id,
@@ -167,5 +168,5 @@ export const RotationBody = v.pipe(
   v.title("Rotation"),
 );
 
-/** Nothing to say. */
-export const Nothing = v.pipe(v.object({}), v.metadata({ examples: [{}] }));
+/** What a report and a new key are answered: there is nothing more to say. */
+export const Taken = v.object({ status: v.literal("done") });

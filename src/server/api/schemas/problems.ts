@@ -13,7 +13,7 @@ export const ProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(CLOSING_KINDS),
       v.description(
-        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks",
+        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
       ),
     ),
     since: timestamp,

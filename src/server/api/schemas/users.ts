@@ -19,6 +19,7 @@ import {
   ttlDays,
   wholeNumber,
 } from "../schemas.ts";
+import { hosts } from "./hosts-confirmation.ts";
 
 const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
@@ -110,7 +111,7 @@ export const OwnRecord = v.pipe(
 );
 
 /** What locking one's own account answers with. */
-export const Locked = v.object({ status: v.picklist(["disabled", "expired"]) });
+export const Locked = v.object({ status: v.picklist(["disabled", "expired"]), hosts });
 
 export const CreatedUser = v.pipe(
   v.object({

@@ -1,0 +1,52 @@
+/**
+ * Changes that take access away, as far as remote hosts have to follow: which hosts those are is stored with the change itself, and so is
+ * what they have to remove.
+ */
+
+import { type SQL, sql } from "drizzle-orm";
+import { refOf } from "../accounts/account.ts";
+import type { Operation } from "../operation/context.ts";
+import type { User } from "../users/find.ts";
+import { hasRemoteHosts } from "./remote.ts";
+
+/** Hosts in SQL, as h: those that the user was given, by name or by group. */
+function given(hosts: readonly number[], groups: readonly number[]): SQL {
+  return sql`hosts h where h.kind = 'remote' and (h.id = any(${list(hosts)}::int[]) or exists (
+    select 1 from host_group_members m where m.host_id = h.id and m.group_id = any(${list(groups)}::bigint[])))`;
+}
+
+/**
+ * Stores with the operation that the user's hosts have to confirm it; with `removed`, that they have to remove the account. Call it under
+ * the user's row lock, and before their grants are gone.
+ */
+export async function noteFleetChange(op: Operation, user: User, removed?: "removed"): Promise<void> {
+  const { tx, context } = op;
+  // A host that joined a moment ago may have the account already: whoever is deleted is looked for on all of them.
+  if (removed === undefined && !(await hasRemoteHosts(context))) return;
+  const rows = await tx.execute<{ host_id: number | null; group_id: string | null }>(
+    sql`select host_id, group_id from grants where user_id = ${user.id}`,
+  );
+  const hosts = rows.flatMap(({ host_id }) => (host_id === null ? [] : [Number(host_id)]));
+  const groups = rows.flatMap(({ group_id }) => (group_id === null ? [] : [Number(group_id)]));
+  const { name, uid } = refOf(user);
+  const now = sql`${context.clock.now().toISOString()}::timestamptz`;
+  // Under the lock of the log's head: who changes a group's hosts is recorded too, and so comes wholly before or after this.
+  op.onRecorded(async (record) => {
+    if (record > 0) {
+      await tx.execute(sql`
+        insert into fleet_changes (record_id, user_id, account, hosts, made_at)
+        select ${record}::bigint, ${user.id}::bigint, ${name}, array_agg(h.id order by h.id), ${now} from ${given(hosts, groups)}
+        having count(*) > 0 on conflict do nothing`);
+    }
+    if (removed === undefined) return;
+    await tx.execute(sql`
+      insert into removed_accounts (name, uid, record_id, hosts, removed_at)
+      select ${name}, ${uid}::int, ${record}::bigint, array_agg(h.id order by h.id), ${now} from ${given(hosts, groups)}
+      having count(*) > 0`);
+  });
+}
+
+/** An array as PostgreSQL reads one. */
+function list(ids: readonly number[]): SQL {
+  return sql`${`{${ids.join(",")}}`}`;
+}

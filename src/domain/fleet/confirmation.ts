@@ -1,0 +1,193 @@
+/** Whether a change that takes access away is true on every host, and from when on it certainly is. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { desc, eq, sql } from "drizzle-orm";
+import { withoutPrefix } from "../../shared/account-name.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import { fleetChanges } from "../../store/schema-fleet.ts";
+import { audited } from "../operation/audited.ts";
+import { type Services, systemContext } from "../operation/context.ts";
+import { FOREVER } from "./host-row.ts";
+import { hasRemoteHosts } from "./remote.ts";
+
+/** What is known of a change on the remote hosts that had the account. */
+export interface Confirmation {
+  readonly total: number;
+  readonly confirmed: number;
+  /** Names of those that have not confirmed, at most MAX_NAMES. */
+  readonly pending: readonly string[];
+  /** From then on it is true on every host; null where a host without a lease has not confirmed it. */
+  readonly effectiveBy: Date | null;
+}
+
+/** More names help nobody; the figures say how many there are. */
+export const MAX_NAMES = 100;
+/** How often the hosts are looked at, in milliseconds: often at first, since most confirm at once. */
+const FIRST_LOOK = 20;
+const LONGEST_LOOK = 200;
+
+type Change = typeof fleetChanges.$inferSelect;
+
+interface Pending {
+  readonly name: string;
+  /** Null for a host that never had a lease, and so has never opened anything. */
+  readonly leaseUntil: Date | null;
+}
+
+/**
+ * Waits until every remote host has confirmed the newest change to the user's access, but no longer than `UAM_FLEET_WAIT`. Undefined where
+ * no remote host is concerned. Call it once the change is committed.
+ */
+export async function awaitHosts(services: Services, userId: number): Promise<Confirmation | undefined> {
+  try {
+    return await wait(services, userId);
+  } catch (error) {
+    // The change is made, whatever can be said about it.
+    services.log.error("what the hosts made of a change is not known yet", { userId, error });
+    return undefined;
+  }
+}
+
+async function wait(services: Services, userId: number): Promise<Confirmation | undefined> {
+  if (!(await hasRemoteHosts(services))) return undefined;
+  const [change] = await services.autocommit
+    .select({ recordId: fleetChanges.recordId })
+    .from(fleetChanges)
+    .where(eq(fleetChanges.userId, userId))
+    .orderBy(desc(fleetChanges.recordId))
+    .limit(1);
+  if (change === undefined) return undefined;
+  const known = await readChange(services, change.recordId);
+  if (known === undefined) return undefined;
+  const began = performance.now();
+  // Of each host, its lease as it was right after the commit: a later one came with the change.
+  const leases = new Map((await pendingOf(services, known)).map((one) => [one.name, one.leaseUntil]));
+  await storeEnd(services, known, [...leases.values()]);
+  let pending = [...leases.keys()];
+  let slowest = "";
+  for (let wait = FIRST_LOOK; pending.length > 0; wait = Math.min(LONGEST_LOOK, wait * 1.5)) {
+    const left = services.policy.fleetWait - (performance.now() - began);
+    if (left <= 0) break;
+    await sleep(Math.min(wait, left));
+    slowest = pending[0] ?? slowest;
+    pending = (await pendingOf(services, known)).map(({ name }) => name);
+  }
+  const total = known.hosts.length;
+  if (pending.length === 0) await settle(services, known, { pending, slowest });
+  const ends = pending.map((name) => leases.get(name) ?? null);
+  return {
+    total,
+    confirmed: total - pending.length,
+    pending: pending.slice(0, MAX_NAMES),
+    effectiveBy: asEnd(latest(ends, services.clock.now())),
+  };
+}
+
+/** Records what became of every change that all hosts have confirmed, or whose last lease has ended; run it each minute. */
+export async function settleChanges(services: Services): Promise<void> {
+  if (!(await hasRemoteHosts(services))) return;
+  await sweepRemoved(services);
+  for (const { recordId } of await services.db.select({ recordId: fleetChanges.recordId }).from(fleetChanges)) {
+    const change = await readChange(services, recordId);
+    if (change === undefined) continue;
+    const pending = await pendingOf(services, change);
+    const now = services.clock.now();
+    const end =
+      change.effectiveBy ??
+      (await storeEnd(
+        services,
+        change,
+        pending.map(({ leaseUntil }) => leaseUntil),
+      ));
+    if (pending.length > 0 && end > now) continue;
+    await settle(services, change, { pending: pending.map(({ name }) => name), slowest: "" });
+  }
+}
+
+/** Forgets what hosts had to remove and have removed. */
+async function sweepRemoved({ db }: Services): Promise<void> {
+  await db.execute(sql`update removed_accounts set record_id = (select id from audit_head) where record_id = 0`);
+  const left = sql`array(select h.id from unnest(r.hosts) as x(id) join hosts h on h.id = x.id
+    where h.applied_id < r.record_id
+      or exists (select 1 from host_problems p where p.host_id = h.id and p.account = r.name and p.kind = 'refused') order by 1)`;
+  await db.execute(
+    sql`update removed_accounts r set hosts = ${left} where cardinality(${left}) < cardinality(r.hosts)`,
+  );
+  await db.execute(sql`delete from removed_accounts where hosts = '{}'`);
+}
+
+async function readChange({ db }: Services, recordId: number): Promise<Change | undefined> {
+  const { hosts: _, ...rest } = fleetColumns;
+  const [row] = await db
+    .select({ ...rest, hosts: sql<number[]>`to_json(${fleetChanges.hosts})` })
+    .from(fleetChanges)
+    .where(eq(fleetChanges.recordId, recordId));
+  return row;
+}
+
+const fleetColumns = {
+  recordId: fleetChanges.recordId,
+  userId: fleetChanges.userId,
+  account: fleetChanges.account,
+  hosts: fleetChanges.hosts,
+  madeAt: fleetChanges.madeAt,
+  effectiveBy: fleetChanges.effectiveBy,
+};
+
+/** The hosts that have not applied the record, or were refused something about the account; by name. One that is forgotten is not waited for. */
+async function pendingOf({ db }: Services, { recordId, account, hosts }: Change): Promise<readonly Pending[]> {
+  const rows = await db.execute<{ name: string; lease_until: string | null }>(sql`
+    select h.name, h.lease_until from unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
+    where h.applied_id < ${recordId}
+      or exists (select 1 from host_problems p where p.host_id = h.id and p.account = ${account} and p.kind = 'refused')
+    order by h.name`);
+  return rows.map(({ name, lease_until }) => ({
+    name,
+    leaseUntil: lease_until === null ? null : new Date(lease_until),
+  }));
+}
+
+/** Fixes from when on the change is true everywhere: whoever computes it first. */
+async function storeEnd(services: Services, { recordId }: Change, leases: readonly (Date | null)[]): Promise<Date> {
+  const end = latest(leases, services.clock.now());
+  const [row] = await services.db
+    .update(fleetChanges)
+    .set({ effectiveBy: sql`coalesce(${fleetChanges.effectiveBy}, ${end.toISOString()}::timestamptz)` })
+    .where(eq(fleetChanges.recordId, recordId))
+    .returning({ effectiveBy: fleetChanges.effectiveBy });
+  return row?.effectiveBy ?? end;
+}
+
+function latest(leases: readonly (Date | null)[], now: Date): Date {
+  return new Date(Math.max(now.getTime(), ...leases.map((lease) => lease?.getTime() ?? 0)));
+}
+
+function asEnd(end: Date): Date | null {
+  return end >= new Date(FOREVER) ? null : end;
+}
+
+/** One record for each change, whoever finds first that it is over. */
+async function settle(
+  services: Services,
+  change: Change,
+  { pending, slowest }: { readonly pending: readonly string[]; readonly slowest: string },
+): Promise<void> {
+  const now = services.clock.now();
+  const detail = {
+    username: withoutPrefix(change.account),
+    hosts: change.hosts.length,
+    confirmed: change.hosts.length - pending.length,
+    outstanding: pending.slice(0, MAX_NAMES).join(", "),
+    seconds: Math.max(0, now.getTime() - change.madeAt.getTime()) / 1000,
+    ...(slowest === "" ? {} : { slowest }),
+    ...(pending.length === 0 ? {} : { effective_by: formatTimestamp(change.effectiveBy ?? now) }),
+  };
+  const entry = { action: "fleet.confirmed", resourceId: String(change.recordId), detail } as const;
+  await audited(systemContext(services), entry, async (op) => {
+    const [row] = await op.tx
+      .delete(fleetChanges)
+      .where(eq(fleetChanges.recordId, change.recordId))
+      .returning({ id: fleetChanges.recordId });
+    if (row === undefined) op.record({ unneeded: true });
+  });
+}

@@ -1,0 +1,29 @@
+/** Whether there is any host with an agent: where there is none, nothing else of the fleet happens. */
+
+import { sql } from "drizzle-orm";
+import { SECOND } from "../../shared/clock.ts";
+import type { Database } from "../../store/client.ts";
+import type { Services } from "../operation/context.ts";
+
+/** That there is none is believed for so long: a host joins seldom, and no change should pay for the question. */
+const BELIEVED = 5 * SECOND;
+
+const known = new WeakMap<Database, { found: boolean; askedAt: number }>();
+
+/** Whether there is a host besides the service's own, as far as was known a few seconds ago. */
+export async function hasRemoteHosts({ db, autocommit }: Pick<Services, "db" | "autocommit">): Promise<boolean> {
+  const before = known.get(db);
+  if (before !== undefined && (before.found || performance.now() - before.askedAt < BELIEVED)) return before.found;
+  const askedAt = performance.now();
+  const [row] = await autocommit.execute<{ found: boolean }>(
+    sql`select exists (select 1 from hosts where kind = 'remote') as found`,
+  );
+  const found = row?.found === true;
+  known.set(db, { found, askedAt });
+  return found;
+}
+
+/** A host has just joined here. */
+export function noteRemoteHost({ db }: Pick<Services, "db">): void {
+  known.set(db, { found: true, askedAt: performance.now() });
+}

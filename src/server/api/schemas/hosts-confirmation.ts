@@ -1,0 +1,29 @@
+/** What a change that takes access away says about the hosts with agents. */
+
+import * as v from "valibot";
+import { described, expiry } from "../schemas.ts";
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([3]));
+
+export const HostsConfirmation = v.pipe(
+  v.object({
+    total: count,
+    confirmed: count,
+    pending: v.pipe(v.array(described("web1")), v.description("Names of those that have not confirmed, at most 100")),
+    effective_by: v.pipe(
+      v.nullable(expiry),
+      v.description(
+        "From then on it is true on every host, whatever becomes of them: the last lease of those that have not confirmed ends. Null if one of them has no lease",
+      ),
+    ),
+  }),
+  v.title("HostsConfirmation"),
+);
+
+/** Where the user has an account on hosts with agents. */
+export const hosts = v.optional(HostsConfirmation);
+
+/** A status, and what the hosts have made of it. */
+export function statusOnHosts<const T extends string>(status: T) {
+  return v.object({ status: v.literal(status), hosts });
+}

@@ -1,0 +1,340 @@
+/** What hosts are told, when, and of whom. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { acceptHistory } from "../../../src/domain/fleet/divergence.ts";
+import { fleetOf } from "../../../src/domain/fleet/fleet.ts";
+import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
+import { deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
+import type { HostState } from "../../../src/protocol/fleet.ts";
+import { createApp } from "../../../src/server/api/app.ts";
+import { openDatabase } from "../../../src/store/client.ts";
+import { grants, hostGroupMembers, hosts, removedAccounts } from "../../../src/store/schema-fleet.ts";
+import { createAgent, type TestAgent } from "../../support/agent.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+import { joinedAgent, reachOf } from "../../support/fleet.ts";
+import { freshKey } from "../../support/keys.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await createTestApp();
+  await t.admin();
+});
+afterAll(() => t.close());
+
+const names = ({ accounts }: HostState) => accounts.map(({ name }) => name).sort();
+const accountOf = ({ accounts }: HostState, username: string) =>
+  accounts.find(({ name }) => name === `ext_${username}`);
+
+/** The state without those that came of other tests. */
+async function settled(agent: TestAgent): Promise<HostState> {
+  t.clock.advance(10);
+  return await agent.state();
+}
+
+describe("answer()", () => {
+  test("tells everything first, then what changed, and nothing of others", async () => {
+    const agent = await joinedAgent(t, "state1");
+    const alone = await joinedAgent(t, "state2", "");
+    const { id, client } = await t.user("anna");
+    const first = await settled(agent);
+    expect(first).toMatchObject({
+      full: true,
+      cautious: false,
+      status: "active",
+      lease_ms: 4 * 3_600_000,
+      end_sessions: "key",
+    });
+    expect(accountOf(first, "anna")).toMatchObject({ open: true, keys: [] });
+    expect((await settled(alone)).accounts).toEqual([]);
+
+    await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    const second = await settled(agent);
+    expect(second).toMatchObject({ full: false, removed: [] });
+    expect(names(second)).toEqual(["ext_anna"]);
+    expect(accountOf(second, "anna")?.keys).toHaveLength(1);
+    expect(JSON.stringify(second)).not.toContain("example.org");
+
+    await disableUser(t.system, id);
+    expect(accountOf(await settled(agent), "anna")).toMatchObject({ open: false, keys: [] });
+    const before = alone.cursor;
+    expect(await settled(alone)).toMatchObject({ full: false, accounts: [], removed: [], cursor: before });
+  });
+
+  test("wakes who waits, at once, and only whom it concerns", async () => {
+    const agent = await joinedAgent(t, "wait1");
+    const alone = await joinedAgent(t, "wait2", "");
+    const { id } = await t.user("bert");
+    await settled(agent);
+    await settled(alone);
+    const other = alone.state(3);
+    const held = agent.state(50);
+    await Bun.sleep(200);
+    expect(fleetOf(t.services).states.waiting()).toBe(2);
+    const began = performance.now();
+    await disableUser(t.system, id);
+    expect(accountOf(await held, "bert")).toMatchObject({ open: false });
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(fleetOf(t.services).states.waiting()).toBe(1);
+    expect((await other).accounts).toEqual([]);
+    expect(fleetOf(t.services).states.waiting()).toBe(0);
+  });
+
+  test("one that leaves is held no longer, and a newer request of the host takes the place of an older", async () => {
+    const agent = await joinedAgent(t, "leaver");
+    await settled(agent);
+    const leaving = new AbortController();
+    agent.counter++;
+    const held = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, { signal: leaving.signal });
+    await Bun.sleep(150);
+    expect(fleetOf(t.services).states.waiting()).toBe(1);
+    const newer = agent.state(1);
+    await Bun.sleep(150);
+    expect(fleetOf(t.services).states.waiting()).toBe(1);
+    expect((await held).status).toBe(200);
+    await newer;
+    agent.counter++;
+    const left = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, { signal: leaving.signal });
+    await Bun.sleep(150);
+    leaving.abort();
+    await left;
+    expect(fleetOf(t.services).states.waiting()).toBe(0);
+  });
+
+  test("a deleted user is removed, again and again, until the host has applied it", async () => {
+    const agent = await joinedAgent(t, "remover");
+    const alone = await joinedAgent(t, "bystander", "");
+    const { id } = await t.user("carl");
+    const uid = accountOf(await settled(agent), "carl")?.uid ?? 0;
+    await agent.report();
+    await settled(alone);
+    const before = agent.cursor;
+    await deleteUser(t.system, id);
+    const ref = { name: "ext_carl", uid };
+    expect((await settled(agent)).removed).toEqual([ref]);
+    // Its state was lost on the way.
+    agent.cursor = before;
+    expect((await settled(agent)).removed).toEqual([ref]);
+    agent.cursor = "";
+    expect((await settled(agent)).removed).toContainEqual(ref);
+    expect((await settled(alone)).removed).toEqual([]);
+    const noted = async () =>
+      (
+        await t.db
+          .select({ hosts: sql<number[]>`to_json(hosts)` })
+          .from(removedAccounts)
+          .where(eq(removedAccounts.uid, uid))
+      )[0];
+    expect((await noted())?.hosts).toContain(agent.id);
+    expect((await noted())?.hosts).not.toContain(alone.id);
+    await agent.report();
+    const { settleChanges } = await import("../../../src/domain/fleet/confirmation.ts");
+    await settleChanges(t.services);
+    expect((await noted())?.hosts ?? []).not.toContain(agent.id);
+    expect((await settled(agent)).removed).toEqual([]);
+  });
+
+  test("a host without its database gets no lease", async () => {
+    const database = openDatabase(t.connection, 2);
+    const services = { ...t.services, db: database.db };
+    const app = createApp(
+      services,
+      webOptionsOf(t.config, { version: "0", runtime: "test", pages: undefined, setupCommand: undefined }),
+    );
+    const agent = await joinedAgent(t, "orphan");
+    const there = createAgent(reachOf(app), fleetSecrets(t.services.seal).publicKey);
+    Object.assign(there, { id: agent.id, key: agent.key });
+    await there.state();
+    const until = async () =>
+      (await t.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0]?.leaseUntil?.getTime() ?? 0;
+    const before = await until();
+    await fleetOf(services).stop();
+    await database.close();
+    await Bun.sleep(5200);
+    t.clock.advance(60_000);
+    const answer = await there.ask("GET", `/agent/state?since=${there.cursor}&wait=0`);
+    expect(answer).toMatchObject({ status: 503, signed: true });
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect(await until()).toBe(before);
+  }, 30_000);
+
+  test("two replicas on one database tell the same, whichever is asked", async () => {
+    const database = openDatabase(t.connection, 4);
+    const services = { ...t.services, db: database.db };
+    const app = createApp(
+      services,
+      webOptionsOf(t.config, { version: "0", runtime: "test", pages: undefined, setupCommand: undefined }),
+    );
+    const agent = await joinedAgent(t, "replicas");
+    const there = createAgent(reachOf(app), fleetSecrets(t.services.seal).publicKey);
+    const { id } = await t.user("dora");
+    await settled(agent);
+    Object.assign(there, {
+      id: agent.id,
+      key: agent.key,
+      nonce: agent.nonce,
+      counter: agent.counter,
+      cursor: agent.cursor,
+    });
+    const held = there.state(50);
+    await Bun.sleep(300);
+    await disableUser(t.system, id);
+    expect(accountOf(await held, "dora")).toMatchObject({ open: false });
+    Object.assign(agent, { nonce: there.nonce, counter: there.counter, cursor: there.cursor });
+    expect(await agent.state()).toMatchObject({ full: false, accounts: [] });
+    await fleetOf(services).stop();
+    await database.close();
+  });
+
+  test("takes no cursor that is none", async () => {
+    const agent = await joinedAgent(t, "cursors");
+    for (const since of ["x", "7", "0.00", `7.${"g".repeat(64)}`, `-1.${"0".repeat(64)}`]) {
+      expect(await agent.ask("GET", `/agent/state?since=${since}`)).toMatchObject({ status: 400, signed: true });
+    }
+  });
+});
+
+describe("what hosts are of their own", () => {
+  test("a host that is locked, or joins a group, or leaves it, is told everything", async () => {
+    const agent = await joinedAgent(t, "mover", "");
+    await t.user("emil");
+    expect((await settled(agent)).accounts).toEqual([]);
+    const { audited } = await import("../../../src/domain/operation/audited.ts");
+    const held = agent.state(20);
+    await Bun.sleep(100);
+    await audited(t.system, { action: "host_group.update", resourceId: "1" }, async (op) => {
+      await op.tx.insert(hostGroupMembers).values({ groupId: 1, hostId: agent.id });
+    });
+    const joined = await held;
+    expect(joined.full).toBe(true);
+    expect(accountOf(joined, "emil")).toMatchObject({ open: true });
+    await audited(t.system, { action: "host.lock", resourceId: String(agent.id) }, async (op) => {
+      await op.tx.update(hosts).set({ status: "locked" }).where(eq(hosts.id, agent.id));
+    });
+    const locked = await settled(agent);
+    expect(locked).toMatchObject({ full: true, status: "locked" });
+    expect(locked.accounts.some(({ open }) => open)).toBe(false);
+    await audited(t.system, { action: "host.unlock", resourceId: String(agent.id) }, async (op) => {
+      await op.tx.update(hosts).set({ status: "active" }).where(eq(hosts.id, agent.id));
+    });
+    expect(accountOf(await settled(agent), "emil")).toMatchObject({ open: true });
+    const emil = accountOf(joined, "emil");
+    await audited(t.system, { action: "host_group.update", resourceId: "1" }, async (op) => {
+      await op.tx.delete(hostGroupMembers).where(eq(hostGroupMembers.hostId, agent.id));
+      await op.tx
+        .insert(removedAccounts)
+        .values({ name: "ext_emil", uid: emil?.uid ?? 0, hosts: [agent.id], removedAt: t.clock.now() });
+    });
+    const left = await settled(agent);
+    expect(left).toMatchObject({ full: true, accounts: [] });
+    expect(left.removed).toEqual([{ name: "ext_emil", uid: emil?.uid ?? 0 }]);
+  });
+
+  test("the lease is the host's own, or the shortest of its groups, and is counted with one percent more", async () => {
+    const agent = await joinedAgent(t, "leased", "");
+    await t.db.execute(
+      sql`insert into host_groups (name, lease_ms, created_at) values ('short', 300000, now()), ('long', 600000, now()), ('free', 0, now())`,
+    );
+    const join = (name: string) =>
+      t.db.execute(
+        sql`insert into host_group_members (group_id, host_id) select id, ${agent.id} from host_groups where name = ${name}`,
+      );
+    const lease = async () => (await settled(agent)).lease_ms;
+    expect(await lease()).toBe(14_400_000);
+    await join("free");
+    expect(await lease()).toBeNull();
+    await t.db.update(hosts).set({ leaseUntil: null }).where(eq(hosts.id, agent.id));
+    await join("long");
+    expect(await lease()).toBe(600_000);
+    await join("short");
+    expect(await lease()).toBe(300_000);
+    const [row] = await t.db.select().from(hosts).where(eq(hosts.id, agent.id));
+    // What was granted before lasts.
+    expect((row?.leaseUntil?.getTime() ?? 0) - t.clock.now().getTime()).toBe(606_000 - 10);
+    await t.db.update(hosts).set({ leaseMs: 0 }).where(eq(hosts.id, agent.id));
+    expect(await lease()).toBeNull();
+  });
+});
+
+describe("a database that was set back", () => {
+  test("is noticed by every agent that knew more, which is told so until an administrator accepts", async () => {
+    const agent = await joinedAgent(t, "before-restore");
+    const second = await joinedAgent(t, "before-restore2");
+    await settled(agent);
+    await settled(second);
+    const [id = "", seal = ""] = agent.cursor.split(".");
+    agent.cursor = `${id}.${seal.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))}`;
+    second.cursor = `${Number(id) + 1000}.${"0".repeat(64)}`;
+    expect(await settled(agent)).toMatchObject({ full: true, cautious: true });
+    expect(await settled(second)).toMatchObject({ full: true, cautious: true });
+    expect(await t.auditRows("fleet.diverged")).toHaveLength(1);
+    expect((await t.mails("admin@example.org")).filter(({ subject }) => subject.includes("audit log"))).toHaveLength(1);
+    const { id: user } = await t.user("frida");
+    expect(await settled(agent)).toMatchObject({ full: false, cautious: true });
+    await disableUser(t.system, user);
+    await enableUser(t.system, user);
+    expect(await acceptHistory(t.system)).toBe(2);
+    expect(await settled(agent)).toMatchObject({ full: true, cautious: false });
+    expect(await settled(second)).toMatchObject({ full: true, cautious: false });
+    expect(await t.lastAudit("fleet.accept")).toMatchObject({ result: "success", detail: { hosts: 2 } });
+  });
+
+  test("is noticed while the service runs: nobody is told by what it remembers", async () => {
+    const agent = await joinedAgent(t, "failover");
+    await settled(agent);
+    // The newest record is another one now, as after a failover that lost some.
+    await t.alter(
+      "alter table audit disable trigger all; alter table audit_head disable trigger all; update audit set mac = decode(repeat('ab', 32), 'hex') where id = (select max(id) from audit); update audit_head set mac = decode(repeat('ab', 32), 'hex'); alter table audit enable trigger all; alter table audit_head enable trigger all",
+    );
+    const held = agent.state(5);
+    const state = await held;
+    expect(state).toMatchObject({ full: true, cautious: true });
+  });
+});
+
+describe("grants", () => {
+  test("a user who has no account on the service's own host is left alone there, and is on the others", async () => {
+    const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+    try {
+      const agent = await joinedAgent(other, "only");
+      await other.db.delete(hostGroupMembers).where(eq(hostGroupMembers.hostId, 1));
+      const before = other.host.accounts.size;
+      const { id, client } = await other.user("nora");
+      expect(other.host.accounts.size).toBe(before);
+      await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+      const { body } = await client.call("GET", "/me/keys");
+      other.clock.advance(10);
+      expect(accountOf(await agent.state(), "nora")).toMatchObject({
+        open: true,
+        keys: [{ id: body.data.items[0].id }],
+      });
+      const admin = await other.admin();
+      expect((await client.call("DELETE", `/me/keys/${body.data.items[0].id}`)).status).toBe(200);
+      expect((await admin.call("POST", `/users/${id}/disable?preview=true`)).body.data.host).toEqual([]);
+      expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+      expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+      expect((await admin.call("POST", `/users/${id}/extend`, { days: 3 })).status).toBe(200);
+      const { reconcileHost } = await import("../../../src/domain/lifecycle/reconcile.ts");
+      expect(await reconcileHost(other.services, "/nonexistent", "repair")).toEqual([]);
+      // One that is there all the same is closed as any other.
+      const [row] = await other.db.execute<{ uid: number }>(sql`select uid from accounts where user_id = ${id}`);
+      await other.host.createAccount({
+        name: "ext_nora",
+        uid: Number(row?.uid),
+        expireAt: other.clock.now(),
+        open: true,
+        keys: [],
+      });
+      expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+      expect(other.host.accounts.get("ext_nora")?.open).toBe(false);
+      expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
+      expect(other.host.accounts.has("ext_nora")).toBe(false);
+      other.clock.advance(10);
+      expect((await agent.state()).removed).toEqual([{ name: "ext_nora", uid: Number(row?.uid) }]);
+      expect(await other.db.select().from(grants).where(eq(grants.userId, id))).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+});
