@@ -1,14 +1,11 @@
 /** In which state a host is: as the service says, and shut where its lease has ended. */
 
-import type { AnswerOf } from "../../api.ts";
 import { common } from "../../texts/common.ts";
 import type { HostState } from "../../texts/en/hosts.ts";
 import { hostTexts } from "../../texts/hosts.ts";
 import { useNow } from "../../ui/clock.ts";
 import { Time } from "../../ui/time.tsx";
-
-export type HostRecord = AnswerOf<"GET /hosts">["items"][number];
-type Leased = Pick<HostRecord, "kind" | "status" | "lease" | "lease_until">;
+import { type Leased, stateOf } from "./state.ts";
 
 const LOOKS: Readonly<Record<HostState, string>> = {
   active: "active",
@@ -16,12 +13,6 @@ const LOOKS: Readonly<Record<HostState, string>> = {
   retiring: "pending",
   ended: "expired",
 };
-
-/** What it is called at that time. */
-export function stateOf({ status, lease, lease_until: until }: Leased, time: number): HostState {
-  const isOver = lease !== "none" && until !== null && new Date(until).getTime() <= time;
-  return status === "active" && isOver ? "ended" : status;
-}
 
 /** The state; a word, marked by colour and shape besides. */
 export function HostStatus({ host }: { readonly host: Leased }) {

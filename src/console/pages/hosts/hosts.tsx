@@ -18,8 +18,9 @@ import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { AddHost, type MadeLine } from "./add-host.tsx";
 import { Filters } from "./filters.tsx";
-import { type HostRecord, HostStatus, LeaseEnd } from "./host-state.tsx";
+import { HostStatus, LeaseEnd } from "./host-state.tsx";
 import { JoinLine } from "./join-line.tsx";
+import type { HostRecord } from "./state.ts";
 import { addressOfHosts, askOf, type HostsView, isAll, readHostsView } from "./view.ts";
 
 const PAGE_SIZE = 50;

@@ -14,7 +14,8 @@ import { pageOf } from "../admin/applications/view.ts";
 import { useRole } from "../admin/for-role.tsx";
 import { TakeOut } from "./group-changes.tsx";
 import type { Group } from "./host-groups.tsx";
-import { type HostRecord, HostStatus, LeaseEnd } from "./host-state.tsx";
+import { HostStatus, LeaseEnd } from "./host-state.tsx";
+import type { HostRecord } from "./state.ts";
 
 const { members: texts } = groupTexts;
 const PAGE_SIZE = 50;
