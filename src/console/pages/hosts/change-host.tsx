@@ -9,8 +9,8 @@ import { useAction } from "../../ui/action.ts";
 import { Input, Select } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import type { HostDetail } from "./host.tsx";
 import { isLease, nameIn } from "./lease-text.ts";
+import type { HostDetail } from "./state.ts";
 
 const { change: texts } = oneHostTexts;
 const KINDS = ["inherit", "own", "none"] as const;

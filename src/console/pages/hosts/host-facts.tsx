@@ -4,8 +4,8 @@ import { oneHostTexts } from "../../texts/host.ts";
 import { hostTexts } from "../../texts/hosts.ts";
 import { moment } from "../../ui/clock.ts";
 import { Time } from "../../ui/time.tsx";
-import type { HostDetail } from "./host.tsx";
 import { HostStatus } from "./host-state.tsx";
+import type { HostDetail } from "./state.ts";
 import { addressOfHosts } from "./view.ts";
 
 const { facts: texts } = oneHostTexts;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import { type AnswerOf, ApiFailure } from "../../api.ts";
+import { ApiFailure } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { oneHostTexts as texts } from "../../texts/host.ts";
@@ -17,8 +17,7 @@ import { HostFacts } from "./host-facts.tsx";
 import { LockHost } from "./lock-host.tsx";
 import { HostProblems } from "./problems.tsx";
 import { RetireHost } from "./retire-host.tsx";
-
-export type HostDetail = AnswerOf<"GET /hosts/:id">;
+import type { HostDetail } from "./state.ts";
 
 /** While somebody looks, it is asked for again after so many milliseconds. */
 const WATCHED = 10_000;

@@ -8,7 +8,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Will } from "../admin/effects.tsx";
 import { Confirm } from "../admin/user/change-dialog.tsx";
-import type { HostDetail } from "./host.tsx";
+import type { HostDetail } from "./state.ts";
 
 interface LockHostProps {
   readonly host: HostDetail;

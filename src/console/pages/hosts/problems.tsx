@@ -6,7 +6,7 @@ import { Section } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
-import type { HostDetail } from "./host.tsx";
+import type { HostDetail } from "./state.ts";
 
 const { problems: texts } = oneHostTexts;
 

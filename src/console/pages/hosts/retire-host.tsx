@@ -6,7 +6,7 @@ import { oneHostTexts } from "../../texts/host.ts";
 import { moment } from "../../ui/clock.ts";
 import { Input } from "../../ui/field.tsx";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
-import type { HostDetail } from "./host.tsx";
+import type { HostDetail } from "./state.ts";
 
 const { retire: texts } = oneHostTexts;
 

@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../api.ts";
 import type { HostState } from "../../texts/en/hosts.ts";
 
 export type HostRecord = AnswerOf<"GET /hosts">["items"][number];
+export type HostDetail = AnswerOf<"GET /hosts/:id">;
 export type Leased = Pick<HostRecord, "kind" | "status" | "lease" | "lease_until">;
 
 /** What it is called at that time. */
