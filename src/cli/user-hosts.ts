@@ -9,6 +9,7 @@ import type { WantedHosts } from "../domain/fleet/grants.ts";
 import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
+import { printHosts } from "./hosts-confirmed.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
 import { previewFlag, printPreview } from "./preview.ts";
 
@@ -69,7 +70,7 @@ function run({ user, set, preview, json }: Input): Command {
     }
     const record = await withServices(environment, wanted === undefined ? "read" : "store", async (context) => {
       const { id } = await requireUserReferred(context, user);
-      if (wanted !== undefined) await setUserHosts(context, id, wanted);
+      if (wanted !== undefined) printHosts(environment, (await setUserHosts(context, id, wanted)).taken);
       return userHostsRecord(await grantsOf(context.db, id), await listUserHosts(context, id));
     });
     if (json) printJson(environment, record);

@@ -11,7 +11,7 @@ let cli: TestCli;
 let handle: DatabaseHandle;
 const clock = createTestClock();
 beforeAll(async () => {
-  cli = await createTestCli({ UAM_BASE_URL: "https://uam.example.org" });
+  cli = await createTestCli({ UAM_BASE_URL: "https://uam.example.org", UAM_FLEET_WAIT: "1s" });
   handle = openDatabase({ url: cli.variables.UAM_DATABASE_URL ?? "" }, 1);
   clock.advance(systemClock.now().getTime() - clock.now().getTime());
   const { id } = await cli.json(["user", "create", "alice", "--email", "alice@example.org"]);
@@ -143,6 +143,14 @@ test("uam fleet accept asks, and says how many hosts waited for it", async () =>
   await add("odd", { divergedAt: clock.now() });
   expect((await cli.run(["fleet", "accept", "--yes"])).stderr).toBe("1 host had been waiting for that.\n");
   expect(await cli.json(["fleet", "accept", "--yes"])).toEqual({ hosts: 0 });
+});
+
+test("completion offers hosts and groups by name", async () => {
+  await add("complete-me");
+  const offered = async (...words: readonly string[]) => (await cli.run(["completion", "bash", ...words])).stdout;
+  expect(await offered("host", "show", "comp")).toContain("complete-me");
+  expect(await offered("host", "group", "show", "def")).toContain("default");
+  expect(await offered("host", "")).not.toContain("end-session");
 });
 
 test("the time of these tests is the real one", () => {

@@ -111,7 +111,10 @@ if (import.meta.main) {
     const user = await openSignedIn(browser, system, { user: "ines" });
     mkdirSync(PLACE, { recursive: true });
     for (const [name, view] of Object.entries(PICTURES)) {
-      if (name === "hosts") await addHosts(system);
+      if (name === "hosts") {
+        await addHosts(system);
+        await admin.page.clock.setFixedTime(system.clock.now());
+      }
       const { page } = view.who === "admin" ? admin : user;
       for (const scheme of SCHEMES) await take(page, { name, view, scheme, userId });
     }

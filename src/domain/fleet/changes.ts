@@ -46,6 +46,18 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
   });
 }
 
+/** Stores with the operation that these remote hosts, which the user loses by it, have to confirm that. */
+export function noteLostHosts({ tx, context, onRecorded }: Operation, user: User, lost: readonly number[]): void {
+  const { name } = refOf(user);
+  const now = sql`${context.clock.now().toISOString()}::timestamptz`;
+  onRecorded(async (record) => {
+    if (record === 0) return;
+    await tx.execute(sql`
+      insert into fleet_changes (record_id, user_id, account, hosts, made_at)
+      values (${record}::bigint, ${user.id}::bigint, ${name}, ${list(lost)}::int[], ${now}) on conflict do nothing`);
+  });
+}
+
 /** An array as PostgreSQL reads one. */
 function list(ids: readonly number[]): SQL {
   return sql`${`{${ids.join(",")}}`}`;

@@ -11,6 +11,7 @@ import type { AuditHead } from "../audit/head.ts";
 import { hex } from "../audit/seal.ts";
 import type { Services } from "../operation/context.ts";
 import { createMembership, type Membership } from "./membership.ts";
+import { either, type News, noteUser } from "./news.ts";
 import { mayRemove, type Touch, touchOf } from "./touching.ts";
 import { createWindow, type Entry, type Since } from "./window.ts";
 
@@ -23,18 +24,6 @@ const SEALS = 10_000;
 /** A lease is granted only on a head that was read from the primary at most this long ago. */
 export const FRESH = 5 * SECOND;
 const PATIENCE = 2 * SECOND;
-
-/** What new records mean for the hosts. */
-export interface News {
-  /** The newest of them. */
-  readonly at: AuditHead;
-  /** The users of each host that were touched; hosts touched by the same users share one list. */
-  readonly users: ReadonlyMap<number, readonly number[]>;
-  /** The accounts that a host has to remove. */
-  readonly removed: ReadonlyMap<number, readonly AccountRef[]>;
-  /** The hosts that are told everything anew. */
-  readonly whole: ReadonlySet<number> | "all";
-}
 
 export interface Follower {
   /** Whether the head was read from the primary just now; the first call starts the following. */
@@ -176,7 +165,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
         for (const host of concerned) news.whole.add(host);
       } else {
         const before = usersBefore.get(touch.user) ?? new Set();
-        const hosts = touch.regrants ? membership.hostsOf(touch.user).union(before) : membership.hostsOf(touch.user);
+        const hosts = touch.regrants ? either(membership.hostsOf(touch.user), before) : membership.hostsOf(touch.user);
         noteUser(news.users, touch.user, hosts);
         // Those that the user lost: nothing else would tell when the host asks later.
         if (touch.regrants) concerned = hosts;
@@ -196,7 +185,11 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     const found = new Map<number, AccountRef[]>();
     for (const { name, uid, hosts } of rows) {
       const ref = { name, uid: Number(uid) };
-      for (const host of hosts) found.set(host, [...(found.get(host) ?? []), ref]);
+      for (const host of hosts) {
+        const known = found.get(host);
+        if (known === undefined) found.set(host, [ref]);
+        else known.push(ref);
+      }
     }
     return found;
   }
@@ -277,19 +270,4 @@ const NOTHING: Touch = { kind: "host", host: 0 };
 
 function asRecord({ action, resource_id, subject_id }: Row) {
   return { action, resourceId: resource_id, subjectId: subject_id === null ? null : Number(subject_id) };
-}
-
-/** Hosts that were touched by the same users share a list. */
-function noteUser(users: Map<number, readonly number[]>, user: number, hosts: ReadonlySet<number>): void {
-  const extended = new Map<readonly number[], readonly number[]>();
-  const alone = [user];
-  for (const host of hosts) {
-    const known = users.get(host);
-    if (known === undefined) users.set(host, alone);
-    else if (!known.includes(user)) {
-      const longer = extended.get(known) ?? [...known, user];
-      extended.set(known, longer);
-      users.set(host, longer);
-    }
-  }
 }

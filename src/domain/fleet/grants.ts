@@ -3,11 +3,14 @@
 import { asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
+import { LOCAL_HOST } from "../../store/schema.ts";
 import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { lockUser, requireUser } from "../users/find.ts";
+import { noteLostHosts } from "./changes.ts";
+import { awaitHosts, type Confirmation } from "./confirmation.ts";
 import { lockFleet, namedGroups, namedHosts } from "./find.ts";
 import { membersOf, requireJoinable } from "./groups.ts";
 import { hostsOfUser, movePlaces } from "./places.ts";
@@ -25,19 +28,29 @@ export interface WantedHosts {
  * `not_found` for the user, `invalid` for a name that there is not, and `conflict` for none at all, a host that is being retired, and
  * what `giveLocalAccount` refuses.
  */
-export async function setUserHosts(
-  context: Context,
-  userId: number,
-  wanted: WantedHosts,
-): Promise<readonly UserHost[]> {
-  const leaving = await changeGrants(context, userId, wanted);
+export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
+  const { leaving, tookRemote } = await changeGrants(context, userId, wanted);
   // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
   if (leaving !== undefined) await removeLocalAccount(context, { userId, note: leaving });
-  return await listUserHosts(context, userId);
+  const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
+  return { places: await listUserHosts(context, userId), taken };
 }
 
-/** Stores what the user has from now on; returns the note of the account on the service's own host that is to be removed, if it is. */
-async function changeGrants(context: Context, userId: number, wanted: WantedHosts): Promise<number | undefined> {
+/** Where a user has an account now. */
+export interface GivenHosts {
+  readonly places: readonly UserHost[];
+  /** What is known of the remote hosts that were taken, if any were. */
+  readonly taken: Confirmation | undefined;
+}
+
+interface Changed {
+  /** The note of the account on the service's own host that is to be removed, if it is. */
+  readonly leaving: number | undefined;
+  readonly tookRemote: boolean;
+}
+
+/** Stores what the user has from now on. */
+async function changeGrants(context: Context, userId: number, wanted: WantedHosts): Promise<Changed> {
   const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId } as const;
   return await auditedGrant(context, entry, async (op) => {
     const user = await lockUser(op.tx, userId);
@@ -47,8 +60,10 @@ async function changeGrants(context: Context, userId: number, wanted: WantedHost
     op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
     if (isSame(planned.before, planned)) {
       op.record({ unneeded: true });
-      return undefined;
+      return { leaving: undefined, tookRemote: false };
     }
+    const lost = planned.losing.filter((id) => id !== LOCAL_HOST);
+    if (lost.length > 0) noteLostHosts(op, user, lost);
     await movePlaces(op, { userIds: [userId], ...planned }, async () => {
       await op.tx.delete(grants).where(eq(grants.userId, userId));
       const createdAt = context.clock.now();
@@ -63,7 +78,8 @@ async function changeGrants(context: Context, userId: number, wanted: WantedHost
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
     const after = await requireUser(op.tx, userId);
     if (after.local && !user.local) await giveLocalAccount(op, after);
-    return user.local && !after.local ? await noteLeaving(op, userId) : undefined;
+    const leaving = user.local && !after.local ? await noteLeaving(op, userId) : undefined;
+    return { leaving, tookRemote: lost.length > 0 };
   });
 }
 

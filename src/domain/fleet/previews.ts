@@ -63,7 +63,7 @@ export async function previewUserHosts(context: Context, userId: number, wanted:
   ];
   const made = { [isOpen ? "opened" : "shut"]: gained.length, removed: lost.length };
   return {
-    effects: effects.length === 0 ? [`${user.username} keeps the hosts that they have.`] : effects,
+    effects: effects.length === 0 ? [`No account changes: ${user.username} has the same hosts then.`] : effects,
     ...{ host, accounts: { ...NO_ACCOUNTS, ...made } },
   };
 }

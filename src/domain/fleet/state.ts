@@ -9,8 +9,9 @@ import type { AuditHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
 import { closedFirst, readRemoved, readUserStates, readWholeState, type UserState } from "./accounts-state.ts";
 import { noteDivergence } from "./divergence.ts";
-import { createFollower, type Follower, type News } from "./follower.ts";
+import { createFollower, type Follower } from "./follower.ts";
 import { type AdmittedHost, readHost } from "./host-row.ts";
+import type { News } from "./news.ts";
 
 /** What an agent asks. */
 export interface StateRequest {
@@ -89,7 +90,15 @@ export function createStates(services: Services): States {
     const concerned = [...waiters.keys()].filter((host) => concerns(news, host));
     if (concerned.length === 0) return;
     const users = new Set(concerned.flatMap((host) => news.users.get(host) ?? []));
-    const states = new Map((await readUserStates(services, [...users])).map((one) => [one.user, one]));
+    const states = new Map<number, UserState>();
+    try {
+      for (const one of await readUserStates(services, [...users])) states.set(one.user, one);
+    } catch (error) {
+      // What happened is known all the same: whoever waits looks for itself.
+      services.log.error("what changed cannot be read for the hosts that wait; each reads it by itself", { error });
+      for (const host of concerned) waiters.get(host)?.end({ kind: "again" });
+      return;
+    }
     const closes = (host: number) =>
       news.removed.has(host) || (news.users.get(host) ?? []).some((user) => states.get(user)?.state.open !== true);
     const first = new Set(concerned.filter(closes));
@@ -161,6 +170,8 @@ export function createStates(services: Services): States {
   async function answer(request: StateRequest): Promise<string> {
     const { host, since } = request;
     if (since === "") return await whole(host);
+    // Who would not wait is told of what is there now, whatever has been heard of it.
+    if (request.wait === 0) await follower.look();
     const place = parseCursor(since);
     if (place === undefined) throw new UamError("invalid", "since is no cursor of this service");
     if (!(await isOurs(place))) {

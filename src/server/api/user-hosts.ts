@@ -6,6 +6,7 @@ import { listOwnHosts } from "../../domain/fleet/own-hosts.ts";
 import { previewUserHosts } from "../../domain/fleet/previews.ts";
 import { listUserHosts } from "../../domain/fleet/user-hosts.ts";
 import { fleetPreviewRecord, ownHostRecord, userHostsRecord } from "../fleet-records.ts";
+import { hostsRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
 import { FleetPreview, OwnHosts, UserHostChanges, UserHosts } from "./schemas/hosts.ts";
@@ -38,8 +39,10 @@ export function userHostRoutes(web: Web) {
       "/:id/hosts",
       async ({ context, params, query, body }) => {
         if (isPreview(query)) return { data: fleetPreviewRecord(await previewUserHosts(context, params.id, body)) };
-        const places = await setUserHosts(context, params.id, body);
-        return { data: userHostsRecord(await grantsOf(context.db, params.id), places) };
+        const { places, taken } = await setUserHosts(context, params.id, body);
+        const { hosts } = hostsRecord(taken);
+        const record = userHostsRecord(await grantsOf(context.db, params.id), places);
+        return { data: hosts === undefined ? record : { ...record, taken: hosts } };
       },
       {
         parse: jsonBody(web, "admin"),
@@ -51,7 +54,7 @@ export function userHostRoutes(web: Web) {
           operationId: "setUserHosts",
           summary: "Give a user these hosts and groups, and no others",
           description:
-            "The user gets an account on each host that is new. Where one goes, the account there is removed with its home: `items` say which hosts have not done so yet, and until when such a host may let the user in if it is cut off.",
+            "The user gets an account on each host that is new. Where one goes, the account there is removed with its home. The service waits a moment for that: `taken` says how many hosts have done so, and from when on it is certainly true on all.",
           responses: {
             409: {
               description:

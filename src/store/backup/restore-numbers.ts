@@ -1,6 +1,7 @@
 /** Numbers that are never given out twice, not even where a restore goes back in time: ids and uids. */
 
 import { sql } from "drizzle-orm";
+import { DEFAULT_LEASE } from "../../shared/lease.ts";
 import type { Executor } from "../client.ts";
 import type { Identity } from "./backup-format.ts";
 import { quote, readIdentities } from "./backup-tables.ts";
@@ -78,6 +79,18 @@ export async function ensureHeartbeat(db: Executor, createdAt: number): Promise<
   await db.execute(
     sql`insert into public.service_state (one, heartbeat_at) values (1, to_timestamp(${createdAt} / 1000.0)) on conflict (one) do nothing`,
   );
+}
+
+/**
+ * Agents may hold leases that were granted after the backup: what the service says about when they end must not be too early, so each
+ * counts as if it had been granted just now.
+ */
+export async function extendLeases(db: Executor): Promise<void> {
+  await db.execute(sql`
+    update public.hosts h set lease_until = greatest(h.lease_until, date_trunc('milliseconds', now()) + 1.01 * interval '1 millisecond' *
+      coalesce(nullif(h.lease_ms, 0), (select min(nullif(g.lease_ms, 0)) from public.host_groups g
+        join public.host_group_members m on m.group_id = g.id where m.host_id = h.id), ${DEFAULT_LEASE}::bigint))
+    where h.kind = 'remote'`);
 }
 
 async function lastUid(db: Executor): Promise<number> {

@@ -13,7 +13,14 @@ import { type BackupHeader, damaged } from "./backup-format.ts";
 import { readBackup, verifyBackup } from "./backup-reader.ts";
 import { copyFromStatement, holdsData, quote, tableNames, tablesToCarry } from "./backup-tables.ts";
 import { type CopyClient, withCopyClient } from "./copy-client.ts";
-import { ensureHeartbeat, raiseIdentities, raiseUid, readNumbers, type UidRange } from "./restore-numbers.ts";
+import {
+  ensureHeartbeat,
+  extendLeases,
+  raiseIdentities,
+  raiseUid,
+  readNumbers,
+  type UidRange,
+} from "./restore-numbers.ts";
 import { dropIndexes, dropSchema, existing, refuseCompany } from "./restore-target.ts";
 
 /** Where a backup is restored to, and what is known there that it cannot know. */
@@ -65,6 +72,7 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
     await applyMigrations(client, MIGRATIONS, header.migrations.length);
     await raiseIdentities(client, [...header.identities, ...before.identities]);
     await ensureHeartbeat(client, header.createdAt);
+    await extendLeases(client);
     const nextUid = await raiseUid(client, before.uid, target.uids);
     if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
     // A migration may have removed one of the backup's tables, and made others.

@@ -11,7 +11,7 @@ import type { HostState } from "../../../src/protocol/fleet.ts";
 import { createTestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 
-const app = await createTestApp();
+const app = await createTestApp({ UAM_FLEET_WAIT: "1s" });
 afterAll(() => app.close());
 const { system } = app;
 
@@ -39,11 +39,24 @@ describe("what agents are told", () => {
     expect(await stateOf(alice.id, "tools")).toEqual(["problem"]);
     await agent.report();
 
-    await setUserHosts(system, alice.id, { hosts: [], groups: ["default"] });
+    const { taken } = await setUserHosts(system, alice.id, { hosts: [], groups: ["default"] });
+    expect(taken).toMatchObject({ total: 1, confirmed: 0, pending: ["tools"], effectiveBy: expect.any(Date) });
     expect(await stateOf(alice.id, "tools")).toEqual(["removing pending"]);
     expect(told(await agent.state())).toEqual({ accounts: [], removed: ["ext_alice"] });
     await setUserHosts(system, alice.id, { hosts: ["tools"], groups: ["default"] });
     expect(told(await agent.state())).toEqual({ accounts: ["ext_alice"], removed: [] });
+  });
+
+  test("a host that is taken and confirms at once", async () => {
+    const agent = await joinedAgent(app, "quick", "");
+    await setUserHosts(system, bob.id, { hosts: ["quick"], groups: ["default"] });
+    await agent.state();
+    const confirming = agent.state(20).then(() => agent.report());
+    const { taken, places } = await setUserHosts(system, bob.id, { hosts: [], groups: ["default"] });
+    await confirming;
+    expect(taken).toMatchObject({ total: 1, confirmed: 1, pending: [] });
+    expect(places.map(({ host }) => host.name)).not.toContain("web1");
+    expect(await app.lastAudit("fleet.confirmed")).toMatchObject({ result: "success" });
   });
 
   test("all users of a group that the host joins and leaves", async () => {

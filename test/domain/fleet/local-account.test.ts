@@ -14,7 +14,7 @@ import { createTestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
 
-const app = await createTestApp();
+const app = await createTestApp({ UAM_FLEET_WAIT: "1s" });
 afterAll(() => app.close());
 const { host, system, services } = app;
 await insertHost(app, "web1");
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 const owed = async () => (await app.db.select().from(closings)).map(({ userId, kind }) => [userId, kind]);
 const states = async (wanted: typeof LOCAL) =>
-  (await setUserHosts(system, user.id, wanted)).map((place) => [place.host.name, place.removing]);
+  (await setUserHosts(system, user.id, wanted)).places.map((place) => [place.host.name, place.removing]);
 
 describe("setUserHosts()", () => {
   test("removes the account on the service's own host, and the user goes on elsewhere", async () => {

@@ -3,9 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { verify } from "node:crypto";
 import { eq } from "drizzle-orm";
+import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { fleetOf } from "../../../src/domain/fleet/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
-import { challengeBytes, checkingKey, keyFingerprint } from "../../../src/protocol/fleet-signature.ts";
+import { authorize, challengeBytes, checkingKey, keyFingerprint } from "../../../src/protocol/fleet-signature.ts";
+import { createApp } from "../../../src/server/api/app.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
+import { openDatabase } from "../../../src/store/client.ts";
 import { uidCounter } from "../../../src/store/schema.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";
 import { freshAgentKey, type TestAgent } from "../../support/agent.ts";
@@ -171,7 +175,6 @@ describe("the signature", () => {
   test("a changed method, path, query or body is nobody's", async () => {
     const reach = reachOf(t.app);
     let sent: RequestInit = {};
-    const { authorize } = await import("../../../src/protocol/fleet-signature.ts");
     const signed = {
       method: "GET",
       target: "/agent/state?wait=0",
@@ -261,3 +264,70 @@ describe("POST /agent/rotate", () => {
     expect(await t.lastAudit("host.rotate")).toMatchObject({ result: "failed" });
   });
 });
+
+describe("much at once", () => {
+  test("of one request that two replicas get at the same instant, one takes it", async () => {
+    const database = openDatabase(t.connection, 4);
+    const autocommit = openDatabase(t.connection, 2);
+    const services = { ...t.services, db: database.db, autocommit: autocommit.db };
+    const about = { version: "0", runtime: "test", pages: undefined, setupCommand: undefined };
+    const other = createApp(services, webOptionsOf(t.config, about));
+    const agent = await joinedAgent(t, "two-replicas");
+    await agent.state();
+    const report = {
+      ...{ cursor: agent.cursor, mode: "direct", version: "1", ssh: { host: "h", port: 22, host_keys: [] } },
+      ...{ clock: "2026-11-20T08:00:00.000Z", problems: [], locks: [], holds: [] },
+    };
+    const body = JSON.stringify(report);
+    for (let round = 0; round < 25; round++) {
+      agent.counter++;
+      const { id: host, counter, nonce } = agent;
+      const asked = { method: "POST", target: "/agent/report", body: Buffer.from(body), host, counter, nonce };
+      const headers = { authorization: authorize(asked, agent.key).header, "content-type": "application/json" };
+      const init = { method: "POST", headers, body };
+      const answers = await Promise.all([t.app, other, t.app].map((app) => reachOf(app)("/agent/report", init)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    }
+    expect((await row(agent))?.status).toBe("active");
+    await fleetOf(services).stop();
+    await Promise.all([database.close(), autocommit.close()]);
+  });
+
+  test("a host that floods is refused, and the others are answered", async () => {
+    const flooder = await joinedAgent(t, "flooder");
+    const other = await joinedAgent(t, "neighbour");
+    await flooder.state();
+    await other.state();
+    const { counter, nonce } = flooder;
+    const flood = Array.from({ length: 300 }, (_, index) =>
+      flooder.once("GET", "/agent/state", undefined, { nonce, counter: counter + 1 + index }),
+    );
+    const began = performance.now();
+    expect((await other.state()).status).toBe("active");
+    expect(performance.now() - began).toBeLessThan(2000);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(250);
+    expect((await row(flooder))?.status).toBe("active");
+  });
+
+  test("wrong signatures are limited for each address, and rightly signed ones are not", async () => {
+    const limited = await createTestApp({ UAM_RATE_LIMIT: "on" });
+    try {
+      const agent = await joinedAgent(limited, "limited");
+      for (let index = 0; index < 600; index++) {
+        const wrong = await agent.once("GET", "/agent/state", undefined, {
+          key: index % 2 === 0 ? OTHER : agent.key,
+          host: 999,
+        });
+        expect(wrong.status).toBe(401);
+      }
+      expect((await agent.once("GET", "/agent/state", undefined, { key: OTHER })).status).toBe(429);
+      agent.nonce = "";
+      expect((await agent.state()).status).toBe("active");
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+const OTHER = freshAgentKey();

@@ -14,7 +14,7 @@ let app: TestApp;
 let owner: Client;
 
 beforeAll(async () => {
-  app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+  app = await createTestApp({ UAM_SESSION_TTL: "30d", UAM_FLEET_WAIT: "1s" });
   owner = await app.admin();
 });
 afterAll(() => app.close());

@@ -300,6 +300,24 @@ describe("uids after a restore", () => {
       expect(await db.select().from(schema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
     });
   });
+  test("restoreBackup() says of no host that its lease ends before one that it may have had since", async () => {
+    const source = await emptyDatabase();
+    const lapsed = { enrolledAt: WHEN, kind: "remote", leaseUntil: WHEN } as const;
+    const rows = [
+      { ...lapsed, name: "usual", publicKey: Buffer.from("a") },
+      { ...lapsed, name: "short", publicKey: Buffer.from("b"), leaseMs: 300_000, leaseUntil: null },
+    ];
+    await withDatabase(source.superuser, (db) => db.insert(fleetSchema.hosts).values(rows));
+    await backUp(source.superuser, "leases");
+    const database = await emptyDatabase();
+    await load("leases", database, { force: true });
+    const hosts = await withDatabase(database.superuser, (db) => db.select().from(fleetSchema.hosts));
+    const left = (name: string) => (hosts.find((host) => host.name === name)?.leaseUntil?.getTime() ?? 0) - Date.now();
+    expect(hosts.find(({ name }) => name === "local")?.leaseUntil).toBeNull();
+    expect(Math.abs(left("usual") - 4 * 3_600_000 * 1.01)).toBeLessThan(30_000);
+    expect(Math.abs(left("short") - 303_000)).toBeLessThan(30_000);
+  });
+
   test("restoreBackup() never skips more than a tenth of what is left", async () => {
     expect(await nextAfter({ last: 20_141 })).toBe(20_041 + 10 + 1);
     expect(await nextAfter({ last: 20_041 })).toBe(20_042);

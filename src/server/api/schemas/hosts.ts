@@ -5,6 +5,7 @@ import { HOST_PROBLEM_KINDS } from "../../../domain/fleet/problems.ts";
 import { HOST_NAME } from "../../../shared/host-name.ts";
 import { HOST_KINDS, HOST_STATUSES } from "../../../shared/statuses.ts";
 import { described, id, pageFields, text, timestamp } from "../schemas.ts";
+import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { PreviewQuery, told } from "./preview.ts";
 
 const NAMES = { pattern: HOST_NAME.source, maxLength: 63 };
@@ -197,6 +198,8 @@ export const UserHosts = v.pipe(
   v.object({
     hosts: v.pipe(v.array(hostName), v.description("Given by name")),
     groups: v.pipe(v.array(groupName), v.description("Given by group")),
+    /** Of the hosts with agents that the request took. */
+    taken: v.optional(HostsConfirmation),
     items: v.array(
       v.object({
         host: hostName,
