@@ -1,13 +1,15 @@
 /** The frame around every page: where one is, where one can go, and whose session it is. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { isPage, PAGES } from "../shared/pages.ts";
+import { api } from "./api.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { NotFound } from "./pages/public/not-found.tsx";
-import { type Principal, SessionProvider, useSession } from "./session.tsx";
+import { maySee } from "./roles.ts";
+import { type Principal, SessionProvider, type SessionState, useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
 import { useAction } from "./ui/action.ts";
 import { Announcer } from "./ui/announce.tsx";
@@ -18,6 +20,7 @@ import { Failure, Notice } from "./ui/notice.tsx";
 const publicPages = () => import("./pages/public/pages.ts");
 const userPages = () => import("./pages/user/pages.ts");
 const adminPages = () => import("./pages/admin/pages.ts");
+const hostPages = () => import("./pages/hosts/pages.ts");
 const Apply = lazy(async () => (await publicPages()).Apply);
 const Forgot = lazy(async () => (await publicPages()).Forgot);
 const Reset = lazy(async () => (await publicPages()).Reset);
@@ -36,6 +39,10 @@ const Admins = lazy(async () => (await adminPages()).Admins);
 const Tokens = lazy(async () => (await adminPages()).Tokens);
 const Webhooks = lazy(async () => (await adminPages()).Webhooks);
 const Account = lazy(async () => (await adminPages()).Account);
+const Hosts = lazy(async () => (await hostPages()).Hosts);
+const Host = lazy(async () => (await hostPages()).Host);
+const HostGroups = lazy(async () => (await hostPages()).HostGroups);
+const HostGroup = lazy(async () => (await hostPages()).HostGroup);
 
 export function App() {
   return (
@@ -91,6 +98,10 @@ function Frame() {
               <Route path={PAGES.webhooks} component={Webhooks} />
               <Route path={PAGES.tokens} component={Tokens} />
               <Route path={PAGES.account} component={Account} />
+              <Route path={PAGES.hosts} component={Hosts} />
+              <Route path={PAGES.host} component={Host} />
+              <Route path={PAGES.hostGroups} component={HostGroups} />
+              <Route path={PAGES.hostGroup} component={HostGroup} />
               <Route default component={NotFound} />
             </Router>
           </ErrorBoundary>
@@ -105,8 +116,11 @@ function Header({ path }: { readonly path: string }) {
   const session = useSession();
   const leaving = useAction(session.leave);
   const { state } = session;
-  const links = navigationFor(state);
-  const here = links.filter(({ href }) => href === path || (isPage(path) && path.startsWith(`${href}/`)));
+  const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
+  const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
+  // Groups of hosts are a part of the hosts.
+  const place = path.replace(PAGES.hostGroups, PAGES.hosts);
+  const here = links.filter(({ href }) => href === place || (isPage(path) && place.startsWith(`${href}/`)));
   const current = here.sort((a, b) => b.href.length - a.href.length)[0];
   return (
     <header class="top">
@@ -135,6 +149,21 @@ function Header({ path }: { readonly path: string }) {
       <Failure failure={leaving.failure} />
     </header>
   );
+}
+
+/** Whether there are other hosts than the service's own: asked for administrators once, and again when they leave the pages of hosts. */
+function useOtherHosts(state: SessionState, isOnHosts: boolean): boolean {
+  const [has, setHas] = useState(false);
+  const role = state.kind === "open" && state.principal.user_type === "admin" ? state.principal.role : undefined;
+  useEffect(() => {
+    if (role === undefined || !maySee(role, "hosts") || isOnHosts) return;
+    // Without an answer the page itself says what is wrong.
+    api("GET /hosts", { query: { page_size: "1" } }).then(
+      ({ total }) => setHas(total > 1),
+      () => {},
+    );
+  }, [role, isOnHosts]);
+  return has;
 }
 
 /** Whether the browser keeps a session cookie here: over HTTPS, or on the machine itself. */

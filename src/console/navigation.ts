@@ -10,16 +10,16 @@ export interface NavigationLink {
   readonly text: string;
 }
 
-/** The links of the header, in order. */
-export function navigationFor(state: SessionState): readonly NavigationLink[] {
+/** The links of the header, in order; hosts are among them where there are others than the service's own. */
+export function navigationFor(state: SessionState, hasHosts = false): readonly NavigationLink[] {
   if (state.kind === "loading" || state.kind === "failed") return [];
   if (state.kind === "none") return linksOf(["apply", "login"], common.nav.public);
   const { user_type: kind, role = "auditor", needs } = state.principal;
   if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
   // Until a second factor is set up, which is behind one's name, nothing else is open.
   if (needs !== undefined) return [];
-  const areas = (["applications", "users", "audit", "settings", "admins", "webhooks"] as const).filter((area) =>
-    maySee(role, area),
+  const areas = (["applications", "users", "hosts", "audit", "settings", "admins", "webhooks"] as const).filter(
+    (area) => maySee(role, area) && (hasHosts || area !== "hosts"),
   );
   // One's own login is behind one's name, at the other end of the header.
   return linksOf(["dashboard", ...areas, "tokens"], common.nav.admin);

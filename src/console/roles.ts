@@ -3,7 +3,7 @@
 import type { AdminRole } from "../shared/statuses.ts";
 
 /** What the pages are about. */
-export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks";
+export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts";
 
 /** Who may change something there, the highest first. Nobody changes the audit log; who may read it is like an owner. */
 const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
@@ -13,7 +13,11 @@ const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   settings: ["owner"],
   admins: ["owner"],
   webhooks: ["owner"],
+  hosts: ["owner"],
 };
+
+/** Who may look besides those who may change something there, and the auditors. */
+const LOOKS: Partial<Readonly<Record<Area, readonly AdminRole[]>>> = { hosts: ["operator"] };
 
 /** Whether the role may change something there. */
 export function mayChange(role: AdminRole, area: Area): boolean {
@@ -22,10 +26,10 @@ export function mayChange(role: AdminRole, area: Area): boolean {
 
 /** Whether the role may see it: auditors read everything. */
 export function maySee(role: AdminRole, area: Area): boolean {
-  return role === "auditor" || mayChange(role, area);
+  return rolesThatSee(area).includes(role);
 }
 
 /** The roles that may see it, the highest first. */
 export function rolesThatSee(area: Area): readonly AdminRole[] {
-  return [...CHANGES[area], "auditor"];
+  return [...CHANGES[area], ...(LOOKS[area] ?? []), "auditor"];
 }

@@ -21,6 +21,10 @@ export const PAGES = {
   admins: "/admin/admins",
   webhooks: "/admin/webhooks",
   tokens: "/admin/tokens",
+  hosts: "/admin/hosts",
+  host: "/admin/hosts/:id",
+  hostGroups: "/admin/host-groups",
+  hostGroup: "/admin/host-groups/:id",
   account: "/admin/account",
 } as const;
 
@@ -38,4 +42,14 @@ export function isPage(path: string): boolean {
 /** The path of the page about one user. */
 export function userPage(id: number | string): string {
   return PAGES.user.replace(":id", String(id));
+}
+
+/** The path of the page about one host. */
+export function hostPage(id: number | string): string {
+  return PAGES.host.replace(":id", String(id));
+}
+
+/** The path of the page about one group of hosts. */
+export function hostGroupPage(id: number | string): string {
+  return PAGES.hostGroup.replace(":id", String(id));
 }

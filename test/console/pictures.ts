@@ -3,9 +3,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { HOUR, MINUTE, shift } from "../../src/shared/clock.ts";
 import { PAGES } from "../../src/shared/pages.ts";
 import { type Client, loginUser } from "../support/app.ts";
 import { stopTestServer } from "../support/database.ts";
+import { insertHost } from "../support/host-rows.ts";
 import { freshKey } from "../support/keys.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
@@ -77,6 +79,25 @@ async function fill(system: ConsoleApp): Promise<number> {
   return shown;
 }
 
+/** A handful of hosts, most of which are well. */
+async function addHosts(system: ConsoleApp): Promise<void> {
+  const admin = await system.admin();
+  const now = system.clock.now();
+  for (const [name, lease] of [
+    ["web", "1h"],
+    ["database", "30m"],
+  ] as const) {
+    await admin.call("POST", "/host-groups", { name, lease });
+  }
+  const soon = { leaseUntil: shift(now, 0.9 * HOUR), lastSeenAt: shift(now, -MINUTE / 2) };
+  for (const name of ["web1", "web2", "web3"]) await insertHost(system, name, { groups: ["web"], ...soon });
+  await insertHost(system, "db1", { groups: ["database"], ...soon, leaseUntil: shift(now, HOUR / 2) });
+  await insertHost(system, "db2", { groups: ["database"], ...soon, clockOffsetMs: -75_000 });
+  await insertHost(system, "backup", { lastSeenAt: shift(now, -6 * HOUR), leaseUntil: shift(now, -2 * HOUR) });
+  await insertHost(system, "build", { ...soon, status: "locked" });
+  await insertHost(system, "lab", { ...soon, leaseMs: 0 });
+}
+
 async function signIn(system: ConsoleApp, username: string): Promise<Client> {
   system.clock.advance(DAY);
   return await loginUser(system.system, system.app, username);
@@ -90,6 +111,10 @@ if (import.meta.main) {
     const user = await openSignedIn(browser, system, { user: "ines" });
     mkdirSync(PLACE, { recursive: true });
     for (const [name, view] of Object.entries(PICTURES)) {
+      if (name === "hosts") {
+        await addHosts(system);
+        await admin.page.clock.setFixedTime(system.clock.now());
+      }
       const { page } = view.who === "admin" ? admin : user;
       for (const scheme of SCHEMES) await take(page, { name, view, scheme, userId });
     }

@@ -102,7 +102,7 @@ describeInBrowser("a page", () => {
         .getByRole("navigation")
         .first()
         .getByRole("link")
-        .nth(who === "user" ? 3 : 4);
+        .nth(who === "user" ? 3 : 5);
       await link.click();
       await arrive(page, "Your session has ended");
       await leave(watched);

@@ -42,6 +42,13 @@ export function moment(time: string): string {
   return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** A moment of today as the time of day, another one with its date. */
+export function clockTime(time: string): string {
+  const at = new Date(time);
+  if (at.toDateString() !== new Date(now()).toDateString()) return moment(time);
+  return at.toLocaleTimeString(undefined, { timeStyle: "short" });
+}
+
 /** A moment as a date. */
 export function day(time: string): string {
   return new Date(time).toLocaleDateString(undefined, { dateStyle: "long" });

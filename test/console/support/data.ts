@@ -1,10 +1,14 @@
 /** What a console shows that has been in use for a while, hostile texts included. */
 
 import { eq } from "drizzle-orm";
+import { HOUR, shift } from "../../../src/shared/clock.ts";
+import { LOCAL_HOST } from "../../../src/store/schema.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
+import { hostProblems } from "../../../src/store/schema-fleet.ts";
 import type { Client } from "../../support/app.ts";
 import { logDelivery } from "../../support/deliveries.ts";
+import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
 import type { ConsoleApp } from "./console-app.ts";
 
@@ -21,13 +25,16 @@ export interface Filled {
   readonly admin: Client;
   readonly user: Client;
   readonly userId: number;
+  /** The host and the group whose pages are looked at. */
+  readonly hostId: number;
+  readonly groupId: number;
 }
 
 /** Both sessions on a service where nothing has happened yet. */
 export async function signIn(system: ConsoleApp): Promise<Filled> {
   const admin = await system.admin();
   const { client: user, id: userId } = await system.user("alice");
-  return { admin, user, userId };
+  return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1 };
 }
 
 /** Users in every state, keys, applications, and a trail. */
@@ -56,7 +63,7 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   }
   await fillWebhooks(system, admin);
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
-  return sessions;
+  return { ...sessions, hostId: await addHosts(system, sessions) };
 }
 
 /** One that fails, one that is switched off, and one with a hostile address; nobody answers at any. */
@@ -82,6 +89,35 @@ async function fillWebhooks(system: ConsoleApp, admin: Client): Promise<void> {
   await logDelivery(db, 1, record, "");
   await logDelivery(db, 1, record, "The receiver answered 503", 2);
 }
+
+/** Hosts in every state, and what can be wrong with them; returns the one with most of it. The user has some of them. */
+async function addHosts(system: ConsoleApp, { admin, userId }: Filled): Promise<number> {
+  const { clock, db } = system;
+  await done(admin.call("POST", "/host-groups", { name: "web", lease: "1h" }));
+  await done(admin.call("POST", "/host-groups", { name: "laboratory-without-any-lease", lease: "none" }));
+  const hostKeys = JSON.stringify([HOST_KEY]);
+  const web1 = await insertHost(system, "web1", { groups: ["web"], hostKeys, clockOffsetMs: 90_000 });
+  await insertHost(system, "web2", { groups: ["web"], hostKeys, appliedId: 1 });
+  const silent = { lastSeenAt: shift(clock.now(), -9 * HOUR), leaseUntil: shift(clock.now(), -5 * HOUR) };
+  await insertHost(system, "storage-far-away.rechenzentrum-nord.example.org", silent);
+  await insertHost(system, "lab", { groups: ["laboratory-without-any-lease"], leaseMs: 0, mode: "sudo", sshHost: "" });
+  await insertHost(system, "copied", { status: "locked" });
+  await insertHost(system, "leaving", { status: "retiring" });
+  const about = { hostId: web1.id, reportedAt: clock.now(), since: shift(clock.now(), -HOUR) };
+  await db.insert(hostProblems).values([
+    { ...about, account: "ext_alice", kind: "conflict", text: "The uid 60007 belongs to bob" },
+    { ...about, account: "ext_contractor-3", kind: "refused", text: HOSTILE[2] },
+    { ...about, account: "", kind: "finding", text: HOSTILE[0] },
+  ]);
+  await done(admin.call("PUT", `/users/${userId}/hosts`, { hosts: ["lab", "copied"], groups: ["default", "web"] }));
+  return web1.id;
+}
+
+const HOST_KEY = {
+  type: "ssh-ed25519",
+  base64: "AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz",
+  fingerprint: "SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA",
+};
 
 async function done(answer: ReturnType<Client["call"]>): Promise<void> {
   const { status, text } = await answer;

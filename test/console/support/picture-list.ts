@@ -9,7 +9,7 @@ export const PLACE = join(import.meta.dir, "../../../docs/pictures");
 export const SCHEMES = ["light", "dark"] as const;
 
 /** All pictures together weigh at most this, in bytes. */
-export const MOST = 700_000;
+export const MOST = 800_000;
 
 export interface View {
   readonly page: PageName;
@@ -26,4 +26,6 @@ export const PICTURES: Readonly<Record<string, View>> = {
   users: { page: "users", who: "admin" },
   user: { page: "user", who: "admin" },
   audit: { page: "audit", who: "admin" },
+  // At last: the other views are of a single host.
+  hosts: { page: "hosts", who: "admin" },
 };

@@ -54,6 +54,15 @@ function fill(label: RegExp, text: string): Step {
   return (page) => page.getByLabel(label).first().fill(text);
 }
 
+function choose(label: RegExp, value: string): Step {
+  return async (page) => void (await page.getByLabel(label).first().selectOption(value));
+}
+
+/** Waits until the open dialog says so. */
+function showing(text: RegExp): Step {
+  return (page) => page.getByRole("dialog").getByText(text).first().waitFor();
+}
+
 function unfold(summary: RegExp): Step {
   return (page) => page.locator("summary").filter({ hasText: summary }).first().click();
 }
@@ -109,6 +118,7 @@ export const SCREENS: readonly Screen[] = [
     dialogs: {
       extend: dialog(/^Extend …/, /What will happen/),
       edit: dialog(/^Edit …/),
+      hosts: first(dialog(/^Change hosts …/), fill(/^Hosts by name/, "web2"), showing(/What will happen/)),
       disable: dialog(/^Disable …/, /What will happen/),
       delete: dialog(/^Delete …/, /What will happen/),
       "revoke a key": dialog(/^Revoke …/),
@@ -161,5 +171,36 @@ export const SCREENS: readonly Screen[] = [
   }),
   screen("account", "admin", {
     dialogs: { "add a passkey": dialog(/^Add a passkey/), "set up an app": dialog(/^Set up an app/) },
+  }),
+  screen("hosts", "admin", {
+    dialogs: {
+      add: first(dialog(/^Add a host/), unfilled(/^Make the line/)),
+      "a line that was made": first(
+        dialog(/^Add a host/),
+        fill(/^Name/, "web9"),
+        press(/^Make the line/),
+        async (page) => await page.getByRole("button", { name: /^Hide the line/ }).waitFor(),
+      ),
+    },
+  }),
+  screen("host", "admin", {
+    path: ({ hostId }) => PAGES.host.replace(":id", String(hostId)),
+    dialogs: {
+      change: first(dialog(/^Change …/), choose(/^Lease/, "none"), showing(/stay open for ever/)),
+      "no lease": first(dialog(/^Change …/), choose(/^Lease/, "own"), fill(/^Length/, "1s"), unfilled(/^Save/)),
+      lock: dialog(/^Lock …/, /What will happen/),
+      retire: dialog(/^Retire …/, /What will happen/),
+    },
+  }),
+  screen("hostGroups", "admin", { dialogs: { make: first(dialog(/^Make a group/), unfilled(/^Make the group/)) } }),
+  screen("hostGroup", "admin", {
+    path: ({ groupId }) => PAGES.hostGroup.replace(":id", String(groupId)),
+    dialogs: {
+      add: first(dialog(/^Add hosts/), fill(/^Hosts/, "web1"), showing(/What will happen/)),
+      "a host that there is not": first(dialog(/^Add hosts/), fill(/^Hosts/, "nowhere"), showing(/no host/)),
+      change: first(dialog(/^Change …/), fill(/^Lease of/, "?"), showing(/Type a length/)),
+      "take out": dialog(/^Take out …/),
+      delete: dialog(/^Delete …/),
+    },
   }),
 ];

@@ -1,6 +1,7 @@
 /** What is done to a user's access, and what the service says beforehand that it would do. */
 
 import { type AnswerOf, api } from "../../api.ts";
+import { hostsSentence } from "../../ui/confirmed.ts";
 
 export type Change =
   | { readonly kind: "disable" }
@@ -18,9 +19,9 @@ export async function previewChange(id: number, change: Change): Promise<UserPre
   return answer;
 }
 
-/** Makes the change. On return it holds. */
-export async function makeChange(id: number, change: Change): Promise<void> {
-  await ask(id, change, {});
+/** Makes the change. On return it holds, on further hosts as the sentence says; "" where none is concerned. */
+export async function makeChange(id: number, change: Change): Promise<string> {
+  return hostsSentence(await ask(id, change, {}));
 }
 
 function ask(id: number, change: Change, query: { readonly preview?: "true" }) {

@@ -11,7 +11,7 @@ import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Charts } from "./dashboard/charts.tsx";
 import { Decisions } from "./dashboard/decisions.tsx";
 import { EndsSoon } from "./dashboard/ends-soon.tsx";
-import { HostState, Problems, ReceiversAway } from "./dashboard/problems.tsx";
+import { HostProblems, HostState, Problems, ReceiversAway } from "./dashboard/problems.tsx";
 import { useRole } from "./for-role.tsx";
 
 export const Dashboard = signedIn("admin", () => {
@@ -21,6 +21,7 @@ export const Dashboard = signedIn("admin", () => {
       <Loaded query={stats}>{(figures) => <Counters figures={figures} />}</Loaded>
       <Problems />
       <ReceiversAway />
+      <HostProblems />
       <div class="columns">
         <Decisions />
         <EndsSoon stats={stats} />

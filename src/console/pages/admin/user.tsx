@@ -17,6 +17,7 @@ import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
 import { EditDialog } from "./user/edit.tsx";
 import { Facts } from "./user/facts.tsx";
+import { UserHosts } from "./user/hosts.tsx";
 import { Keys } from "./user/keys.tsx";
 import { UserNetworks } from "./user/networks.tsx";
 import type { UserRecord } from "./user/record.ts";
@@ -60,6 +61,7 @@ function One({ id }: { readonly id: number }) {
           {(data) => (
             <div class="stack">
               <Overview user={data} onDone={tell} />
+              <UserHosts user={data} onDone={tell} />
               <Keys user={data} onDone={tell} />
               <Sessions user={data} onDone={tell} />
             </div>

@@ -1,5 +1,6 @@
 /** How to connect: the command, the host's fingerprints, and texts for the files of ssh and for PuTTY. */
 
+import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
@@ -7,31 +8,60 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
-import { Loaded } from "../../use-api.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
 import { withKeyFile } from "./connect/command.ts";
 import { FirstTime } from "./connect/first-time.tsx";
+import { HostList, type OwnHost, PART } from "./connect/host-list.tsx";
 import { Contact } from "./contact.tsx";
 import { type OwnAccount, type Ssh, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 
 export const Connect = signedIn("user", () => {
   const own = useOwnAccount();
-  const keys = useOwnKeys();
-  const { connect } = userTexts;
   return (
-    <Page title={connect.title}>
-      <Loaded query={own}>
-        {(account) => (
-          <div class="stack">
-            <Standing own={account} page="connect" />
-            {account.status === "active" && keys.data?.items.length === 0 ? <NoKeys /> : null}
-            {account.ssh === null ? <NoHost own={account} /> : <Ways own={account} ssh={account.ssh} />}
-          </div>
-        )}
-      </Loaded>
+    <Page title={userTexts.connect.title}>
+      <Loaded query={own}>{(account) => <Content own={account} />}</Loaded>
     </Page>
   );
 });
+
+function Content({ own }: { readonly own: OwnAccount }) {
+  const keys = useOwnKeys();
+  const hosts = useApi("GET /me/hosts");
+  return (
+    <div class="stack">
+      <Standing own={own} page="connect" />
+      {own.status === "active" && keys.data?.items.length === 0 ? <NoKeys /> : null}
+      <Loaded query={hosts}>{({ items }) => <OnHosts own={own} hosts={items} />}</Loaded>
+      {/* What is known without the list is of use as well. */}
+      {hosts.data === undefined && hosts.error !== null ? <OnOwnHost own={own} /> : null}
+    </div>
+  );
+}
+
+/** How to connect to the host that the address names, or to the first one. */
+function OnHosts({ own, hosts }: { readonly own: OwnAccount; readonly hosts: readonly OwnHost[] }) {
+  const { query } = useLocation();
+  const chosen = hosts.find(({ name }) => name === query.host) ?? hosts[0];
+  if (chosen === undefined) return <OnOwnHost own={own} />;
+  const isSeveral = hosts.length > 1;
+  return (
+    <div class="stack">
+      {isSeveral ? <HostList hosts={hosts} chosen={chosen} /> : null}
+      {chosen.ssh === null ? (
+        <Notice kind="info">
+          <p>{userTexts.connect.hosts.unknown(chosen.name)}</p>
+        </Notice>
+      ) : (
+        <Ways own={own} ssh={chosen.ssh} host={isSeveral ? chosen.name : undefined} />
+      )}
+    </div>
+  );
+}
+
+function OnOwnHost({ own }: { readonly own: OwnAccount }) {
+  return own.ssh === null ? <NoHost own={own} /> : <Ways own={own} ssh={own.ssh} />;
+}
 
 function NoHost({ own }: { readonly own: OwnAccount }) {
   const { noHost } = userTexts.connect;
@@ -47,12 +77,15 @@ function NoHost({ own }: { readonly own: OwnAccount }) {
 interface WaysProps {
   readonly own: OwnAccount;
   readonly ssh: Ssh;
+  /** The host's name, where there are several. */
+  readonly host?: string | undefined;
 }
 
-function Ways({ own, ssh }: WaysProps) {
-  const { config } = userTexts.connect;
+function Ways({ own, ssh, host }: WaysProps) {
+  const { config, hosts } = userTexts.connect;
   return (
-    <>
+    <div class="stack">
+      {host === undefined ? null : <h2 id={PART}>{hosts.part(host)}</h2>}
       <Command ssh={ssh} />
       <FirstTime own={own} ssh={ssh} />
       <KnownHosts ssh={ssh} />
@@ -62,7 +95,7 @@ function Ways({ own, ssh }: WaysProps) {
       </Section>
       <Putty own={own} ssh={ssh} />
       <Trouble />
-    </>
+    </div>
   );
 }
 

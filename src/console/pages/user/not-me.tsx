@@ -9,6 +9,7 @@ import { common } from "../../texts/common.ts";
 import { userTexts } from "../../texts/user.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
+import { hostsSentence } from "../../ui/confirmed.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -22,6 +23,8 @@ interface Outcome {
   readonly contact: string;
   /** What the service says it could not do; undefined if all is done. */
   readonly problem: string | undefined;
+  /** On which further hosts it is true; "" where there are none. */
+  readonly hosts: string;
 }
 
 export function NotMe() {
@@ -107,14 +110,15 @@ function Confirm({ own, onShut, onClose }: ConfirmProps) {
   const session = useSession();
   const shutting = useAction(async () => {
     let problem: string | undefined;
+    let hosts = "";
     try {
-      await api("POST /me/lock");
+      hosts = hostsSentence(await api("POST /me/lock"));
     } catch (error) {
       // It was begun: what is left the service does by itself, and the session has ended all the same.
       if (!(error instanceof ApiFailure && error.status === 500)) throw error;
       problem = error.message;
     }
-    onShut({ contact: own.contact, problem });
+    onShut({ contact: own.contact, problem, hosts });
     if (problem === undefined) session.end();
     else session.refresh();
   });
@@ -132,13 +136,14 @@ function Confirm({ own, onShut, onClose }: ConfirmProps) {
   );
 }
 
-function Shut({ contact, problem }: Outcome) {
+function Shut({ contact, problem, hosts }: Outcome) {
   const { done, partly } = userTexts.notMe;
   return (
     <Page title={problem === undefined ? done.title : partly.title}>
       {problem === undefined ? (
         <Notice kind="good">
           <p>{done.first}</p>
+          {hosts === "" ? null : <p>{hosts}</p>}
         </Notice>
       ) : (
         <Notice kind="bad">

@@ -69,6 +69,16 @@ export const dashboardTexts = {
     doctor: "This checks the whole installation, at the shell of the host:",
     doctorLabel: "Command that checks the installation",
   },
+  hosts: {
+    title: "Hosts by state",
+    total: "hosts",
+    states: { active: "open", locked: "locked", retiring: "retiring" },
+    some: (amount: number) =>
+      amount === 1 ? "Something is wrong with a host" : `${number(amount)} things are wrong with hosts`,
+    more: (amount: number) => `And ${number(amount)} more.`,
+    all: "All hosts",
+    first: "Manage accounts on further hosts as well",
+  },
   charts: {
     title: "The last and the next 90 days",
     asTable: "The figures as a table",

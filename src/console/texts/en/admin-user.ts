@@ -8,6 +8,8 @@ export const effectTexts = {
   title: "What will happen",
   until: (date: string) => `In your time zone: until ${date}.`,
   host: (changes: number) => `Planned on the host: ${count(changes, "change", "changes")}`,
+  opens: (opened: number) => `In all, ${count(opened, "account opens", "accounts open")}.`,
+  removes: "What is removed with a home directory cannot be brought back.",
 };
 
 export const userTexts = {

@@ -93,6 +93,7 @@ export const common = {
       admins: "Administrators",
       webhooks: "Webhooks",
       tokens: "Tokens",
+      hosts: "Hosts",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },
   },

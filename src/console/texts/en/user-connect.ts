@@ -2,6 +2,18 @@
 
 export const connectTexts = {
   title: "Connect to the host",
+  hosts: {
+    title: "Your hosts",
+    states: { applied: "ready", pending: "not ready yet", problem: "not at present" },
+    why: {
+      pending: "What was changed last does not hold there yet. As a rule that takes seconds.",
+      problem: "Your account there does not open at present. The administrators see it too.",
+    },
+    command: (name: string) => `Command that connects to ${name}`,
+    more: (name: string) => `Everything about connecting to ${name}`,
+    part: (name: string) => `Connecting to ${name}`,
+    unknown: (name: string) => `${name} has not said yet where it can be reached.`,
+  },
   noKeys: {
     title: "No key opens your account yet",
     text: "Add a key first; then everything here works.",

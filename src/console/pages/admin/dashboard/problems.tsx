@@ -1,9 +1,11 @@
 /** What is wrong on the host: access that is not yet taken away, and what had to be repaired. */
 
 import { PAGES, userPage } from "../../../../shared/pages.ts";
-import type { AnswerOf } from "../../../api.ts";
-import { maySee } from "../../../roles.ts";
+import { HOST_STATUSES } from "../../../../shared/statuses.ts";
+import { type AnswerOf, searchOf } from "../../../api.ts";
+import { mayChange, maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { number } from "../../../texts/language.ts";
 import { DAY, now } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Notice } from "../../../ui/notice.tsx";
@@ -14,7 +16,7 @@ import { Loaded, useApi, WATCHED } from "../../../use-api.tsx";
 import { auditHref } from "../audit/filter.ts";
 import { useRole } from "../for-role.tsx";
 
-const { problems: texts } = dashboardTexts;
+const { problems: texts, hosts } = dashboardTexts;
 
 const SHOWN = 10;
 
@@ -69,12 +71,76 @@ export function ReceiversAway() {
   );
 }
 
+/** What is wrong with any of several hosts; nothing is shown while nothing is. */
+export function HostProblems() {
+  const { data } = useProblems();
+  const seesHosts = maySee(useRole(), "hosts");
+  if (data?.hosts === undefined || data.hosts.total === 0) return null;
+  const { total, items } = data.hosts;
+  const shown = items.slice(0, SHOWN);
+  return (
+    <Notice kind="warn" title={hosts.some(total)}>
+      <ul>
+        {shown.map(({ host, account, kind, text, since }) => (
+          <li key={`${host} ${account} ${kind} ${text}`}>
+            <strong>{seesHosts ? <a href={`${PAGES.hosts}${searchOf({ q: host })}`}>{host}</a> : host}</strong>
+            {account === "" ? "" : `, ${account}`}: <Typed text={text.replace(/\.?$/, ".")} />{" "}
+            <span class="quiet">
+              {texts.since} <Time at={since} />.
+            </span>
+          </li>
+        ))}
+      </ul>
+      {total > shown.length ? <p>{hosts.more(total - shown.length)}</p> : null}
+      {seesHosts ? <a href={PAGES.hosts}>{hosts.all}</a> : null}
+    </Notice>
+  );
+}
+
+/** Several hosts by their state; for a single one a way to add the next, for who may. */
+export function HostCounts() {
+  const { data } = useProblems();
+  const role = useRole();
+  if (data === undefined || !maySee(role, "hosts")) return null;
+  if (data.hosts !== undefined) return <Counts />;
+  return mayChange(role, "hosts") ? (
+    <p class="quiet">
+      <a href={PAGES.hosts}>{hosts.first}</a>
+    </p>
+  ) : null;
+}
+
+const STATES = ["", ...HOST_STATUSES] as const;
+
+function Counts() {
+  return (
+    <ul class="counters" aria-label={hosts.title}>
+      {STATES.map((status) => (
+        <Count key={status} status={status} />
+      ))}
+    </ul>
+  );
+}
+
+function Count({ status }: { readonly status: (typeof STATES)[number] }) {
+  const { data } = useApi("GET /hosts", { query: { ...(status === "" ? {} : { status }), page_size: "1" } }, WATCHED);
+  return (
+    <li>
+      <a class="counter" href={`${PAGES.hosts}${searchOf({ status })}`}>
+        <strong>{data === undefined ? "…" : number(data.total)}</strong>{" "}
+        <span>{status === "" ? hosts.total : hosts.states[status]}</span>
+      </a>
+    </li>
+  );
+}
+
 /** How it stands with the host as a whole, and where to look. */
 export function HostState() {
   const answer = useProblems();
   return (
     <Section title={texts.title}>
       <Loaded query={answer}>{({ total }) => <p>{total === 0 ? texts.none : texts.above}</p>}</Loaded>
+      <HostCounts />
       {maySee(useRole(), "audit") ? <Repairs /> : null}
       <p>{texts.doctor}</p>
       <Copyable text="uam doctor" label={texts.doctorLabel} />

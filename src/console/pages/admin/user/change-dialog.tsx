@@ -38,8 +38,9 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
     kind !== "extend" ? { kind } : settled === undefined ? undefined : { kind, days: settled };
   const preview = usePreview(user.id, wanted);
   const action = useChangeAction(async (change: Change, expected: UserPreview) => {
-    await makeChange(user.id, change);
-    onDone(texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at)));
+    const hosts = await makeChange(user.id, change);
+    const done = texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at));
+    onDone(`${done} ${hosts}`.trimEnd());
   });
   // Nobody confirms what they have not been shown.
   const isShown = preview.data !== undefined && !preview.isFetching && settled === days;
@@ -76,7 +77,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
 }
 
 /** The value once it has not changed for a moment. */
-function useSettled<T>(value: T): T {
+export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), PAUSE);

@@ -24,8 +24,8 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<string>();
   const action = useChangeAction(async () => {
-    await makeChange(user.id, DELETE);
-    onDone(remove.done(user.username));
+    const hosts = await makeChange(user.id, DELETE);
+    onDone(`${remove.done(user.username)} ${hosts}`.trimEnd());
   });
   return (
     <Dialog title={remove.title(user.username)} onClose={onClose}>

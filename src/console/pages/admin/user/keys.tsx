@@ -5,6 +5,7 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
+import { withHosts } from "../../../ui/confirmed.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
@@ -116,8 +117,8 @@ function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogPro
   const { keys } = userTexts;
   const name = isolated(sshKey.name);
   const action = useChangeAction(async () => {
-    await api("DELETE /users/:id/keys/:keyId", { params: { id: user.id, keyId: sshKey.id } });
-    onDone(keys.removed(name));
+    const answer = await api("DELETE /users/:id/keys/:keyId", { params: { id: user.id, keyId: sshKey.id } });
+    onDone(withHosts(keys.removed(name), answer));
   });
   return (
     <Dialog title={keys.removeTitle(name)} onClose={onClose}>

@@ -2,9 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { userPage } from "../../../../shared/pages.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";
+import { confirmedTexts } from "../../../texts/hosts-confirmed.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -21,8 +23,8 @@ type Phase =
   | { readonly name: "days" }
   | { readonly name: "checking"; readonly reached: number }
   | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, UserPreview>[] }
-  | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, void>[] }
-  | { readonly name: "over"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, void>[] };
+  | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] }
+  | { readonly name: "over"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] };
 
 interface BulkDialogProps {
   readonly kind: BulkKind;
@@ -137,7 +139,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   );
 }
 
-function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, void>[]): string {
+function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, string>[]): string {
   const { bulk } = userListTexts;
   const failed = failedOf(outcomes).length;
   const done = bulk[kind === "extend" ? "extending" : "disabling"].done(doneOf(outcomes).length);
@@ -178,12 +180,22 @@ function Over({ kind, phase: { outcomes, total }, onClose }: OverProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
   const failed = failedOf(outcomes);
+  const late = doneOf(outcomes).filter(({ value }) => value !== "" && value !== confirmedTexts.everywhere);
   return (
     <div class="stack" ref={place} tabIndex={-1}>
       <div class={`notice ${failed.length === 0 && outcomes.length === total ? "good" : "warn"}`}>
         <p class="notice-title">{texts.done(doneOf(outcomes).length)}</p>
         {outcomes.length < total ? <p>{bulk.notReached(total - outcomes.length)}</p> : null}
       </div>
+      {late.length === 0 ? null : (
+        <ul class="notice warn">
+          {late.map(({ item, value }) => (
+            <li key={item.id}>
+              <a href={userPage(item.id)}>{item.username}</a>: {value}
+            </li>
+          ))}
+        </ul>
+      )}
       <Failed title={bulk.failed(failed.length)} failed={failed} />
       <div class="actions">
         <Button kind="primary" onClick={onClose}>

@@ -1,15 +1,12 @@
 /** What the list of users is narrowed to; all of it is in the address. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
+import { useTyped } from "../../../ui/use-typed.ts";
 import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, type UsersView } from "./view.ts";
-
-/** Milliseconds without a keystroke after which the service is asked. */
-const PAUSE = 300;
 
 export function Filters({ view }: { readonly view: UsersView }) {
   const { route } = useLocation();
@@ -63,23 +60,4 @@ export function Filters({ view }: { readonly view: UsersView }) {
       </Form>
     </search>
   );
-}
-
-/** A text that is typed: shown at once, and told when typing pauses. What the address says meanwhile counts if it is another. */
-function useTyped(told: string, tell: (value: string) => void) {
-  const [value, setValue] = useState(told);
-  const [known, setKnown] = useState(told);
-  const latest = useRef(tell);
-  latest.current = tell;
-  if (told !== known) {
-    setKnown(told);
-    // The back button, or a link: not what was just typed and told.
-    if (told !== value) setValue(told);
-  }
-  useEffect(() => {
-    if (value === told) return;
-    const timer = setTimeout(() => latest.current(value), PAUSE);
-    return () => clearTimeout(timer);
-  }, [value, told]);
-  return { value, type: setValue };
 }

@@ -1,11 +1,12 @@
 /** Taking a key away: what that ends is said before. */
 
-import { api } from "../../../api.ts";
+import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { common } from "../../../texts/common.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
+import { withHosts } from "../../../ui/confirmed.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
@@ -24,15 +25,16 @@ interface RevokeKeyProps {
 export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
   const { revoke } = userTexts.keys;
   const revoking = useAction(async () => {
+    let answer: AnswerOf<"DELETE /me/keys/:id">;
     try {
-      await api("DELETE /me/keys/:id", { params: { id: target.id } });
+      answer = await api("DELETE /me/keys/:id", { params: { id: target.id } });
     } catch (error) {
       // What holds may be other than before: the account may be disabled, or another tab was first.
       void forgetAnswers();
       throw error;
     }
     await forgetAnswers();
-    onDone(revoke.done(isolated(target.name)));
+    onDone(withHosts(revoke.done(isolated(target.name)), answer));
   });
   const close = () => (revoking.busy ? undefined : onClose());
   return (

@@ -1,0 +1,104 @@
+/** A change of hosts, groups or a user's hosts: what it would do, then the confirmation. */
+
+import { useQuery } from "@tanstack/preact-query";
+import type { ComponentChildren } from "preact";
+import { type AnswerOf, ApiFailure } from "../../api.ts";
+import { forgetAnswers } from "../../signed-in.tsx";
+import { effectTexts } from "../../texts/admin-user.ts";
+import { useAction } from "../../ui/action.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Will } from "./effects.tsx";
+import { Confirm, useSettled } from "./user/change-dialog.tsx";
+
+type Told = AnswerOf<"GET /hosts/:id/preview">;
+
+interface PreviewedProps<B, T> {
+  readonly title: string;
+  readonly texts: { readonly confirm: string; readonly busy: string };
+  /** What is asked for, as the service takes it; undefined while what was typed is none. */
+  readonly wanted: B | undefined;
+  readonly preview: (wanted: B) => Promise<T | Told>;
+  readonly change: (wanted: B) => Promise<string>;
+  /** Asked before anything is done; false where something typed is wrong, which the fields then say. */
+  readonly isConfirmed?: () => boolean;
+  readonly isDanger?: boolean;
+  readonly onClose: () => void;
+  /** Told what was done, as a sentence. */
+  readonly onDone: (sentence: string) => void;
+  /** The fields. */
+  readonly children?: ComponentChildren;
+}
+
+/** The dialog. Nobody confirms what they have not been shown. */
+export function PreviewedDialog<B, T extends object>(props: PreviewedProps<B, T>) {
+  const { title, texts, wanted, isDanger = false, onClose, onDone, children } = props;
+  const key = wanted === undefined ? "" : JSON.stringify(wanted);
+  const settled = useSettled(key);
+  const answer = useQuery<Told, Error>({
+    queryKey: ["preview", title, settled],
+    queryFn: async () => {
+      const told = await props.preview(JSON.parse(settled) as B);
+      if (!("preview" in told)) throw new Error("The service answered a preview with something else");
+      return told;
+    },
+    enabled: settled !== "",
+    ...{ staleTime: 0, gcTime: 0, refetchOnWindowFocus: false },
+  });
+  const work = useAction(async (chosen: B) => {
+    let sentence: string;
+    try {
+      sentence = await props.change(chosen);
+    } catch (error) {
+      // What could not be finished may hold in part.
+      if (error instanceof ApiFailure && error.status !== 400) void forgetAnswers();
+      throw error;
+    }
+    void forgetAnswers();
+    onDone(sentence);
+  });
+  const isShown = answer.data !== undefined && !answer.isFetching && settled === key;
+  return (
+    <Dialog title={title} onClose={() => (work.busy ? undefined : onClose())}>
+      <Form
+        onSubmit={() => {
+          if (props.isConfirmed?.() === false) return;
+          if (isShown && wanted !== undefined) void work.run(wanted);
+        }}
+      >
+        {children}
+        {key === "" ? null : (
+          <Effects told={answer.data} failure={answer.error} onRetry={() => void answer.refetch()} />
+        )}
+        <Confirm
+          action={work}
+          onClose={onClose}
+          isPossible={key !== "" && answer.error === null}
+          isReady={isShown}
+          isDanger={isDanger}
+          {...texts}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface EffectsProps {
+  readonly told: Told | undefined;
+  readonly failure: Error | null;
+  readonly onRetry: () => void;
+}
+
+function Effects({ told, failure, onRetry }: EffectsProps) {
+  if (failure !== null) return <Failure failure={failure} onRetry={onRetry} />;
+  if (told === undefined) return <Loading />;
+  const { opened, removed } = told.accounts;
+  return (
+    <Will sentences={told.effects}>
+      {opened > 0 && told.effects.length > 1 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}
+      {removed > 0 ? <p class="warned">{effectTexts.removes}</p> : null}
+    </Will>
+  );
+}

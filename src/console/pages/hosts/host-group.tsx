@@ -1,0 +1,110 @@
+/** One group of hosts: its hosts, who has it, and for owners everything that can be done about it. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { PAGES } from "../../../shared/pages.ts";
+import { ApiFailure } from "../../api.ts";
+import { mayChange } from "../../roles.ts";
+import { forgetAnswers, signedIn } from "../../signed-in.tsx";
+import { groupTexts as texts } from "../../texts/host-groups.ts";
+import { Button } from "../../ui/button.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
+import { Done } from "../admin/done.tsx";
+import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
+import { AddToGroup, ChangeGroup, DeleteGroup } from "./group-changes.tsx";
+import { type Group, GroupLease } from "./host-groups.tsx";
+import { Members } from "./members.tsx";
+
+export const HostGroup = signedIn("admin", forRole("hosts", HostGroupPage));
+
+/** Each group has a page of its own: nothing of the one before stays. */
+function HostGroupPage() {
+  const id = Number(useRoute().params.id ?? 0);
+  return <One key={id} id={id} />;
+}
+
+function One({ id }: { readonly id: number }) {
+  const group = useApi("GET /host-groups/:id", { params: { id } });
+  const isGone = group.error instanceof ApiFailure && group.error.status === 404;
+  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  function tell(sentence: string) {
+    setDone({ content: <p>{sentence}</p> });
+    void forgetAnswers();
+  }
+  const back = (
+    <a class="button" href={PAGES.hostGroups}>
+      {texts.remove.back}
+    </a>
+  );
+  return (
+    <Page title={isGone ? texts.gone.title(id) : (group.data?.name ?? texts.one)} actions={back}>
+      <ReadOnly area="hosts" />
+      <Done what={done} />
+      {isGone ? (
+        <p>{texts.gone.text}</p>
+      ) : (
+        <Loaded query={group}>
+          {(data) => (
+            <div class="stack">
+              <Overview group={data} onDone={tell} />
+              <Members group={data} onDone={tell} />
+            </div>
+          )}
+        </Loaded>
+      )}
+    </Page>
+  );
+}
+
+interface OverviewProps {
+  readonly group: Group;
+  readonly onDone: (sentence: string) => void;
+}
+
+function Overview({ group, onDone }: OverviewProps) {
+  const { facts, actions } = texts;
+  const { route } = useLocation();
+  const isOwner = mayChange(useRole(), "hosts");
+  const [open, setOpen] = useState<"add" | "change" | "remove">();
+  const dialog = {
+    group,
+    onClose: () => setOpen(undefined),
+    onDone: (sentence: string) => {
+      setOpen(undefined);
+      onDone(sentence);
+    },
+  };
+  return (
+    <section class="card" aria-label={facts.label}>
+      <dl class="facts">
+        <dt>{facts.users}</dt>
+        <dd>{facts.usersText(group.users)}</dd>
+        <dt>{facts.fresh}</dt>
+        <dd>{group.for_new_users ? facts.freshYes : facts.freshNo}</dd>
+        <dt>{facts.lease}</dt>
+        <dd>{group.lease === null ? <span class="quiet">{facts.usual}</span> : <GroupLease lease={group.lease} />}</dd>
+        <dt>{facts.created}</dt>
+        <dd>
+          <Time at={group.created_at} both />
+        </dd>
+      </dl>
+      {isOwner ? (
+        <div class="actions">
+          <Button kind="primary" onClick={() => setOpen("add")}>
+            {actions.add}
+          </Button>
+          <Button onClick={() => setOpen("change")}>{actions.change}</Button>
+          <Button kind="danger" onClick={() => setOpen("remove")}>
+            {actions.remove}
+          </Button>
+        </div>
+      ) : null}
+      {open === "add" ? <AddToGroup {...dialog} /> : null}
+      {open === "change" ? <ChangeGroup {...dialog} /> : null}
+      {open === "remove" ? <DeleteGroup {...dialog} onDone={() => route(PAGES.hostGroups)} /> : null}
+    </section>
+  );
+}

@@ -1,0 +1,205 @@
+/** From the first page about hosts to a key that is taken away on one: with a mouse, and with the keyboard alone. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { PAGES, userPage } from "../../src/shared/pages.ts";
+import type { TestAgent } from "../support/agent.ts";
+import { newAgent } from "../support/fleet.ts";
+import { freshKey } from "../support/keys.ts";
+import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type Hands, keyboard, mouse } from "./support/hands.ts";
+import { arrive, go, revokeKey, says } from "./support/journeys.ts";
+
+describeInBrowser("hosts", () => {
+  let system: ConsoleApp;
+  let browser: Browser;
+  let userId: number;
+  let admin: WatchedPage;
+  let user: WatchedPage;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    system = await openConsoleApp({ UAM_FLEET_WAIT: "1s" });
+    const { id, client } = await system.user("alice");
+    userId = id;
+    for (const name of ["laptop", "desktop"]) {
+      const { status } = await client.call("POST", "/me/keys", { name, public_key: freshKey() });
+      expect(status).toBe(201);
+    }
+    admin = await openSignedIn(browser, system, "admin");
+    user = await openSignedIn(browser, system, { user: "alice" });
+  });
+  afterEach(async () => {
+    for (const watched of [admin, user]) {
+      expectNoFaults(watched);
+      await watched.close();
+    }
+    await system.close();
+  });
+
+  test("with a single one nothing is shown of them but a way to add the first", async () => {
+    const asked: string[] = [];
+    for (const { page } of [admin, user]) page.on("request", (request) => void asked.push(request.url()));
+    await admin.page.goto(PAGES.dashboard);
+    await admin.page.getByRole("link", { name: "Manage accounts on further hosts as well" }).waitFor();
+    await admin.page.waitForLoadState("networkidle");
+    expect(await admin.page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(0);
+    expect(await admin.page.getByText("Hosts by state").count()).toBe(0);
+    await admin.page.goto(userPage(userId));
+    await admin.page.waitForLoadState("networkidle");
+    expect(await admin.page.getByRole("heading", { name: "Hosts" }).count()).toBe(0);
+    await user.page.goto(PAGES.connect);
+    await user.page.waitForLoadState("networkidle");
+    expect(await user.page.getByText("Your hosts").count()).toBe(0);
+    expect(await user.page.getByRole("heading", { name: "The command" }).count()).toBe(1);
+    // Their pages are files that nobody loads.
+    expect(asked.filter((url) => url.includes("/host-groups"))).toEqual([]);
+  });
+
+  describe.each([
+    ["a mouse", mouse],
+    ["the keyboard alone", keyboard],
+  ] as const)("with %s", (_, handsOf) => {
+    test("one is added, given to a user, and a key that is revoked says where that is true", async () => {
+      const [hands, own] = [handsOf(admin.page), handsOf(user.page)];
+      const agent = await addHost(hands, "web7");
+      await makeGroup(hands, "web", "web7");
+      await giveGroup(hands, "web", "alice can log in on web7, as ext_alice.");
+      const row = admin.page.getByRole("row", { name: /^web7/ });
+      await row.getByText("pending").waitFor();
+      await agent.state();
+      await agent.report();
+      await row.getByText("applied").waitFor();
+
+      await user.page.goto(PAGES.me);
+      await go(own, "Connect", "Connect to the host");
+      await says(user.page, "Your hosts");
+      const command = user.page.getByRole("region", { name: "Command that connects to web7" });
+      expect(await command.textContent()).toContain("ssh ext_alice@web1.example.org");
+      await own.press("link", "Everything about connecting to web7");
+      await user.page.getByRole("heading", { name: "Connecting to web7" }).waitFor();
+
+      // Its agent says nothing: the lease is what is certain.
+      await revokeKey(own, "laptop");
+      await says(user.page, /True on 0 of 1 further host; on web7 by \d\d:\d\d at the latest\./);
+
+      await agent.state();
+      await agent.report();
+      const stop = run(agent);
+      await hands.press("button", "Disable …");
+      await says(admin.page, "alice can no longer log in.");
+      await hands.press("button", "Disable");
+      await says(admin.page, "alice was disabled. It is true on every host.");
+      await stop();
+
+      await lockHost(hands, "web7");
+      await retireHost(hands, "web7");
+    });
+  });
+
+  /** Adds a host whose agent joins by the line that the page shows. */
+  async function addHost(hands: Hands, name: string): Promise<TestAgent> {
+    const { page, press, type } = hands;
+    await page.goto(PAGES.dashboard);
+    await press("link", "Manage accounts on further hosts as well");
+    await arrive(page, "Hosts");
+    await press("button", "Add a host");
+    await type("Name", name);
+    await press("button", "Make the line");
+    await says(page, `Waiting for ${name} to join …`);
+    const line = await page.getByRole("region", { name: `Command that joins ${name}` }).textContent();
+    const [, token = ""] = /^uam agent join 'http:\S+ (uamj_\S+) SHA256:\S+'$/.exec(line ?? "") ?? [];
+    const agent = newAgent(system, "what-it-calls-itself");
+    expect((await agent.enrol(token)).status).toBe(201);
+    await agent.state();
+    await says(page, `${name} has joined.`);
+    expect(await page.getByText(token).count()).toBe(0);
+    await press("link", `Look at ${name}`);
+    await arrive(page, name);
+    return agent;
+  }
+
+  async function makeGroup(hands: Hands, name: string, host: string): Promise<void> {
+    const { page, press, type } = hands;
+    await go(hands, "Hosts");
+    await press("link", "Groups of hosts");
+    await arrive(page, "Groups of hosts");
+    await press("button", "Make a group");
+    await type("Name", name);
+    await type("Lease of its hosts", "1h");
+    await press("button", "Make the group");
+    await press("link", `Look at ${name}`);
+    await arrive(page, name);
+    await press("button", "Add hosts …");
+    await type("Hosts", host);
+    await says(page, `No account is added on ${host}.`);
+    await confirm(page, hands, "Add");
+    await says(page, `1 host was added to ${name}.`);
+  }
+
+  async function giveGroup(hands: Hands, group: string, effect: string): Promise<void> {
+    const { page, press } = hands;
+    await go(hands, "Users");
+    await press("link", "alice");
+    await arrive(page, "alice");
+    await press("button", "Change hosts …");
+    await press("checkbox", group);
+    await says(page, effect);
+    await confirm(page, hands, "Save");
+    await says(page, /^The hosts of alice were changed/);
+  }
+
+  async function lockHost(hands: Hands, name: string): Promise<void> {
+    const { page, press } = hands;
+    await go(hands, "Hosts");
+    await press("link", name);
+    await arrive(page, name);
+    for (const [act, button, done] of [
+      ["Lock …", "Lock the host", `${name} is locked.`],
+      ["Unlock …", "Unlock the host", `${name} is unlocked.`],
+    ] as const) {
+      await press("button", act);
+      await says(page, "What will happen");
+      await press("button", button);
+      await says(page, done);
+    }
+  }
+
+  async function retireHost(hands: Hands, name: string): Promise<void> {
+    const { page, press, type } = hands;
+    await press("button", "Retire …");
+    await says(page, `${name} is forgotten once its agent has confirmed that.`);
+    await type(`Type ${name} to retire this host`, "something else");
+    await press("button", "Retire the host");
+    await says(page, `This is not the name. Type ${name}.`);
+    await type(`Type ${name} to retire this host`, name);
+    await press("button", "Retire the host");
+    await says(page, new RegExp(`^${name} is being retired`));
+  }
+});
+
+/** Presses what confirms a dialog, once it has shown what will happen. */
+async function confirm(page: Page, { press }: Hands, name: string): Promise<void> {
+  await page.locator("dialog button[type=submit]:not([aria-disabled])").waitFor();
+  await press("button", name);
+}
+
+/** Does as an agent does, until it is told to stop. */
+function run(agent: TestAgent): () => Promise<void> {
+  let isStopped = false;
+  const running = (async () => {
+    while (!isStopped) {
+      const before = agent.cursor;
+      await agent.state(1);
+      if (agent.cursor !== before) await agent.report();
+    }
+  })();
+  return async () => {
+    isStopped = true;
+    await running;
+  };
+}
