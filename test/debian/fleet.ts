@@ -147,8 +147,11 @@ async function lockedThere({ service, web7 }: TwoHosts, wire: Wire): Promise<voi
 
 async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
   await step("cut off and with its agent stopped, the host refuses everybody when its lease ends", async () => {
-    await service.sh("uam host lease web7 5m");
-    await web7.until("uam agent status --json | grep -q '\"lease_ms\": *300000'", 90);
+    await service.sh("uam host update web7 --lease 5m");
+    await again(async () => {
+      const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
+      if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
+    }, 90);
     await wire.cut();
     const begin = performance.now();
     await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
