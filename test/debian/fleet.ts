@@ -51,16 +51,16 @@ async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Pro
       -keyout tls.key -out tls.crt -days 2 -subj /CN=${NAME} -addext subjectAltName=DNS:${NAME} 2>/dev/null
     chgrp uam tls.key; chmod 640 tls.key
     cat >>/etc/uam/uam.env <<END
-UAM_LISTEN=127.0.0.1:8080,0.0.0.0:8443
+UAM_LISTEN=0.0.0.0:8443
 UAM_TLS_CERT=/etc/uam/tls.crt
 UAM_TLS_KEY=/etc/uam/tls.key
 UAM_BASE_URL=https://${NAME}:8443
 END
+    echo "cacert = /etc/uam/tls.crt" >/root/.curlrc
+    echo "127.0.0.1 ${NAME}" >>/etc/hosts
     systemctl restart uam`);
-  await service.until(
-    `curl -sf --cacert /etc/uam/tls.crt --resolve ${NAME}:8443:127.0.0.1 https://${NAME}:8443/api/v1/healthz`,
-    30,
-  );
+  service.api = `https://${NAME}:8443/api/v1`;
+  await answers(service);
   await web7.sh(`echo "${ADDRESSES[0]} ${NAME}" >>/etc/hosts`);
   const certificate = await service.sh("cat /etc/uam/tls.crt");
   await web7.sh(`cat >/root/ca.pem <<'END'\n${certificate}END`);
