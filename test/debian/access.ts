@@ -3,39 +3,38 @@
 import { idle } from "./checks.ts";
 import type { Container } from "./container.ts";
 
-const API = "http://127.0.0.1:8080/api/v1";
 const JSON_BODY = "-H 'Content-Type: application/json'";
 const SSH =
   "-o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=10";
 
 /** Logs an administrator in and returns the usernames that the API lists. */
-export async function listedUsers({ sh }: Container, admin: string, password: string): Promise<string> {
+export async function listedUsers({ sh, api }: Container, admin: string, password: string): Promise<string> {
   const body = JSON.stringify({ username: admin, password });
-  await sh(`curl -sSf -c /root/${admin}.jar ${JSON_BODY} -d '${body}' ${API}/auth/admin/login`);
-  return await sh(`curl -sSf -b /root/${admin}.jar ${API}/users | grep -o '"username":"[a-z]*"'`);
+  await sh(`curl -sSf -c /root/${admin}.jar ${JSON_BODY} -d '${body}' ${api}/auth/admin/login`);
+  return await sh(`curl -sSf -b /root/${admin}.jar ${api}/users | grep -o '"username":"[a-z]*"'`);
 }
 
 /** Logs the user in with a one-time code from the command line; the session stays in a file. */
-export async function logIn({ sh }: Container, uam: string, user: string): Promise<void> {
+export async function logIn({ sh, api }: Container, uam: string, user: string): Promise<void> {
   await sh(
-    `for again in $(seq 70); do CODE=$(${uam} otp ${user}) && break; sleep 1; done; curl -sSf -c /root/${user}.jar ${JSON_BODY} -d "{\\"username\\":\\"${user}\\",\\"code\\":\\"$CODE\\"}" ${API}/auth/otp/login`,
+    `for again in $(seq 70); do CODE=$(${uam} otp ${user}) && break; sleep 1; done; curl -sSf -c /root/${user}.jar ${JSON_BODY} -d "{\\"username\\":\\"${user}\\",\\"code\\":\\"$CODE\\"}" ${api}/auth/otp/login`,
   );
 }
 
 /** Makes a key pair and uploads the public key in the user's session. */
-export async function uploadKey({ sh }: Container, user: string, key: string): Promise<void> {
+export async function uploadKey({ sh, api }: Container, user: string, key: string): Promise<void> {
   await sh(`ssh-keygen -q -t ed25519 -N '' -f /root/${key}
-    curl -sSf -b /root/${user}.jar ${JSON_BODY} -d "{\\"name\\":\\"${key}\\",\\"public_key\\":\\"$(cat /root/${key}.pub)\\"}" ${API}/me/keys`);
+    curl -sSf -b /root/${user}.jar ${JSON_BODY} -d "{\\"name\\":\\"${key}\\",\\"public_key\\":\\"$(cat /root/${key}.pub)\\"}" ${api}/me/keys`);
 }
 
 /** The user's own list of keys, which needs the session. */
-export async function ownKeys({ sh }: Container, user: string): Promise<string> {
-  return await sh(`curl -sSf -b /root/${user}.jar ${API}/me/keys`);
+export async function ownKeys({ sh, api }: Container, user: string): Promise<string> {
+  return await sh(`curl -sSf -b /root/${user}.jar ${api}/me/keys`);
 }
 
 /** Revokes a key in its owner's session: the service itself does it. */
-export async function revokeOwnKey({ sh }: Container, user: string, id: string): Promise<void> {
-  await sh(`curl -sSf -b /root/${user}.jar -X DELETE ${API}/me/keys/${id}`);
+export async function revokeOwnKey({ sh, api }: Container, user: string, id: string): Promise<void> {
+  await sh(`curl -sSf -b /root/${user}.jar -X DELETE ${api}/me/keys/${id}`);
 }
 
 /** How a user connects, and further options for ssh(1). */

@@ -5,8 +5,8 @@ import { promisedRating } from "./readme.ts";
 import { same } from "./steps.ts";
 
 /** Waits until the service answers. */
-export async function answers({ until }: Container): Promise<void> {
-  await until("curl -sf --max-time 5 http://127.0.0.1:8080/api/v1/healthz", 30);
+export async function answers({ until, api }: Container): Promise<void> {
+  await until(`curl -sf --max-time 5 ${api}/healthz`, 30);
 }
 
 /** Throws if doctor finds a fault; only the clock may be one, which a container cannot set. */

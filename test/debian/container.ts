@@ -9,6 +9,10 @@ import { type Outcome, run } from "./shell.ts";
 export interface Container {
   /** Its root, as seen from here. */
   readonly directory: string;
+  /** The root of the service's API, as seen from inside. */
+  api: string;
+  /** Its first process, as seen from here. */
+  readonly leader: number;
   /** Runs a script as root with bash, at most a minute unless told, and gives its output; throws unless it ends with 0. */
   sh(script: string, seconds?: number): Promise<string>;
   /** As `sh`, but gives the outcome whatever it is. */
@@ -51,6 +55,8 @@ export async function boot(directory: string, name: string): Promise<Container> 
   };
   const container: Container = {
     directory,
+    leader,
+    api: "http://127.0.0.1:8080/api/v1",
     attempt,
     sh: async (script, seconds) => succeeded(script, await attempt(script, seconds)),
     until: async (script, seconds) => {

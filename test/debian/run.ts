@@ -10,6 +10,7 @@ import process from "node:process";
 import { CannotBoot, requireMachine } from "./cannot-boot.ts";
 import { boot, type Container } from "./container.ts";
 import { directMode } from "./direct.ts";
+import { twoHosts } from "./fleet.ts";
 import { upgradedPackage } from "./package.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
@@ -57,6 +58,15 @@ async function testHost(): Promise<void> {
     await sudoMode(container, packagesIn(shared));
   });
   await Promise.all([direct, sudo]);
+  for (const mode of ["direct", "sudo"] as const) {
+    await inContainer(tree, "service", async (service, shared) => {
+      const { first } = packagesIn(shared);
+      await inContainer(tree, "web7", async (web7, shared) => {
+        packagesIn(shared);
+        await twoHosts({ service, web7 }, { mode, first });
+      });
+    });
+  }
 }
 
 /** Makes the package and a later version of it, once for both containers. */

@@ -1,0 +1,196 @@
+/** A service and a further host with an agent, on two Debians with a wire between them. */
+
+import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
+import { answers } from "./checks.ts";
+import type { Container } from "./container.ts";
+import { packageCommands } from "./readme.ts";
+import { same, say, step } from "./steps.ts";
+import { ADDRESSES, connect, type Wire } from "./wire.ts";
+
+export interface TwoHosts {
+  readonly service: Container;
+  readonly web7: Container;
+}
+
+export interface FleetOptions {
+  /** How the agent changes its host. */
+  readonly mode: "direct" | "sudo";
+  /** The package, on either host. */
+  readonly first: string;
+}
+
+const NAME = "uam.example.org";
+const USER = "carol";
+/** From the two commands to the first login; seconds. */
+const PROMISED = 60;
+/** The shortest lease that there is, what the second enforcer may add, and what the tests may take; seconds. */
+const LEASE = 300;
+const SLACK = 30;
+
+/** Runs it all; throws at the first thing that is wrong. */
+export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<void> {
+  const { service, web7 } = hosts;
+  const wire = await step("a wire between the two hosts", () => connect(service, web7));
+  await step("the service, with a certificate of an authority of its own", () => serves(hosts, options));
+  await joins(hosts, options);
+  await changes(hosts);
+  await step("doctor and status on the agent's host are content", async () => {
+    await web7.sh("uam agent status");
+    await web7.sh("uam lock --help >/dev/null");
+  });
+  await survives(hosts, wire);
+  await lockedThere(hosts, wire);
+  await leaseEnds(hosts, wire);
+  await retires(hosts);
+}
+
+async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
+  for (const command of packageCommands(first)) await service.sh(command, 120);
+  await answers(service);
+  await service.sh(`cd /etc/uam && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \\
+      -keyout tls.key -out tls.crt -days 2 -subj /CN=${NAME} -addext subjectAltName=DNS:${NAME} 2>/dev/null
+    chgrp uam tls.key; chmod 640 tls.key
+    cat >>/etc/uam/uam.env <<END
+UAM_LISTEN=0.0.0.0:8443
+UAM_TLS_CERT=/etc/uam/tls.crt
+UAM_TLS_KEY=/etc/uam/tls.key
+UAM_BASE_URL=https://${NAME}:8443
+END
+    echo "cacert = /etc/uam/tls.crt" >/root/.curlrc
+    echo "127.0.0.1 ${NAME}" >>/etc/hosts
+    systemctl restart uam`);
+  service.api = `https://${NAME}:8443/api/v1`;
+  await answers(service);
+  await web7.sh(`echo "${ADDRESSES[0]} ${NAME}" >>/etc/hosts`);
+  const certificate = await service.sh("cat /etc/uam/tls.crt");
+  await web7.sh(`cat >/root/ca.pem <<'END'\n${certificate}END`);
+  await web7.sh(`apt-get install -y -qq ${first} >/dev/null 2>&1 || dpkg --install ${first}`, 120);
+}
+
+async function joins({ service, web7 }: TwoHosts, { mode }: FleetOptions): Promise<void> {
+  await service.sh(`uam user create ${USER} --email ${USER}@example.org --ttl-days 3`);
+  await logIn(service, "uam", USER);
+  await uploadKey(service, USER, "first");
+  const key = await service.sh("cat /root/first");
+  await web7.sh(`umask 077; cat >/root/first <<'END'\n${key}END`);
+  await step(`two commands, and a login on the second host (${mode} mode)`, async () => {
+    const begin = performance.now();
+    const line = (await service.sh("uam host token --name web7 --group default")).trim();
+    await web7.sh(`uam agent join '${line}' --mode ${mode} --ca /root/ca.pem`, 60);
+    await untilAdmitted(web7, "first", PROMISED);
+    const seconds = (performance.now() - begin) / 1000;
+    say(`      the first login came ${seconds.toFixed(1)} s after the first command (promised: ${PROMISED} s)`);
+    if (seconds > PROMISED) throw new Error("that is later than promised");
+  });
+}
+
+async function changes({ service, web7 }: TwoHosts): Promise<void> {
+  await step("a new key works on both hosts; a revoked one is refused on both, and its sessions are over", async () => {
+    await uploadKey(service, USER, "second");
+    await web7.sh(`umask 077; cat >/root/second <<'END'\n${await service.sh("cat /root/second")}END`);
+    await untilAdmitted(web7, "second", 10);
+    await service.sh(`uam key revoke ${USER} 1`);
+    await sessionEnded(web7, USER);
+    for (const host of [service, web7]) {
+      await refused(host, USER, "first");
+      await admitted(host, USER, "second");
+    }
+  });
+  await step("disabled is disabled on both when the command returns; enabled opens both", async () => {
+    await service.sh(`uam user disable ${USER}`);
+    for (const host of [service, web7]) await refused(host, USER, "second");
+    await service.sh(`uam user enable ${USER}`);
+    await untilAdmitted(web7, "second", 10);
+  });
+  await step("one uid on both hosts", async () => {
+    same(await web7.sh(`id -u ext_${USER}`), await service.sh(`id -u ext_${USER}`), "the uid");
+  });
+}
+
+async function survives({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
+  await step("what was revoked while the wire was cut is refused as soon as it is mended", async () => {
+    await uploadKey(service, USER, "third");
+    await web7.sh(`umask 077; cat >/root/third <<'END'\n${await service.sh("cat /root/third")}END`);
+    await untilAdmitted(web7, "third", 10);
+    await wire.cut();
+    await service.sh(`uam key revoke ${USER} 2 >/root/revoked 2>&1; cat /root/revoked`);
+    await service.sh("grep -q web7 /root/revoked");
+    await refused(service, USER, "second");
+    await admitted(web7, USER, "second");
+    await wire.mend();
+    await untilRefused(web7, "second", 90);
+    await admitted(web7, USER, "third");
+  });
+  await step("the agent is killed, and the service too: both are back by themselves", async () => {
+    await web7.sh("kill -9 $(systemctl show --property=MainPID --value uam-agent)");
+    await service.sh("kill -9 $(systemctl show --property=MainPID --value uam)");
+    await answers(service);
+    await service.sh(`uam user disable ${USER}`);
+    await untilRefused(web7, "third", 90);
+    await service.sh(`uam user enable ${USER}`);
+    await untilAdmitted(web7, "third", 90);
+  });
+}
+
+async function lockedThere({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
+  await step("uam lock on the agent's host works without the service, which records it later", async () => {
+    await wire.cut();
+    await web7.sh(`uam lock ${USER}`);
+    await refused(web7, USER, "third");
+    await wire.mend();
+    await service.until(`uam user show ${USER} | grep -q disabled`, 120);
+    await refused(service, USER, "third");
+    await service.sh(`uam user enable ${USER}`);
+    await untilAdmitted(web7, "third", 30);
+  });
+}
+
+async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
+  await step("cut off and with its agent stopped, the host refuses everybody when its lease ends", async () => {
+    await service.sh("uam host update web7 --lease 5m");
+    await again(async () => {
+      const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
+      if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
+    }, 90);
+    await wire.cut();
+    const begin = performance.now();
+    await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
+    await admitted(web7, USER, "third");
+    await Bun.sleep((LEASE - 60) * 1000 - (performance.now() - begin));
+    await untilRefused(web7, "third", 60 + SLACK);
+    say(`      refused ${((performance.now() - begin) / 1000).toFixed(0)} s after the cut, with a lease of ${LEASE} s`);
+    await wire.mend();
+    await web7.sh("kill -CONT $(systemctl show --property=MainPID --value uam-agent)");
+    await untilAdmitted(web7, "third", 120);
+  });
+}
+
+async function retires({ service, web7 }: TwoHosts): Promise<void> {
+  await step("a retired host has no account of ours any more, and the service forgets it", async () => {
+    await service.sh("uam host retire web7 --yes", 60);
+    await web7.until(`! getent passwd ext_${USER}`, 60);
+    await service.until("! uam host list | grep -q web7", 60);
+    await admitted(service, USER, "third");
+  });
+}
+
+async function untilAdmitted(container: Container, key: string, seconds: number): Promise<void> {
+  await again(() => admitted(container, USER, key), seconds);
+}
+
+async function untilRefused(container: Container, key: string, seconds: number): Promise<void> {
+  await again(() => refused(container, USER, key), seconds);
+}
+
+/** Until it does not throw; then throws what it threw last. */
+async function again(work: () => Promise<void>, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await Bun.sleep(500);
+    }
+  }
+}
