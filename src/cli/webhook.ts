@@ -128,7 +128,7 @@ interface CreateInput {
 function runCreate({ url, actions, json }: CreateInput): Command {
   return async (environment) => {
     const { createWebhook } = await import("../domain/events/webhooks.ts");
-    const { webhookRecord } = await import("../server/records.ts");
+    const { webhookRecord } = await import("../server/event-records.ts");
     const wanted = { url, actions: actionsIn(actions) };
     const { entry, secret } = await withServices(environment, "store", (context) => createWebhook(context, wanted));
     if (json) printJson(environment, { ...webhookRecord(entry), secret });
@@ -140,7 +140,7 @@ function runCreate({ url, actions, json }: CreateInput): Command {
   };
 }
 
-type WebhookRecord = ReturnType<typeof import("../server/records.ts").webhookRecord>;
+type WebhookRecord = ReturnType<typeof import("../server/event-records.ts").webhookRecord>;
 
 const COLUMNS: readonly Column<WebhookRecord>[] = [
   { header: "ID", value: (webhook) => webhook.id },
@@ -159,7 +159,7 @@ interface ListInput extends Page {
 function runList({ json, ...page }: ListInput): Command {
   return async (environment) => {
     const { pageWebhooks } = await import("../domain/events/webhooks.ts");
-    const { webhookRecord } = await import("../server/records.ts");
+    const { webhookRecord } = await import("../server/event-records.ts");
     const { total, items } = await withServices(environment, "read", (context) => pageWebhooks(context, page));
     await printPage(environment, COLUMNS, { ...page, json, total, records: items.map(webhookRecord) });
     return EXIT.done;
@@ -180,7 +180,7 @@ function runUpdate({ id, url, actions, status, json }: UpdateInput): Command {
       throw new UamError("invalid", "Say what to change: --url, --action or --status");
     }
     const { updateWebhook } = await import("../domain/events/webhooks.ts");
-    const { webhookRecord } = await import("../server/records.ts");
+    const { webhookRecord } = await import("../server/event-records.ts");
     const changes = { url, status, actions: actions.length === 0 ? undefined : actionsIn(actions) };
     const changed = await withServices(environment, "store", (context) => updateWebhook(context, id, changes));
     if (json) printJson(environment, webhookRecord(changed));
@@ -200,7 +200,7 @@ function runDelete({ id, json }: { readonly id: number; readonly json: boolean }
 }
 
 type DeliveryRow = Awaited<ReturnType<typeof import("../domain/events/deliveries.ts").pingWebhook>>;
-type DeliveryRecord = ReturnType<typeof import("../server/records.ts").deliveryRecord>;
+type DeliveryRecord = ReturnType<typeof import("../server/event-records.ts").deliveryRecord>;
 
 const DELIVERY_COLUMNS: readonly Column<DeliveryRecord>[] = [
   { header: "ID", value: (delivery) => delivery.id },
@@ -219,7 +219,7 @@ interface DeliveriesInput extends ListInput {
 function runDeliveries({ id, json, ...page }: DeliveriesInput): Command {
   return async (environment) => {
     const { pageDeliveries } = await import("../domain/events/deliveries.ts");
-    const { deliveryRecord } = await import("../server/records.ts");
+    const { deliveryRecord } = await import("../server/event-records.ts");
     const { total, items } = await withServices(environment, "read", (context) => pageDeliveries(context, id, page));
     await printPage(environment, DELIVERY_COLUMNS, { ...page, json, total, records: items.map(deliveryRecord) });
     return EXIT.done;
@@ -230,7 +230,7 @@ function runDeliveries({ id, json, ...page }: DeliveriesInput): Command {
 function runDelivery(json: boolean, deliver: (context: Context, send: SendMessage) => Promise<DeliveryRow>): Command {
   return async (environment: CliEnvironment) => {
     const { createSender } = await import("../server/events/sender.ts");
-    const { deliveryRecord } = await import("../server/records.ts");
+    const { deliveryRecord } = await import("../server/event-records.ts");
     const delivery = await withServices(environment, "store", async (context) => {
       const sender = createSender({ networks: context.policy.webhookNetworks, clock: context.clock });
       try {

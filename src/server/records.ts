@@ -5,8 +5,6 @@ import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens.ts";
-import type { ReceiverState } from "../domain/events/receivers.ts";
-import type { WebhookEntry } from "../domain/events/webhooks.ts";
 import type { Confirmation } from "../domain/fleet/confirmation.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { AuditAction, ResourceType } from "../domain/operation/audit-actions.ts";
@@ -24,7 +22,6 @@ import { formatDuration } from "../shared/duration.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { AuditRow } from "../store/schema-audit.ts";
-import type { DeliveryRow } from "../store/schema-events.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 
@@ -258,36 +255,6 @@ export function tokenRecord(token: TokenEntry) {
     revoked_at: time(token.revokedAt),
     status: token.status,
   };
-}
-
-export function webhookRecord(webhook: WebhookEntry) {
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    actions: [...webhook.actions],
-    status: webhook.status,
-    created_at: formatTimestamp(webhook.createdAt),
-    lag: webhook.lag,
-    failing_since: time(webhook.failingSince),
-    last_error: webhook.lastError,
-    last_delivered_at: time(webhook.deliveredAt),
-  };
-}
-
-export function deliveryRecord({ id, messageId, type, attempt, error, at }: DeliveryRow) {
-  const status = error === "" ? ("delivered" as const) : ("failed" as const);
-  return { id, message_id: messageId, type, attempt, status, error, at: formatTimestamp(at) };
-}
-
-/** The stream of audit records. */
-export function streamRecord({ name, lag, failingSince, lastError, deliveredAt }: ReceiverState) {
-  const times = { failing_since: time(failingSince), last_delivered_at: time(deliveredAt) };
-  return { target: name, lag, last_error: lastError, ...times };
-}
-
-/** A receiver that has taken nothing for long. */
-export function awayRecord({ kind, id, name, lag, failingSince, lastError }: ReceiverState) {
-  return { kind, id, name, since: time(failingSince), lag, problem: lastError };
 }
 
 function usedTokenRecord({ id, name, expiresAt }: UsedToken) {

@@ -69,14 +69,11 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: [
-      "domain",
-      "store/schema.ts",
-      "store/schema-audit.ts",
-      "store/schema-sso.ts",
-      "store/schema-passkeys.ts",
-      "store/schema-events.ts",
-    ],
+    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+  },
+  "server/event-records.ts": {
+    what: "the same of webhooks and the stream of audit records",
+    imports: ["domain/events", "store/schema-events.ts"],
   },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",
@@ -87,6 +84,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: [
       "server/records.ts",
       "server/fleet-records.ts",
+      "server/event-records.ts",
       "domain",
       "protocol/fleet.ts",
       "protocol/fleet-signature.ts",

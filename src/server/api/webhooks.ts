@@ -6,7 +6,7 @@ import type { SendMessage } from "../../domain/events/message.ts";
 import { readStream } from "../../domain/events/receivers.ts";
 import { createWebhook, deleteWebhook, pageWebhooks, updateWebhook } from "../../domain/events/webhooks.ts";
 import { createSlots } from "../../shared/bounded.ts";
-import { deliveryRecord, streamRecord, webhookRecord } from "../records.ts";
+import { deliveryRecord, streamRecord, webhookRecord } from "../event-records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import {
   DeliveryParams,

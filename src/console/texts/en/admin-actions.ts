@@ -2,38 +2,9 @@
 
 import type { AnswerOf } from "../../../server/api/contract.ts";
 import { count } from "../language.ts";
+import type { ActionFacts } from "./action-facts.ts";
 
 export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
-
-/** What a record says about what was done; texts are isolated, times are read in the reader's zone, and "" or 0 is what it does not say. */
-export interface ActionFacts {
-  /** Whom it is about, by name. */
-  readonly name: string;
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly until: string;
-  readonly days: number;
-  readonly email: string;
-  readonly role: string;
-  /** Which fields were changed. */
-  readonly changed: readonly string[];
-  readonly value: string;
-  readonly old: string;
-  readonly effective: string;
-  readonly setting: string;
-  readonly approved: boolean | undefined;
-  readonly channel: string;
-  /** How somebody logged in. */
-  readonly way: string;
-  readonly found: string;
-  readonly removed: number;
-  /** Where a webhook goes. */
-  readonly to: string;
-  /** What a webhook was switched to. */
-  readonly status: string;
-  /** The host that it is about, by name. */
-  readonly host: string;
-}
 
 /** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
 interface ActionWords {

@@ -1,0 +1,40 @@
+/** Webhooks, their deliveries and the stream of audit records, as the API and the command line show them. */
+
+import type { ReceiverState } from "../domain/events/receivers.ts";
+import type { WebhookEntry } from "../domain/events/webhooks.ts";
+import { formatTimestamp } from "../shared/timestamp.ts";
+import type { DeliveryRow } from "../store/schema-events.ts";
+
+export function webhookRecord(webhook: WebhookEntry) {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    actions: [...webhook.actions],
+    status: webhook.status,
+    created_at: formatTimestamp(webhook.createdAt),
+    lag: webhook.lag,
+    failing_since: time(webhook.failingSince),
+    last_error: webhook.lastError,
+    last_delivered_at: time(webhook.deliveredAt),
+  };
+}
+
+export function deliveryRecord({ id, messageId, type, attempt, error, at }: DeliveryRow) {
+  const status = error === "" ? ("delivered" as const) : ("failed" as const);
+  return { id, message_id: messageId, type, attempt, status, error, at: formatTimestamp(at) };
+}
+
+/** The stream of audit records. */
+export function streamRecord({ name, lag, failingSince, lastError, deliveredAt }: ReceiverState) {
+  const times = { failing_since: time(failingSince), last_delivered_at: time(deliveredAt) };
+  return { target: name, lag, last_error: lastError, ...times };
+}
+
+/** A receiver that has taken nothing for long. */
+export function awayRecord({ kind, id, name, lag, failingSince, lastError }: ReceiverState) {
+  return { kind, id, name, since: time(failingSince), lag, problem: lastError };
+}
+
+function time(date: Date | null): string | null {
+  return date === null ? null : formatTimestamp(date);
+}
