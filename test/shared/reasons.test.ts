@@ -9,7 +9,7 @@ import { REASONS } from "../../src/shared/reasons.ts";
 describe("REASONS", () => {
   test("are names of an area and what happened there, each with a sentence", () => {
     for (const [name, meaning] of Object.entries(REASONS)) {
-      expect(name).toMatch(/^(internal|[a-z]+\.[a-z_]+)$/);
+      expect(name).toMatch(/^(internal|[a-z_]+\.[a-z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);
     }
   });

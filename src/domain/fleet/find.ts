@@ -57,6 +57,9 @@ export async function namedGroups(
   return requireAll("host_group", names, rows);
 }
 
+/** What programs are told. */
+const MISSING = { host: "host.missing", host_group: "host_group.missing" } as const;
+
 function requireAll<Row extends { readonly name: string }>(
   what: "host" | "host_group",
   names: readonly string[],
@@ -64,11 +67,11 @@ function requireAll<Row extends { readonly name: string }>(
 ): readonly Row[] {
   const unknown = names.find((name) => !rows.some((row) => row.name === name));
   if (unknown === undefined) return rows;
-  throw new UamError("invalid", sentenceOf(what, unknown), { reason: `${what}.missing` });
+  throw new UamError("invalid", sentenceOf(what, unknown), { reason: MISSING[what] });
 }
 
 function missing(what: "host" | "host_group", ref: Ref): never {
-  throw new UamError("not_found", sentenceOf(what, ref), { reason: `${what}.missing` });
+  throw new UamError("not_found", sentenceOf(what, ref), { reason: MISSING[what] });
 }
 
 function sentenceOf(what: "host" | "host_group", ref: Ref): string {

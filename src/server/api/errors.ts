@@ -40,7 +40,9 @@ export class HttpRefusal extends Error {
 export function errorResponse(error: unknown): Response {
   const lost = databaseLost(error);
   if (lost !== undefined) {
-    return failure({ status: 503, reason: lost.reason }, lost.sentence, new Headers([["retry-after", RETRY_AFTER]]));
+    // The specification's status for a failure; what tells it from others is its reason, and when to try again.
+    const status = error instanceof UamError ? STATUS[error.code] : 500;
+    return failure({ status, reason: lost.reason }, lost.sentence, new Headers([["retry-after", RETRY_AFTER]]));
   }
   if (error instanceof UamError) {
     const headers = new Headers();

@@ -52,7 +52,7 @@ export const FAILURES = {
   },
   503: {
     name: "Unavailable",
-    meaning: "Not ready for requests, or the database went away meanwhile",
+    meaning: "Not ready for requests",
     example: "The database does not answer; try again in a moment",
   },
 } as const satisfies Readonly<
@@ -76,7 +76,7 @@ export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a s
 and the header \`Uam-Error\` that names the reason for programs.
 Unknown paths answer 404; another method on a known path answers 405 with \`Allow\`. HEAD works wherever GET does.
 
-Trying again: a 429 says when, in \`Retry-After\`, and so does the 503 of a database that went away. A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
+Trying again: a 429 says when, in \`Retry-After\`, and so does a failure because the database went away (\`service.not_ready\`). A 500 or 503 may pass, unless the route says that it is final. Any other failure is final: the same
 request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty

@@ -219,8 +219,6 @@ function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permis
     ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
     "413",
     "500",
-    // The database may be gone at any moment.
-    "503",
   ];
 }
 

@@ -65,7 +65,7 @@ describe("sentenceOf", () => {
 
   test("knows every action that can concern a user", () => {
     const foreign =
-      /^(?:auth\.(?:admin|passkey|totp)_|(?:settings|admin|audit|service|token|host|host_token|host_group|fleet)\.)/;
+      /^(?:auth\.(?:admin|passkey|totp|sso)_|(?:settings|admin|audit|service|token|webhook|host|host_token|host_group|fleet)\.)/;
     const missing = AUDIT_ACTIONS.filter(
       (action) => !foreign.test(action) && !Object.hasOwn(trailTexts.actions, action),
     );

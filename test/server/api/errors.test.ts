@@ -9,7 +9,7 @@ const answer = async (error: unknown) => {
   const { error: sentence } = (await response.json()) as { error: string };
   return [response.status, response.headers.get("uam-error"), sentence, response.headers.get("retry-after")];
 };
-const LOST = [503, "service.not_ready", "The database does not answer; try again in a moment.", "2"];
+const LOST = [500, "service.not_ready", "The database does not answer; try again in a moment.", "2"];
 
 describe("errorResponse()", () => {
   test.each([
@@ -18,20 +18,22 @@ describe("errorResponse()", () => {
     ["a node that shuts down", query(failed("57P01"))],
     ["a node that became a standby", query(failed("25006"))],
     ["no socket to connect to", query(failed("ENOENT", "connect ENOENT /run/.s.PGSQL.5432"))],
-  ])("is 503 with when to try again for %s", async (_, error) => {
+  ])("says when to try again for %s", async (_, error) => {
     expect(await answer(error)).toEqual(LOST);
     expect(isFault(error)).toBeTrue();
   });
 
-  test("is 503 where the specification's table says otherwise of other failures", async () => {
+  test("keeps the status that the specification's table has for other failures", async () => {
     const operation = Promise.reject(query(failed("CONNECTION_CLOSED")));
-    expect(await answer(await otherFailuresAs("invalid", [], operation).catch((error) => error))).toEqual(LOST);
+    expect(await answer(await otherFailuresAs("invalid", [], operation).catch((error) => error))).toEqual(
+      LOST.with(0, 400),
+    );
   });
 
   test("keeps the sentence of a failure that could not be recorded", async () => {
     const cause = query(failed("ECONNRESET"));
     const error = new UamError("internal", "It failed, nothing was changed.", { cause, reason: "audit.unrecorded" });
-    expect(await answer(error)).toEqual([503, "audit.unrecorded", "It failed, nothing was changed.", "2"]);
+    expect(await answer(error)).toEqual([500, "audit.unrecorded", "It failed, nothing was changed.", "2"]);
   });
 
   test("stays 500 where access is being taken away, and for what is not the database's", async () => {

@@ -478,7 +478,7 @@ describe("DELETE /hosts/:id", () => {
 test("with no host but the service's own, no answer is another than before", async () => {
   const alone = await createTestApp();
   const client = await alone.admin();
-  expect((await client.call("GET", "/admin/problems")).body.data).toEqual({ total: 0, items: [] });
+  expect((await client.call("GET", "/admin/problems")).body.data).toEqual({ total: 0, items: [], receivers: [] });
   expect((await client.call("GET", "/hosts")).body.data.total).toBe(1);
   expect(await alone.db.select().from(users)).toEqual([]);
   await alone.close();
