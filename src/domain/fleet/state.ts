@@ -3,6 +3,7 @@
 import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
 import { parseCursor } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
+import { createGate } from "../../shared/bounded.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AuditHead } from "../audit/head.ts";
@@ -47,6 +48,8 @@ export interface States {
 const LONGEST_HOLD = { least: 50 * SECOND, most: 60 * SECOND };
 /** Hosts that are told everything at once. */
 const WHOLE_SLOTS = 50;
+/** Of those, so many are read from the database at once: its connections are for whoever changes something. */
+const WHOLE_READS = 4;
 /** An agent keeps a cursor for as long as nothing concerns it, but not one that is further behind than this. */
 const OLD_CURSOR = 5000;
 /** Those who wait are answered in portions, so that others get a turn. */
@@ -76,6 +79,7 @@ export function createStates(services: Services): States {
   const waiters = new Map<number, Waiter>();
   const known = createKnownStates(services);
   let slots = WHOLE_SLOTS;
+  const read = createGate({ concurrency: WHOLE_READS, maxQueue: WHOLE_SLOTS, retryAfter: 1 });
   let isReleased = false;
   const follower: Follower = createFollower(services, {
     news: (news) => {
@@ -141,6 +145,16 @@ export function createStates(services: Services): States {
     });
   }
 
+  async function readWhole(host: number) {
+    await follower.look();
+    // Before the rest, which is at least as new.
+    const head = follower.head();
+    const accounts = closedFirst((await known.read(await readUsersOf(db, host))).map(({ state }) => state));
+    const present = new Set(accounts.map(({ uid }) => uid));
+    const removed = (await readRemoved(db, host, 0)).filter(({ uid }) => !present.has(uid));
+    return { head, accounts, removed };
+  }
+
   async function whole(host: AdmittedHost): Promise<string> {
     if (slots === 0) {
       throw new UamError("limited", `${WHOLE_SLOTS} hosts are being told everything; try again`, {
@@ -150,16 +164,10 @@ export function createStates(services: Services): States {
     }
     slots--;
     try {
-      // As it is now: perhaps that is why it is told everything.
+      const { head, accounts, removed } = await read(() => readWhole(host.id));
+      // After the head: a lock that the cursor includes must not be missed.
       const now = (await readHost(services, host.id)) ?? host;
-      await follower.look();
-      // Before the rest, which is at least as new.
-      const at = follower.head();
-      const states = await known.read(await readUsersOf(db, host.id));
-      const accounts = closedFirst(states.map(({ state }) => state));
-      const present = new Set(accounts.map(({ uid }) => uid));
-      const removed = (await readRemoved(db, host.id, 0)).filter(({ uid }) => !present.has(uid));
-      return write(now, { cursor: cursor(at), full: true, accounts, removed });
+      return write(now, { cursor: cursor(head), full: true, accounts, removed });
     } finally {
       slots++;
     }

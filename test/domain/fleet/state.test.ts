@@ -338,3 +338,33 @@ describe("grants", () => {
     }
   });
 });
+
+test("many hosts that ask for everything at once are told in turn, or to come again", async () => {
+  const many = await createTestApp();
+  try {
+    for (let index = 0; index < 5; index++) await many.user(`many-${index}`);
+    const agents: TestAgent[] = [];
+    for (let index = 0; index < 70; index++) agents.push(await joinedAgent(many, `many-${index}`));
+    const answers = await Promise.all(agents.map((agent) => agent.ask("GET", "/agent/state")));
+    const statuses = answers.map(({ status }) => status);
+    expect(answers.every(({ signed }) => signed)).toBe(true);
+    expect(new Set(statuses).isSubsetOf(new Set([200, 429]))).toBe(true);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(50);
+    for (const { status, headers, data } of answers) {
+      if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      else expect(data.accounts).toHaveLength(5);
+    }
+    // One change wakes them all, and is read once.
+    for (const agent of agents) agent.cursor = "";
+    for (const agent of agents) await agent.state();
+    const held = agents.map((agent) => agent.state(50));
+    while (fleetOf(many.services).states.waiting() < agents.length) await Bun.sleep(20);
+    const began = performance.now();
+    await disableUser(many.system, 1);
+    const states = await Promise.all(held);
+    expect(states.every(({ accounts }) => accounts.length === 1 && accounts[0]?.open === false)).toBe(true);
+    expect(performance.now() - began).toBeLessThan(3000);
+  } finally {
+    await many.close();
+  }
+}, 60_000);
