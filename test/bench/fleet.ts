@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { parseCursor } from "../../src/protocol/fleet.ts";
 import { freshKey } from "../support/keys.ts";
+import { simulatedKey } from "../support/simulated-agent.ts";
 import { describeMachine, percentile } from "./bench.ts";
 import { type Crowd, gatherCrowd } from "./fleet/crowd.ts";
 import { FIRST_HOST, type Field, openField, processorTime, useOf } from "./fleet/field.ts";
@@ -27,6 +28,7 @@ export async function benchFleet({ agents }: BenchOptions): Promise<void> {
   console.log(`\n## ${agents} simulated hosts with ${USERS} users each\n\n${describeMachine()}`);
   await floor(agents);
   await withCrowd({ agents, replicas: 1 }, async (field, crowd) => {
+    await enrolOne(field, crowd);
     await changes(field, crowd, agents);
     await idle(field, crowd);
     await crowd.hang(Math.ceil(agents / 100));
@@ -98,6 +100,25 @@ async function withCrowd({ agents, replicas }: Run, measure: (field: Field, crow
     await crowd.stop();
     await field.close();
   }
+}
+
+/** A real one beside those whose rows were inserted; only its token is, too. */
+async function enrolOne(field: Field, crowd: Crowd): Promise<void> {
+  await measuring(field, crowd, "enrolment", async () => {
+    const token = `uamj_${crypto.randomUUID()}`;
+    await field.sql`
+      insert into join_tokens (token_hash, created_by, expires_at)
+      values (sha256(${token}::text::bytea), 'bench', now() + interval '5 minutes')`;
+    const [{ call }] = field.services as [Field["services"][0]];
+    const began = performance.now();
+    const enrolment = {
+      ...{ token, name: "one-more", mode: "dry-run", version: "0.0.0", highest_uid: 0 },
+      public_key: Buffer.from(simulatedKey(1).publicKey).toString("base64"),
+      ssh: { host: "", port: 22, host_keys: [] },
+    };
+    const { status } = await call("POST", "/agent/enrol", "", enrolment);
+    return `answered ${status} after ${seconds(performance.now() - began)} s`;
+  });
 }
 
 /** Uploads a key and revokes it, in turns. */

@@ -212,7 +212,10 @@ describe("the signature", () => {
       [1, 2, 3, 3].map((n) => racer.once("POST", "/agent/report", REPORT, { nonce, counter: counter + n })),
     );
     expect(answers.every(({ signed }) => signed)).toBe(true);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409]);
+    const [first, second, ...highest] = answers.map(({ status }) => status);
+    expect(highest.sort()).toEqual([200, 409]);
+    // Signatures are checked on several threads: one that comes after a higher counter counts as a repetition.
+    for (const status of [first, second]) expect([200, 409]).toContain(status as number);
     expect((await row(racer))?.status).toBe("active");
   });
 });
