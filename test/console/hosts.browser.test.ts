@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { settleChanges } from "../../src/domain/fleet/confirmation.ts";
-import { PAGES, userPage } from "../../src/shared/pages.ts";
+import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/pages.ts";
+import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";
 import { joinedAgent, newAgent } from "../support/fleet.ts";
 import { freshKey } from "../support/keys.ts";
@@ -59,6 +60,32 @@ describeInBrowser("hosts", () => {
     expect(await user.page.getByRole("heading", { name: "The command" }).count()).toBe(1);
     // Their pages are files that nobody loads.
     expect(asked.filter((url) => url.includes("/host-groups"))).toEqual([]);
+  });
+
+  test.each([
+    ["operator", true],
+    ["auditor", true],
+    ["reviewer", false],
+  ] as const)("as %s nobody changes anything of them", async (role, isShown) => {
+    await joinedAgent(system, "web7");
+    await system.db.update(admins).set({ role });
+    const { page } = admin;
+    for (const [path, text] of [
+      [PAGES.hosts, "There are 2 hosts."],
+      [hostPage(2), "Nothing is wrong with this host."],
+      [PAGES.hostGroups, "get it"],
+      [hostGroupPage(1), "get this group"],
+    ] as const) {
+      await page.goto(path);
+      if (isShown) await says(page, text);
+      else await arrive(page, "Your role does not include this page");
+      if (isShown) await says(page, "you can look at everything here, but change nothing.");
+      expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    }
+    await page.goto(PAGES.dashboard);
+    await arrive(page, "Dashboard");
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(isShown ? 1 : 0);
   });
 
   describe.each([
