@@ -2,9 +2,11 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { PAGES, userPage } from "../../src/shared/pages.ts";
+import { settleChanges } from "../../src/domain/fleet/confirmation.ts";
+import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/pages.ts";
+import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";
-import { newAgent } from "../support/fleet.ts";
+import { joinedAgent, newAgent } from "../support/fleet.ts";
 import { freshKey } from "../support/keys.ts";
 import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -60,6 +62,32 @@ describeInBrowser("hosts", () => {
     expect(asked.filter((url) => url.includes("/host-groups"))).toEqual([]);
   });
 
+  test.each([
+    ["operator", true],
+    ["auditor", true],
+    ["reviewer", false],
+  ] as const)("as %s nobody changes anything of them", async (role, isShown) => {
+    await joinedAgent(system, "web7");
+    await system.db.update(admins).set({ role });
+    const { page } = admin;
+    for (const [path, text] of [
+      [PAGES.hosts, "There are 2 hosts."],
+      [hostPage(2), "Nothing is wrong with this host."],
+      [PAGES.hostGroups, "get it"],
+      [hostGroupPage(1), "get this group"],
+    ] as const) {
+      await page.goto(path);
+      if (isShown) await says(page, text);
+      else await arrive(page, "Your role does not include this page");
+      if (isShown) await says(page, "you can look at everything here, but change nothing.");
+      expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    }
+    await page.goto(PAGES.dashboard);
+    await arrive(page, "Dashboard");
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(isShown ? 1 : 0);
+  });
+
   describe.each([
     ["a mouse", mouse],
     ["the keyboard alone", keyboard],
@@ -99,6 +127,29 @@ describeInBrowser("hosts", () => {
       await lockHost(hands, "web7");
       await retireHost(hands, "web7");
     });
+  });
+
+  test("one that is taken from a user says until when the user may still get in", async () => {
+    const agent = await joinedAgent(system, "web7");
+    await agent.state();
+    await agent.report();
+    const hands = mouse(admin.page);
+    const { page } = admin;
+    await page.goto(userPage(userId));
+    await hands.press("button", "Change hosts …");
+    await hands.press("checkbox", "default");
+    await says(page, "Give at least one host or group.");
+    await hands.type("Hosts by name", "local");
+    await says(page, "ext_alice is removed from web7, with everything in its home directory.");
+    await confirm(page, hands, "Save");
+    await says(page, /What was taken away: True on 0 of 1 further host; on web7 by \d\d:\d\d at the latest\./);
+    const row = page.getByRole("row", { name: /^web7 being removed/ });
+    await row.getByText(/lets the user in until \d\d:\d\d/).waitFor();
+    await agent.state();
+    await agent.report();
+    // As each minute.
+    await settleChanges(system.services);
+    await row.waitFor({ state: "detached" });
   });
 
   /** Adds a host whose agent joins by the line that the page shows. */

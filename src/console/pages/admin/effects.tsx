@@ -18,19 +18,25 @@ export function Effects({ preview, isDated = false }: EffectsProps) {
   return (
     <Will sentences={effects}>
       {isDated && expire_at !== null ? <p class="quiet">{effectTexts.until(moment(expire_at))}</p> : null}
-      {host.length === 0 ? null : (
-        <details>
-          <summary>{effectTexts.host(host.length)}</summary>
-          <ol class="plan">
-            {host.map((line, index) => (
-              <li key={index}>
-                <code>{line}</code>
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
+      <Planned changes={host} />
     </Will>
+  );
+}
+
+/** What would change on the host, as it would be logged; nothing where nothing would. */
+export function Planned({ changes }: { readonly changes: readonly string[] }) {
+  if (changes.length === 0) return null;
+  return (
+    <details>
+      <summary>{effectTexts.host(changes.length)}</summary>
+      <ol class="plan">
+        {changes.map((line, index) => (
+          <li key={index}>
+            <code>{line}</code>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 

@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Failure } from "../../ui/notice.tsx";
-import { Will } from "./effects.tsx";
+import { Planned, Will } from "./effects.tsx";
 import { Confirm, useSettled } from "./user/change-dialog.tsx";
 
 type Told = AnswerOf<"GET /hosts/:id/preview">;
@@ -99,6 +99,7 @@ function Effects({ told, failure, onRetry }: EffectsProps) {
     <Will sentences={told.effects}>
       {opened > 0 && told.effects.length > 1 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}
       {removed > 0 ? <p class="warned">{effectTexts.removes}</p> : null}
+      <Planned changes={told.host} />
     </Will>
   );
 }

@@ -15,6 +15,7 @@ export const userHostTexts = {
   forEver: "It has no lease: cut off, it lets the user in for ever.",
   change: "Change hosts …",
   dialog: {
+    taken: (sentence: string) => `What was taken away: ${sentence}`,
     title: (name: string) => `Hosts of ${name}`,
     groups: "Groups",
     hosts: "Hosts by name",

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { userHostTexts } from "../../../texts/admin-user-hosts.ts";
+import { hostsSentence } from "../../../ui/confirmed.ts";
 import { Area } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { useApi } from "../../../use-api.tsx";
@@ -38,7 +39,8 @@ export function ChangeHosts({ user: { id, username }, onClose, onDone, ...given 
   async function change(body: Wanted) {
     const answer = await ask(body, {});
     if ("preview" in answer) return "";
-    return texts.done(username, answer.items.filter(({ state }) => state !== "applied").length);
+    const done = texts.done(username, answer.items.filter(({ state }) => state !== "applied").length);
+    return answer.taken === undefined ? done : `${done} ${texts.taken(hostsSentence({ hosts: answer.taken }))}`;
   }
   return (
     <PreviewedDialog
