@@ -1,6 +1,7 @@
 /** What a console shows that has been in use for a while, hostile texts included. */
 
 import { eq } from "drizzle-orm";
+import { HOUR, shift } from "../../../src/shared/clock.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import type { Client } from "../../support/app.ts";
@@ -72,7 +73,7 @@ async function fillWebhooks(system: ConsoleApp, admin: Client): Promise<void> {
   const { db, clock } = system;
   const failing = {
     failures: 4,
-    failingSince: clock.now(),
+    failingSince: shift(clock.now(), -2 * HOUR),
     lastError: "The receiver answered 503",
     deliveredAt: clock.now(),
   };
