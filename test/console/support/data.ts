@@ -79,7 +79,7 @@ async function fillWebhooks(system: ConsoleApp, admin: Client): Promise<void> {
   const { db, clock } = system;
   const failing = {
     failures: 4,
-    failingSince: clock.now(),
+    failingSince: shift(clock.now(), -2 * HOUR),
     lastError: "The receiver answered 503",
     deliveredAt: clock.now(),
   };
