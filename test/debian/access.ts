@@ -68,7 +68,11 @@ export async function admitted({ sh }: Container, user: string, key: string): Pr
 /** Throws unless sshd refuses the key. */
 export async function refused({ attempt }: Container, user: string, key: string): Promise<void> {
   const { status, stdout, stderr } = await attempt(`ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 true`, 20);
-  if (status !== 255 || !/Permission denied|Connection closed/.test(stderr)) {
+  // A login that is under way while access is taken away is ended.
+  if (
+    status !== 255 ||
+    !/Permission denied|Connection closed|Connection reset|send disconnect: Broken pipe/.test(stderr)
+  ) {
     throw new Error(`ssh was not refused: ${status} ${stdout}${stderr}`);
   }
 }

@@ -1,9 +1,11 @@
 /** A service and a further host with an agent, on two Debians with a wire between them. */
 
+import { join } from "node:path";
 import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
 import { answers } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { packageCommands } from "./readme.ts";
+import { must } from "./shell.ts";
 import { same, say, step } from "./steps.ts";
 import { ADDRESSES, connect, type Wire } from "./wire.ts";
 
@@ -47,9 +49,22 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
 async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
   for (const command of packageCommands(first)) await service.sh(command, 120);
   await answers(service);
-  await service.sh(`cd /etc/uam && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \\
-      -keyout tls.key -out tls.crt -days 2 -subj /CN=${NAME} -addext subjectAltName=DNS:${NAME} 2>/dev/null
-    chgrp uam tls.key; chmod 640 tls.key
+  const place = join(service.directory, "etc/uam");
+  const subject = ["-subj", `/CN=${NAME}`, "-addext", `subjectAltName=DNS:${NAME}`];
+  const make = [
+    "openssl",
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "2",
+  ];
+  await must([...make, ...subject, "-keyout", join(place, "tls.key"), "-out", join(place, "tls.crt")], 20);
+  await service.sh(`chgrp uam /etc/uam/tls.key; chmod 640 /etc/uam/tls.key
     cat >>/etc/uam/uam.env <<END
 UAM_LISTEN=0.0.0.0:8443
 UAM_TLS_CERT=/etc/uam/tls.crt

@@ -28,6 +28,8 @@ const PACKAGES = placeOfThisRun("packages");
 /** For everything, most of which is waiting for cron and for an expiry; each command also has its own limit. */
 const LIMIT = 25 * 60_000;
 
+const AGENT_MODES = ["direct", "sudo"] as const;
+
 const running = new Set<Container>();
 /** A machine that booted one container can boot the other: if it does not, that is a fault. */
 let hasBooted = false;
@@ -49,7 +51,7 @@ async function testHost(): Promise<void> {
   removeCopies();
   const tree = await step("a Debian tree", requireTree);
   await step("the package, and a later version of it", makePackages);
-  // Most of both is waiting, for cron above all: they go on side by side.
+  // Most of it is waiting, for cron and for the end of a lease above all: they go on side by side.
   const direct = inContainer(tree, "direct", async (container, shared) => {
     copyFileSync(BINARY, join(shared, "uam"));
     await directMode(container, "/opt/uam/uam", packagesIn(shared));
@@ -57,16 +59,18 @@ async function testHost(): Promise<void> {
   const sudo = inContainer(tree, "sudo", async (container, shared) => {
     await sudoMode(container, packagesIn(shared));
   });
-  await Promise.all([direct, sudo]);
-  for (const mode of ["direct", "sudo"] as const) {
-    await inContainer(tree, "service", async (service, shared) => {
-      const { first } = packagesIn(shared);
-      await inContainer(tree, "web7", async (web7, shared) => {
-        packagesIn(shared);
-        await twoHosts({ service, web7 }, { mode, first });
-      });
+  await Promise.all([direct, sudo, ...AGENT_MODES.map((mode) => testAgent(tree, mode))]);
+}
+
+/** A service with a further host, whose agent works in this mode. */
+function testAgent(tree: string, mode: (typeof AGENT_MODES)[number]): Promise<void> {
+  return inContainer(tree, `s-${mode}`, async (service, shared) => {
+    const { first } = packagesIn(shared);
+    await inContainer(tree, `a-${mode}`, async (web7, shared) => {
+      packagesIn(shared);
+      await twoHosts({ service, web7 }, { mode, first });
     });
-  }
+  });
 }
 
 /** Makes the package and a later version of it, once for both containers. */
@@ -99,7 +103,9 @@ function inContainer(
     try {
       await work(container, shared);
     } catch (error) {
-      const journal = await container.attempt("journalctl --no-pager --lines=60 --unit=uam --unit=ssh");
+      const journal = await container.attempt(
+        "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh",
+      );
       say(`what the container's journal says:\n${journal.stdout}`);
       throw error;
     } finally {

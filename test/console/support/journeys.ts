@@ -174,6 +174,7 @@ export async function disableUser({ page, press }: Hands, username: string): Pro
 
 export async function deleteUser({ page, press, type }: Hands, username: string): Promise<void> {
   await press("button", "Delete …");
+  await says(page, `${username} is deleted for good; the audit records stay.`);
   await type(`Type ${username} to delete this user`, username);
   await press("button", "Delete for good");
   await says(page, `${username} was deleted.`);
