@@ -12,7 +12,7 @@ export function at<Result>(name: string, work: () => Promise<Result>): Promise<R
 
 /** Prints something about the place that the work is in. */
 export function say(text: string): void {
-  console.log(`${(place.getStore() ?? "").padEnd(8)}${text}`);
+  console.log(`${(place.getStore() ?? "").padEnd(10)}${text}`);
 }
 
 /** Does the work and reports it; a failure names the step, as does what this machine cannot do. */
