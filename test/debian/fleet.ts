@@ -153,7 +153,7 @@ async function lockedThere({ service, web7 }: TwoHosts, wire: Wire): Promise<voi
     await web7.sh(`uam lock ${USER}`);
     await refused(web7, USER, "third");
     await wire.mend();
-    await service.until(`uam user show ${USER} | grep -q disabled`, 120);
+    await service.until(`uam user show ${USER} --json | grep -q '"status": *"disabled"'`, 120);
     await refused(service, USER, "third");
     await service.sh(`uam user enable ${USER}`);
     await untilAdmitted(web7, "third", 30);
