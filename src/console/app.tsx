@@ -120,7 +120,9 @@ function Header({ path }: { readonly path: string }) {
   const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
   // Groups of hosts are a part of the hosts.
   const place = path.replace(PAGES.hostGroups, PAGES.hosts);
-  const here = links.filter(({ href }) => href === place || (isPage(path) && place.startsWith(`${href}/`)));
+  // What lies below the dashboard's address is no part of it.
+  const isWithin = (href: string) => href !== PAGES.dashboard && isPage(path) && place.startsWith(`${href}/`);
+  const here = links.filter(({ href }) => href === place || isWithin(href));
   const current = here.sort((a, b) => b.href.length - a.href.length)[0];
   return (
     <header class="top">

@@ -123,6 +123,20 @@ describeInBrowser("a page", () => {
     await leave(watched);
   });
 
+  test.each([
+    [PAGES.dashboard, "Dashboard"],
+    [`${PAGES.users}/1`, "Users"],
+    [PAGES.hostGroups, "Hosts"],
+    [PAGES.account, "admin"],
+  ])("at %s has its place, and no other, marked in the header", async (path, marked) => {
+    const watched = await signedIn("admin");
+    await watched.page.goto(path);
+    const current = watched.page.locator("header [aria-current=page]");
+    await current.filter({ hasText: marked }).waitFor();
+    expect(await current.allInnerTexts()).toEqual([marked]);
+    await leave(watched);
+  });
+
   test("shows nothing of a session that another tab has left, nor does the back button", async () => {
     const watched = await signedIn("admin");
     const { page } = watched;
