@@ -105,7 +105,7 @@ function checkConfig({ config }: Image): void {
   const { User, Env, Entrypoint, Cmd, Volumes, ExposedPorts, StopSignal, Healthcheck } = config;
   const seen = { User, Entrypoint, Cmd, Volumes: Object.keys(Volumes), Ports: Object.keys(ExposedPorts), StopSignal };
   const expected = {
-    User: "uam",
+    User: "990:990",
     Entrypoint: [],
     Cmd: ["uam", "serve"],
     Volumes: [VOLUME],
