@@ -90,7 +90,7 @@ function nspawn(image: Image, circumstances: Circumstances, argv: readonly strin
     ...["env", "SYSTEMD_NSPAWN_TMPFS_TMP=0"],
     ...["systemd-nspawn", "--quiet", "--settings=no", "--register=no", "--keep-unit", "--link-journal=no"],
     ...["--machine=uam-test-image", "--resolv-conf=off", "--timezone=off", "--console=pipe", "--private-network"],
-    ...["--read-only", "--drop-capability=all", "--no-new-privileges=yes", `--user=${image.config.User}`],
+    ...["--read-only", "--drop-capability=all", "--no-new-privileges=yes", `--user=${uidOf(image)}`],
     ...Object.entries(circumstances.binds).map(([inside, outside]) => `--bind=${outside}:${inside}`),
     ...[`--directory=${image.root}`, "--", ...withEnvironment(image, circumstances, argv)],
   ];
@@ -100,4 +100,9 @@ function nspawn(image: Image, circumstances: Circumstances, argv: readonly strin
 function withEnvironment({ config }: Image, { variables }: Circumstances, argv: readonly string[]): readonly string[] {
   const more = Object.entries(variables ?? {}).map(([name, value]) => `${name}=${value}`);
   return ["/usr/bin/env", "-i", ...config.Env, ...more, ...argv];
+}
+
+/** nspawn takes no group beside it: it has the user's own, which is the image's, too. */
+function uidOf({ config: { User } }: Image): string {
+  return User.split(":")[0] ?? "";
 }
