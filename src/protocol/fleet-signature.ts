@@ -69,6 +69,8 @@ export function authorize(
   return { header, signature };
 }
 
+const HIGHEST_HOST = 2 ** 31 - 1;
+
 const HEADER =
   /^UAM-Agent host=([1-9]\d{0,9}), counter=(\d{1,16}), nonce=([\w.~+/=-]{0,200}), signature=([A-Za-z0-9+/]{86}==)$/;
 
@@ -77,7 +79,8 @@ export function parseAuthorization(header: string): AgentCredentials | undefined
   const [, host, counter, nonce, signature] = HEADER.exec(header) ?? [];
   if (host === undefined || counter === undefined || nonce === undefined || signature === undefined) return undefined;
   const number = Number(counter);
-  if (!Number.isSafeInteger(number)) return undefined;
+  // No host has a number that the database could not hold; one such would fail the requests that are looked up with it.
+  if (!Number.isSafeInteger(number) || Number(host) > HIGHEST_HOST) return undefined;
   return { host: Number(host), counter: number, nonce, signature: Buffer.from(signature, "base64") };
 }
 

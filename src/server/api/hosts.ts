@@ -27,7 +27,7 @@ import {
   RetireQuery,
 } from "./schemas/hosts.ts";
 import { previewed } from "./schemas/preview.ts";
-import { created, data, IdParams, paged, responses } from "./schemas.ts";
+import { created, data, HostIdParams, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** For the document. */
@@ -61,7 +61,7 @@ export function hostRoutes(web: Web) {
         data: hostDetailRecord(await getHost(context, params.id, web.startedAt), site()),
       }),
       {
-        params: IdParams,
+        params: HostIdParams,
         response: responses(data(HostDetail), 400, 401, 403, 404),
         detail: {
           operationId: "getHost",
@@ -76,7 +76,7 @@ export function hostRoutes(web: Web) {
         data: fleetPreviewRecord(await previewJoin(context, params.id, query.group)),
       }),
       {
-        params: IdParams,
+        params: HostIdParams,
         query: JoinPreviewQuery,
         response: responses(data(FleetPreview), 400, 401, 403, 404, 409),
         detail: {
@@ -117,7 +117,7 @@ export function hostChangeRoutes(web: Web) {
       },
       {
         parse,
-        params: IdParams,
+        params: HostIdParams,
         body: HostChanges,
         response: responses(data(HostDetail), 400, 401, 403, 404, 409),
         detail: {
@@ -132,7 +132,7 @@ export function hostChangeRoutes(web: Web) {
       "/:id/lock",
       async ({ context, params }) => ({ data: hostDetailRecord(await lockHost(context, params.id), site()) }),
       {
-        params: IdParams,
+        params: HostIdParams,
         response: responses(data(HostDetail), 400, 401, 403, 404, 409),
         detail: {
           operationId: "lockHost",
@@ -147,7 +147,7 @@ export function hostChangeRoutes(web: Web) {
       "/:id/unlock",
       async ({ context, params }) => ({ data: hostDetailRecord(await unlockHost(context, params.id), site()) }),
       {
-        params: IdParams,
+        params: HostIdParams,
         response: responses(data(HostDetail), 400, 401, 403, 404, 409),
         detail: {
           operationId: "unlockHost",
@@ -168,7 +168,7 @@ export function hostChangeRoutes(web: Web) {
         return { data: retirementRecord(await retireHost(context, params.id, options)) };
       },
       {
-        params: IdParams,
+        params: HostIdParams,
         query: RetireQuery,
         response: responses(previewed(FleetPreview, RetirementRecord), 400, 401, 403, 404, 409),
         detail: {

@@ -113,17 +113,20 @@ export function created<S extends v.GenericSchema>(success: S, ...failures: read
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503;
 
 /** An id as text: digits only. One too large for the database becomes 0, which no row has. */
-export function idNumber(description?: string) {
+export function idNumber(description?: string, largest = Number.MAX_SAFE_INTEGER) {
   return v.pipe(
     v.string(),
     v.regex(/^\d+$/, "must be an unsigned integer"),
     v.metadata({ type: "integer", minimum: 0, examples: [7], ...(description === undefined ? {} : { description }) }),
-    v.transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0)),
+    v.transform((text) => (Number(text) <= largest ? Number(text) : 0)),
   );
 }
 
 /** `:id`. */
 export const IdParams = v.object({ id: idNumber() });
+
+/** `:id` of a host, whose numbers are smaller. */
+export const HostIdParams = v.object({ id: idNumber(undefined, 2 ** 31 - 1) });
 
 /** No list has as many pages; times the largest page size it is still an exact integer in JavaScript and PostgreSQL. */
 const FARTHEST = 1e12;

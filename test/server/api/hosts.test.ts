@@ -483,3 +483,20 @@ test("with no host but the service's own, no answer is another than before", asy
   expect(await alone.db.select().from(users)).toEqual([]);
   await alone.close();
 });
+
+test.each([
+  ["GET", ""],
+  ["PATCH", ""],
+  ["DELETE", ""],
+  ["POST", "/lock"],
+  ["POST", "/unlock"],
+  ["GET", "/preview?group=default"],
+])("%s /hosts/:id%s knows no number that is too large for a host", async (method, rest) => {
+  const alone = await createTestApp();
+  const client = await alone.admin();
+  for (const id of ["2147483648", "9007199254740993"]) {
+    const body = method === "PATCH" ? { lease: "1h" } : undefined;
+    expect((await client.call(method, `/hosts/${id}${rest}`, body)).status).toBe(404);
+  }
+  await alone.close();
+});
