@@ -9,7 +9,6 @@ import { signedIn } from "../../signed-in.tsx";
 import { roleTexts } from "../../texts/admin-roles.ts";
 import { tokensTexts as texts } from "../../texts/admin-tokens.ts";
 import { common } from "../../texts/common.ts";
-import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
@@ -20,6 +19,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { pageOf } from "./audit/filter.ts";
 import { Done } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
+import { useMade } from "./made.tsx";
 import { MadeToken } from "./tokens/made-token.tsx";
 import { MakeToken } from "./tokens/make-token.tsx";
 import { RevokeToken, type Token } from "./tokens/revoke-token.tsx";
@@ -31,14 +31,8 @@ type Open = { readonly what: "make" } | { readonly what: "revoke"; readonly toke
 export const Tokens = signedIn("admin", () => {
   const [open, setOpen] = useState<Open>();
   const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
-  // By itself, so that nothing else that is done takes it away before it is stored.
-  const [made, setMade] = useState<{ readonly content: ComponentChildren }>();
+  const made = useMade(texts.made.closed);
   const close = () => setOpen(undefined);
-  const hide = () => {
-    setMade(undefined);
-    announce(texts.made.closed);
-    document.querySelector("h1")?.focus();
-  };
   return (
     <Page
       title={texts.title}
@@ -49,11 +43,11 @@ export const Tokens = signedIn("admin", () => {
       }
     >
       <p class="lead">{texts.lead}</p>
-      <Done what={made} />
+      <Done what={made.what} />
       <Done what={done} />
       <TokenList onRevoke={(token) => setOpen({ what: "revoke", token })} />
       {open?.what === "make" ? (
-        <MakeToken onClose={close} onMade={(made) => setMade({ content: <MadeToken made={made} onClose={hide} /> })} />
+        <MakeToken onClose={close} onMade={(token) => made.show(<MadeToken made={token} onClose={made.hide} />)} />
       ) : null}
       {open?.what === "revoke" ? (
         <RevokeToken

@@ -8,7 +8,6 @@ import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { webhooksTexts as texts } from "../../texts/admin-webhooks.ts";
-import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -18,6 +17,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { pageOf } from "./audit/filter.ts";
 import { Done } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import { useMade } from "./made.tsx";
 import { ChangeWebhook } from "./webhooks/change-webhook.tsx";
 import { DeleteWebhook } from "./webhooks/delete-webhook.tsx";
 import { Deliveries } from "./webhooks/deliveries.tsx";
@@ -40,18 +40,12 @@ export const Webhooks = signedIn(
     const isOwner = mayChange(useRole(), "webhooks");
     const [open, setOpen] = useState<Open>();
     const [done, setDone] = useState<Told>();
-    // By itself, so that nothing else that is done takes it away before it is stored.
-    const [made, setMade] = useState<Told>();
+    const made = useMade(texts.made.closed);
     const close = () => setOpen(undefined);
     const tell = (sentence: string, kind: "good" | "warn" = "good") => setDone({ content: <p>{sentence}</p>, kind });
     const start = (next: Open) => {
       setDone(undefined);
       setOpen(next);
-    };
-    const hide = () => {
-      setMade(undefined);
-      announce(texts.made.closed);
-      document.querySelector("h1")?.focus();
     };
     return (
       <Page
@@ -66,14 +60,14 @@ export const Webhooks = signedIn(
       >
         <p class="lead">{texts.lead}</p>
         <ReadOnly area="webhooks" />
-        <Done what={made} />
+        <Done what={made.what} />
         <Done what={done} />
         <WebhookList isOwner={isOwner} onOpen={start} onTold={tell} />
         <StreamState />
         {open?.what === "make" ? (
           <MakeWebhook
             onClose={close}
-            onMade={({ secret }) => setMade({ content: <MadeWebhook secret={secret} onClose={hide} /> })}
+            onMade={({ secret }) => made.show(<MadeWebhook secret={secret} onClose={made.hide} />)}
           />
         ) : null}
         {open?.what === "change" ? <ChangeWebhook webhook={open.webhook} onClose={close} onDone={tell} /> : null}

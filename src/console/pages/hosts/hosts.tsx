@@ -1,6 +1,5 @@
 /** All hosts, found and filtered; and for owners, adding one. */
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { hostPage, PAGES } from "../../../shared/pages.ts";
@@ -8,7 +7,6 @@ import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { common } from "../../texts/common.ts";
 import { hostTexts as texts } from "../../texts/hosts.ts";
-import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
@@ -16,6 +14,7 @@ import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
+import { useMade } from "../admin/made.tsx";
 import { AddHost, type MadeLine } from "./add-host.tsx";
 import { Filters } from "./filters.tsx";
 import { HostStatus, LeaseEnd } from "./host-state.tsx";
@@ -34,17 +33,11 @@ function HostsPage() {
   const hosts = useApi("GET /hosts", { query: askOf(view, PAGE_SIZE) }, WATCHED);
   const isOwner = mayChange(useRole(), "hosts");
   const [isAdding, setAdding] = useState(false);
-  const [made, setMade] = useState<MadeLine>();
-  const [shown, setShown] = useState<{ readonly content: ComponentChildren }>();
+  const [line, setLine] = useState<MadeLine>();
+  const made = useMade(texts.line.closed);
   function show(line: MadeLine) {
-    setMade(line);
-    setShown({ content: <JoinLine made={line} onClose={hide} /> });
-  }
-  function hide() {
-    setMade(undefined);
-    setShown(undefined);
-    announce(texts.line.closed);
-    document.querySelector("h1")?.focus();
+    setLine(line);
+    made.show(<JoinLine made={line} onClose={made.hide} />);
   }
   return (
     <Page
@@ -64,7 +57,7 @@ function HostsPage() {
     >
       <p class="lead">{texts.lead}</p>
       <ReadOnly area="hosts" />
-      <Done key={made?.line ?? ""} what={shown} />
+      <Done key={line?.line ?? ""} what={made.what} />
       <Filters view={view} />
       <Loaded query={hosts}>{({ items, total }) => <List {...{ view, items, total }} />}</Loaded>
       {isAdding ? <AddHost onClose={() => setAdding(false)} onMade={show} /> : null}
