@@ -2,7 +2,7 @@
 
 import type { ReceiverState } from "../domain/events/receivers.ts";
 import type { WebhookEntry } from "../domain/events/webhooks.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
 import type { DeliveryRow } from "../store/schema-events.ts";
 
 export function webhookRecord(webhook: WebhookEntry) {
@@ -13,9 +13,9 @@ export function webhookRecord(webhook: WebhookEntry) {
     status: webhook.status,
     created_at: formatTimestamp(webhook.createdAt),
     lag: webhook.lag,
-    failing_since: time(webhook.failingSince),
+    failing_since: formatOptionalTimestamp(webhook.failingSince),
     last_error: webhook.lastError,
-    last_delivered_at: time(webhook.deliveredAt),
+    last_delivered_at: formatOptionalTimestamp(webhook.deliveredAt),
   };
 }
 
@@ -26,15 +26,14 @@ export function deliveryRecord({ id, messageId, type, attempt, error, at }: Deli
 
 /** The stream of audit records. */
 export function streamRecord({ name, lag, failingSince, lastError, deliveredAt }: ReceiverState) {
-  const times = { failing_since: time(failingSince), last_delivered_at: time(deliveredAt) };
+  const times = {
+    failing_since: formatOptionalTimestamp(failingSince),
+    last_delivered_at: formatOptionalTimestamp(deliveredAt),
+  };
   return { target: name, lag, last_error: lastError, ...times };
 }
 
 /** A receiver that has taken nothing for long. */
 export function awayRecord({ kind, id, name, lag, failingSince, lastError }: ReceiverState) {
-  return { kind, id, name, since: time(failingSince), lag, problem: lastError };
-}
-
-function time(date: Date | null): string | null {
-  return date === null ? null : formatTimestamp(date);
+  return { kind, id, name, since: formatOptionalTimestamp(failingSince), lag, problem: lastError };
 }

@@ -13,7 +13,7 @@ import { shownServerKey } from "../domain/mail/site.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { formatLease, isForever } from "../shared/lease.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";
 
 /** Where the service's own host is reached, which its row does not say. */
@@ -50,9 +50,9 @@ function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "le
     lease: isLocal ? null : formatLease(lease),
     own_lease: formatLease(row.leaseMs),
     lease_ends: row.leaseEnds,
-    lease_until: time(leaseEnd(row)),
+    lease_until: formatOptionalTimestamp(leaseEnd(row)),
     enrolled_at: formatTimestamp(row.enrolledAt),
-    last_seen_at: time(row.lastSeenAt),
+    last_seen_at: formatOptionalTimestamp(row.lastSeenAt),
     mode: row.mode,
     version: row.version,
     clock_offset_ms: row.clockOffsetMs,
@@ -86,7 +86,7 @@ export function joinLineRecord({ line, expiresAt }: JoinLine) {
 }
 
 export function retirementRecord({ status, accounts, effectiveBy }: Retirement) {
-  return { status, accounts, effective_by: time(effectiveBy) };
+  return { status, accounts, effective_by: formatOptionalTimestamp(effectiveBy) };
 }
 
 /** What a user was given, and where that gives an account. */
@@ -102,7 +102,7 @@ function placeRecord({ host, group, state, since, removing, problem }: UserHost)
     since: formatTimestamp(since),
     removing,
     problem,
-    lease_until: time(leaseEnd(host)),
+    lease_until: formatOptionalTimestamp(leaseEnd(host)),
   };
 }
 
@@ -127,8 +127,4 @@ export function ownHostRecord({ name, account, state, site, serverKeys }: OwnHos
 /** Null, too, for a lease without end. */
 function leaseEnd({ kind, leaseUntil }: HostRow): Date | null {
   return kind === "local" || leaseUntil === null || isForever(leaseUntil) ? null : leaseUntil;
-}
-
-function time(date: Date | null): string | null {
-  return date === null ? null : formatTimestamp(date);
 }

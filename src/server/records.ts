@@ -19,7 +19,7 @@ import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { AuditRow } from "../store/schema-audit.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
@@ -37,7 +37,7 @@ export function userRecord(user: UserRow, now: Date) {
     source_networks: [...user.sourceNetworks],
     status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
-    disabled_at: time(user.disabledAt),
+    disabled_at: formatOptionalTimestamp(user.disabledAt),
     created_at: formatTimestamp(user.createdAt),
     updated_at: formatTimestamp(user.updatedAt),
   };
@@ -85,7 +85,7 @@ function endsOf({ user, removedAt }: OwnAccount, now: Date) {
 
 /** What users see of their own request for more time. */
 function requestRecord({ id, status, days, createdAt, reviewedAt, reason }: ApprovalRow) {
-  const times = { created_at: formatTimestamp(createdAt), reviewed_at: time(reviewedAt) };
+  const times = { created_at: formatTimestamp(createdAt), reviewed_at: formatOptionalTimestamp(reviewedAt) };
   return { id, status, days: days ?? 0, ...times, reason };
 }
 
@@ -100,8 +100,8 @@ export function keyRecord(key: KeyRow) {
     source_networks: [...key.sourceNetworks],
     status: key.status,
     created_at: formatTimestamp(key.createdAt),
-    revoked_at: time(key.revokedAt),
-    last_used_at: time(key.lastUsedAt),
+    revoked_at: formatOptionalTimestamp(key.revokedAt),
+    last_used_at: formatOptionalTimestamp(key.lastUsedAt),
     last_used_from: key.lastUsedFrom,
   };
 }
@@ -128,7 +128,7 @@ export function applicationRecord(application: ApprovalRow) {
     status: application.status,
     reason: application.reason,
     reviewed_by: application.reviewedBy,
-    reviewed_at: time(application.reviewedAt),
+    reviewed_at: formatOptionalTimestamp(application.reviewedAt),
     created_at: formatTimestamp(application.createdAt),
   };
 }
@@ -141,7 +141,13 @@ export function settingRecord({ key, value, overridden, pending }: Setting) {
 
 /** What a change to a user would do. */
 export function userPreviewRecord({ effects, host, status, expireAt }: UserPreview) {
-  return { preview: true as const, status, expire_at: time(expireAt), effects: [...effects], host: [...host] };
+  return {
+    preview: true as const,
+    status,
+    expire_at: formatOptionalTimestamp(expireAt),
+    effects: [...effects],
+    host: [...host],
+  };
 }
 
 /** What a change to a setting would do. */
@@ -210,7 +216,7 @@ export function adminRecord(admin: AdminEntry) {
     passkeys: admin.passkeys,
     totp: admin.totp,
     created_at: formatTimestamp(admin.createdAt),
-    last_login_at: time(admin.lastLoginAt),
+    last_login_at: formatOptionalTimestamp(admin.lastLoginAt),
     status: admin.status,
     sso: admin.sso,
   };
@@ -227,7 +233,7 @@ export function passkeyRecord(passkey: PasskeyEntry) {
     name: passkey.name,
     backed_up: passkey.backedUp,
     created_at: formatTimestamp(passkey.createdAt),
-    last_used_at: time(passkey.lastUsedAt),
+    last_used_at: formatOptionalTimestamp(passkey.lastUsedAt),
   };
 }
 
@@ -235,8 +241,8 @@ export function passkeyRecord(passkey: PasskeyEntry) {
 export function appRecord(app: Pick<TotpRow, "createdAt" | "lastUsedAt"> | undefined) {
   return {
     added: app !== undefined,
-    created_at: time(app?.createdAt ?? null),
-    last_used_at: time(app?.lastUsedAt ?? null),
+    created_at: formatOptionalTimestamp(app?.createdAt ?? null),
+    last_used_at: formatOptionalTimestamp(app?.lastUsedAt ?? null),
   };
 }
 
@@ -250,9 +256,9 @@ export function tokenRecord(token: TokenEntry) {
     networks: [...token.networks],
     created_at: formatTimestamp(token.createdAt),
     expires_at: formatTimestamp(token.expiresAt),
-    last_used_at: time(token.lastUsedAt),
+    last_used_at: formatOptionalTimestamp(token.lastUsedAt),
     last_used_from: token.lastUsedFrom,
-    revoked_at: time(token.revokedAt),
+    revoked_at: formatOptionalTimestamp(token.revokedAt),
     status: token.status,
   };
 }
@@ -273,13 +279,9 @@ export function principalRecord(principal: Principal) {
   };
 }
 
-function time(date: Date | null): string | null {
-  return date === null ? null : formatTimestamp(date);
-}
-
 /** What the remote hosts have made of a change, as a part of what it answers; nothing where none is concerned. */
 export function hostsRecord(known: Confirmation | undefined) {
   if (known === undefined) return {};
   const { total, confirmed, pending, effectiveBy } = known;
-  return { hosts: { total, confirmed, pending: [...pending], effective_by: time(effectiveBy) } };
+  return { hosts: { total, confirmed, pending: [...pending], effective_by: formatOptionalTimestamp(effectiveBy) } };
 }

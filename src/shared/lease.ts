@@ -9,7 +9,10 @@ export const DEFAULT_LEASE = 4 * HOUR;
 export const SHORTEST_LEASE = 5 * MINUTE;
 export const LONGEST_LEASE = 7 * DAY;
 
-/** Stands for the end of a lease that has none: the year 9999, which every database and format can say. */
+/** Stands for the end of a lease that has none: in the year 9999, which every database and format can say. */
+export const FOREVER = "9999-12-31T23:59:59.999Z";
+
+/** Whether this is the end of a lease that has none. */
 export function isForever(end: Date): boolean {
   return end.getUTCFullYear() >= 9999;
 }

@@ -49,6 +49,11 @@ export function formatTimestamp(date: Date): string {
   return date.toISOString();
 }
 
+/** The same of a moment that may be missing. */
+export function formatOptionalTimestamp(date: Date | null): string | null {
+  return date === null ? null : formatTimestamp(date);
+}
+
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 

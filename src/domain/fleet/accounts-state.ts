@@ -9,7 +9,7 @@ import { closings, sshKeys } from "../../store/schema.ts";
 import { accountAt } from "../accounts/account.ts";
 import type { Services } from "../operation/context.ts";
 import { selectUsersWhere } from "../users/find.ts";
-import { PLACES } from "./membership.ts";
+import { PLACES } from "./places.ts";
 
 /** An account, and whose it is. */
 export interface UserState {

@@ -14,13 +14,14 @@ import {
 } from "../../protocol/fleet-signature.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { FOREVER } from "../../shared/lease.ts";
 import type { Database } from "../../store/client.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 import { lockCopied } from "./copied-key.ts";
 import { fleetSecrets } from "./fleet-key.ts";
 import { createGroupCommit, type HostItem } from "./group-commit.ts";
-import { type AdmittedHost, FOREVER, HOST_FIELDS, type HostFields, hostOf, LEASE } from "./host-row.ts";
+import { type AdmittedHost, HOST_FIELDS, type HostFields, hostOf, LEASE } from "./host-row.ts";
 
 /** A request as it came. */
 export interface AgentRequest {

@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { desc, eq, sql } from "drizzle-orm";
 import { withoutPrefix } from "../../shared/account-name.ts";
+import { isForever } from "../../shared/lease.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { fleetChanges } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
-import { FOREVER } from "./host-row.ts";
 import { hasRemoteHosts } from "./remote.ts";
 
 /** What is known of a change on the remote hosts that had the account. */
@@ -169,7 +169,7 @@ function latest(leases: readonly (Date | null)[], now: Date): Date {
 }
 
 function asEnd(end: Date): Date | null {
-  return end >= new Date(FOREVER) ? null : end;
+  return isForever(end) ? null : end;
 }
 
 /** One record for each change, whoever finds first that it is over. */

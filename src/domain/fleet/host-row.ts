@@ -22,9 +22,6 @@ export interface AdmittedHost {
   readonly recordedLocks: readonly string[];
 }
 
-/** Stands for the end of a lease that has none. */
-export const FOREVER = "9999-12-31T23:59:59.999Z";
-
 /** What the lease of a host is, in SQL about `hosts` as h; see `leaseInForce`. */
 export const LEASE = sql`coalesce(h.lease_ms, (select coalesce(min(nullif(g.lease_ms, 0)), min(g.lease_ms)) from host_groups g
   join host_group_members m on m.group_id = g.id where m.host_id = h.id), ${DEFAULT_LEASE}::bigint)`;

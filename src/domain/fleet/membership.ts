@@ -4,12 +4,6 @@ import { sql } from "drizzle-orm";
 import type { Database } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 
-/** What users were given, as rows of (user_id, host_id) in SQL, each pair once. */
-export const PLACES = sql`(
-  select g.user_id, g.host_id from grants g where g.host_id is not null
-  union
-  select g.user_id, m.host_id from grants g join host_group_members m on m.group_id = g.group_id)`;
-
 /** The numbers of the hosts of some users; many users share one. */
 type HostSet = ReadonlySet<number>;
 

@@ -3,7 +3,7 @@
 import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { PLACES } from "./membership.ts";
+import { PLACES } from "./places.ts";
 
 /** Which of these accounts the host has, or has still to remove. */
 export async function accountsThere(

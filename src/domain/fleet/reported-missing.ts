@@ -3,7 +3,7 @@
 import { sql } from "drizzle-orm";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
-import { PLACES } from "./membership.ts";
+import { PLACES } from "./places.ts";
 
 /** How many remote hosts the user has, and how many of them said last that the account is missing there; others count as not missing. */
 export async function countMissing(

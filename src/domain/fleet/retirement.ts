@@ -6,7 +6,7 @@ import { counted } from "../../shared/counted.ts";
 import { UamError } from "../../shared/errors.ts";
 import { LOCAL_NAME } from "../../shared/host-name.ts";
 import { isForever } from "../../shared/lease.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";
@@ -56,7 +56,9 @@ export async function retireHost(context: Context, ref: Ref, { force }: RetireOp
     const retirement = await planRetirement(op.tx, context, host, { force });
     if (force) {
       await forget(op, host);
-      op.record({ detail: { accounts: retirement.accounts, effective_by: timeOf(retirement.effectiveBy) } });
+      op.record({
+        detail: { accounts: retirement.accounts, effective_by: formatOptionalTimestamp(retirement.effectiveBy) },
+      });
       return retirement;
     }
     if (host.status === "retiring") op.record({ unneeded: true });
@@ -175,8 +177,4 @@ async function lockRow(tx: Transaction, id: number): Promise<HostRow> {
   const [host] = await tx.select().from(hosts).where(eq(hosts.id, id)).for("update");
   if (host === undefined) throw new Error("a host's row is gone");
   return host;
-}
-
-function timeOf(date: Date | null): string | null {
-  return date === null ? null : formatTimestamp(date);
 }
