@@ -10,6 +10,7 @@
 
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { HIGHEST_HOST } from "./fleet.ts";
 
 export const NONCE_HEADER = "uam-nonce";
 export const ANSWER_HEADER = "uam-fleet-signature";
@@ -68,8 +69,6 @@ export function authorize(
   const header = `UAM-Agent host=${host}, counter=${counter}, nonce=${nonce}, signature=${signature.toString("base64")}`;
   return { header, signature };
 }
-
-const HIGHEST_HOST = 2 ** 31 - 1;
 
 const HEADER =
   /^UAM-Agent host=([1-9]\d{0,9}), counter=(\d{1,16}), nonce=([\w.~+/=-]{0,200}), signature=([A-Za-z0-9+/]{86}==)$/;

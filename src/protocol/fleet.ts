@@ -87,6 +87,9 @@ export interface HostState {
   readonly end_sessions: "key" | "all" | "none";
 }
 
+/** The highest number that a host can have: what the database keeps. */
+export const HIGHEST_HOST = 2 ** 31 - 1;
+
 export const PROBLEM_KINDS = ["conflict", "missing", "refused", "drift", "finding"] as const;
 
 /** Something about the host that is not as it should be, now. */

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../domain/users/username.ts";
+import { HIGHEST_HOST } from "../../protocol/fleet.ts";
 import { USERNAME } from "../../shared/account-name.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
 import { MAX_NETWORKS } from "../../shared/networks.ts";
@@ -126,7 +127,7 @@ export function idNumber(description?: string, largest = Number.MAX_SAFE_INTEGER
 export const IdParams = v.object({ id: idNumber() });
 
 /** `:id` of a host, whose numbers are smaller. */
-export const HostIdParams = v.object({ id: idNumber(undefined, 2 ** 31 - 1) });
+export const HostIdParams = v.object({ id: idNumber(undefined, HIGHEST_HOST) });
 
 /** No list has as many pages; times the largest page size it is still an exact integer in JavaScript and PostgreSQL. */
 const FARTHEST = 1e12;
