@@ -1,13 +1,13 @@
 /** The first contact: whom a host believes, and what it tells whom. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSend } from "../../src/agent/client.ts";
 import { meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { HOST_ID, startFleetStub } from "../support/fleet-stub.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -100,13 +100,7 @@ describe("openSend()", () => {
   let server: ReturnType<typeof Bun.serve>;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "uam-agent-tls-"));
-    const made = spawnSync("openssl", [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-      ...["-keyout", join(directory, "key.pem"), "-out", join(directory, "cert.pem")],
-    ]);
-    if (made.status !== 0) throw new Error(String(made.stderr));
-    const [key, cert] = ["key.pem", "cert.pem"].map((name) => readFileSync(join(directory, name), "utf8"));
+    const { key, cert } = makeCertificate(directory, "DNS:localhost");
     server = Bun.serve({ port: 0, tls: { key, cert }, fetch: () => new Response("hello") });
   });
   afterAll(async () => {

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeCertificate } from "../support/certificate.ts";
 import { startTarget } from "./target.ts";
 import { say } from "./tools.ts";
 
@@ -21,28 +22,15 @@ interface Check {
 /** What testssl finds worse than it should be, a line each; none is well. */
 export async function testssl(tell: (line: string) => void): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), "uam-testssl-"));
-  const [cert, key, report] = ["cert.pem", "key.pem", "report.json"].map((name) => join(directory, name));
-  const make = [
-    "openssl",
-    "req",
-    "-x509",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-days",
-    "2",
-  ];
-  const { status } = await say([...make, "-subj", "/CN=localhost", "-keyout", `${key}`, "-out", `${cert}`], 30);
-  if (status !== 0) throw new Error("openssl made no certificate");
-  const target = await startTarget({ UAM_TLS_CERT: `${cert}`, UAM_TLS_KEY: `${key}` });
+  const report = join(directory, "report.json");
+  const { certFile, keyFile } = makeCertificate(directory, "DNS:localhost");
+  const target = await startTarget({ UAM_TLS_CERT: certFile, UAM_TLS_KEY: keyFile });
   try {
     const { text } = await say(
-      [TESTSSL, "--quiet", "--color", "0", "--jsonfile", `${report}`, target.service.origin],
+      [TESTSSL, "--quiet", "--color", "0", "--jsonfile", report, target.service.origin],
       LIMIT,
     );
-    const checks = JSON.parse(readFileSync(`${report}`, "utf8")) as readonly Check[];
+    const checks = JSON.parse(readFileSync(report, "utf8")) as readonly Check[];
     if (checks.length < 80) throw new Error(`testssl made only ${checks.length} checks:\n${text.slice(-1000)}`);
     tell(`testssl made ${checks.length} checks`);
     return checks

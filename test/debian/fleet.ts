@@ -1,11 +1,11 @@
 /** A service and a further host with an agent, on two Debians with a wire between them. */
 
 import { join } from "node:path";
+import { makeCertificate } from "../support/certificate.ts";
 import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
 import { answers } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { packageCommands } from "./readme.ts";
-import { must } from "./shell.ts";
 import { same, say, step } from "./steps.ts";
 import { ADDRESSES, connect, type Wire } from "./wire.ts";
 
@@ -49,35 +49,21 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
 async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
   for (const command of packageCommands(first)) await service.sh(command, 120);
   await answers(service);
-  const place = join(service.directory, "etc/uam");
-  const subject = ["-subj", `/CN=${NAME}`, "-addext", `subjectAltName=DNS:${NAME}`];
-  const make = [
-    "openssl",
-    "req",
-    "-x509",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-days",
-    "2",
-  ];
-  await must([...make, ...subject, "-keyout", join(place, "tls.key"), "-out", join(place, "tls.crt")], 20);
-  await service.sh(`chgrp uam /etc/uam/tls.key; chmod 640 /etc/uam/tls.key
+  makeCertificate(join(service.directory, "etc/uam"), `DNS:${NAME}`);
+  await service.sh(`chgrp uam /etc/uam/key.pem; chmod 640 /etc/uam/key.pem
     cat >>/etc/uam/uam.env <<END
 UAM_LISTEN=0.0.0.0:8443
-UAM_TLS_CERT=/etc/uam/tls.crt
-UAM_TLS_KEY=/etc/uam/tls.key
+UAM_TLS_CERT=/etc/uam/cert.pem
+UAM_TLS_KEY=/etc/uam/key.pem
 UAM_BASE_URL=https://${NAME}:8443
 END
-    echo "cacert = /etc/uam/tls.crt" >/root/.curlrc
+    echo "cacert = /etc/uam/cert.pem" >/root/.curlrc
     echo "127.0.0.1 ${NAME}" >>/etc/hosts
     systemctl restart uam`);
   service.api = `https://${NAME}:8443/api/v1`;
   await answers(service);
   await web7.sh(`echo "${ADDRESSES[0]} ${NAME}" >>/etc/hosts`);
-  const certificate = await service.sh("cat /etc/uam/tls.crt");
+  const certificate = await service.sh("cat /etc/uam/cert.pem");
   await web7.sh(`cat >/root/ca.pem <<'END'\n${certificate}END`);
   await web7.sh(`apt-get install -y -qq ${first} >/dev/null 2>&1 || dpkg --install ${first}`, 120);
 }
