@@ -7,8 +7,8 @@ import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
-import { createAbsentHost } from "../host/absent-host.ts";
 import { createHost } from "../host/create-host.ts";
+import { ABSENT_HOST } from "../protocol/absent-host.ts";
 import type { Host } from "../protocol/host.ts";
 import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
@@ -238,6 +238,6 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 
 /** The host alone, for what must work without the database. */
 export async function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
-  if (!config.localHost) return createAbsentHost();
+  if (!config.localHost) return ABSENT_HOST;
   return await createHost(hostSettingsOf(config), log, machine);
 }

@@ -1,5 +1,6 @@
 /** The service's own host, as far as a user has an account there: for whoever has none, nothing is created, written or shut on it. */
 
+import { ABSENT_HOST } from "../../protocol/absent-host.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Services } from "../operation/context.ts";
 import type { User } from "../users/find.ts";
@@ -9,7 +10,7 @@ type WithHost = Pick<Services, "host">;
 
 /** Where to give access: the host, or one on which there is nothing to do. */
 export function hostOf({ host }: WithHost, { local }: Pick<User, "local">): Host {
-  return local ? host : NOWHERE;
+  return local ? host : ABSENT_HOST;
 }
 
 /**
@@ -19,30 +20,5 @@ export function hostOf({ host }: WithHost, { local }: Pick<User, "local">): Host
 export async function closingHostOf({ host }: WithHost, user: Pick<User, "local" | "username" | "uid">): Promise<Host> {
   if (user.local) return host;
   // A dry run says of every account that it is there.
-  return host.mode !== "dry-run" && (await host.presence(refOf(user))) === "present" ? host : NOWHERE;
+  return host.mode !== "dry-run" && (await host.presence(refOf(user))) === "present" ? host : ABSENT_HOST;
 }
-
-const CLOSED = { refused: true, owed: [] };
-
-/** Where nothing is, and whatever is to be done is done. */
-const NOWHERE: Host = {
-  mode: "direct",
-  presence: async () => "present",
-  findAccount: async () => undefined,
-  nameTaken: async () => false,
-  uidTaken: async () => false,
-  highestUid: async () => undefined,
-  createAccount: async () => {},
-  writeKeys: async () => {},
-  openAccount: async () => {},
-  shutAccount: async () => CLOSED,
-  takeKey: async () => ({ rewritten: true, owed: [] }),
-  narrowKeys: async () => [],
-  removeAccount: async () => CLOSED,
-  reconcile: async () => [],
-  hostKeys: async () => [],
-  sessions: async () => [],
-  endSession: async () => "gone",
-  logins: async (next) => ({ logins: [], next }),
-  planned: async () => [],
-};

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createAbsentHost } from "../../src/host/absent-host.ts";
+import { ABSENT_HOST } from "../../src/protocol/absent-host.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
 import { createTestApp } from "../support/app.ts";
 import { createTestCli } from "../support/cli.ts";
@@ -9,9 +9,9 @@ afterAll(() => cli.close());
 
 const account: Account = { name: "ext_alice", uid: 20_000, expireAt: new Date(), open: true, keys: [] };
 
-describe("createAbsentHost()", () => {
+describe("ABSENT_HOST", () => {
   test("takes every change as done, owes nothing, and has nothing to show", async () => {
-    const host = createAbsentHost();
+    const host = ABSENT_HOST;
     expect(await host.presence(account)).toBe("present");
     expect(await host.shutAccount(account)).toEqual({ refused: true, owed: [] });
     expect(await host.removeAccount(account)).toEqual({ refused: true, owed: [] });
@@ -27,7 +27,7 @@ describe("createAbsentHost()", () => {
 
   test("plans nothing, and does not even ask", async () => {
     const asked: string[] = [];
-    const plan = await createAbsentHost().planned(async (host: Host) => asked.push(host.mode));
+    const plan = await ABSENT_HOST.planned(async (host: Host) => asked.push(host.mode));
     expect({ plan, asked }).toEqual({ plan: [], asked: [] });
   });
 });

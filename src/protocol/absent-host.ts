@@ -1,0 +1,38 @@
+/**
+ * No host at all: that of a service that manages none of its own (UAM_LOCAL_HOST=off, in a container or as one of several replicas), and
+ * the service's own host for a user who has no account on it.
+ */
+
+import type { Account, AccountRef, Closing, Host } from "./host.ts";
+
+const NOTHING_LEFT: Closing = { refused: true, owed: [] };
+
+/**
+ * A host without accounts. Every change counts as done, because there is nothing to change: nothing is touched, run or logged.
+ * Questions have the answer that lets what is stored decide: accounts are present, names and uids are free, nothing differs.
+ * Whoever has to tell this from a host that agrees asks for `mode`.
+ */
+export const ABSENT_HOST: Host = {
+  mode: "none",
+  /** "present": an operation refuses where an account is missing, and here none ever was. */
+  presence: async (_account: AccountRef) => "present",
+  findAccount: async () => undefined,
+  nameTaken: async () => false,
+  uidTaken: async () => false,
+  highestUid: async () => undefined,
+  createAccount: async (_account: Account) => {},
+  writeKeys: async () => {},
+  openAccount: async () => {},
+  /** Nobody can log in to what is not there, so nothing is owed. */
+  shutAccount: async () => NOTHING_LEFT,
+  takeKey: async () => ({ rewritten: true, owed: [] }),
+  narrowKeys: async () => [],
+  removeAccount: async () => NOTHING_LEFT,
+  reconcile: async () => [],
+  hostKeys: async () => [],
+  sessions: async () => [],
+  endSession: async () => "gone",
+  logins: async (from) => ({ logins: [], next: from }),
+  /** The work is not even run: whatever it would change, it would not change it here. */
+  planned: async () => [],
+};
