@@ -74,4 +74,3 @@ export const ssoLogouts = pgTable(
 );
 
 export type SsoIdentityRow = typeof ssoIdentities.$inferSelect;
-export type SsoLoginRow = typeof ssoLogins.$inferSelect;
