@@ -4,8 +4,9 @@ import { idle } from "./checks.ts";
 import type { Container } from "./container.ts";
 
 const JSON_BODY = "-H 'Content-Type: application/json'";
+/** While sshd reads its configuration again it listens nowhere for a moment: then ssh tries once more, a second later. */
 const SSH =
-  "-o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=10";
+  "-o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=10 -o ConnectionAttempts=5";
 
 /** Logs an administrator in and returns the usernames that the API lists. */
 export async function listedUsers({ sh, api }: Container, admin: string, password: string): Promise<string> {

@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Subject } from "../proof/closings.ts";
-import { withoutProcesses } from "../proof/failures.ts";
-import { type Lane, makeLane } from "../proof/lane.ts";
-import { PREPARATIONS } from "../proof/preparations.ts";
-import { createRandom } from "../proof/random.ts";
-import { cleanHome, makeSubject } from "../proof/round.ts";
+import type { Subject } from "../long/closings/closings.ts";
+import { withoutProcesses } from "../long/closings/failures.ts";
+import { type Lane, makeLane } from "../long/closings/lane.ts";
+import { PREPARATIONS } from "../long/closings/preparations.ts";
+import { createRandom } from "../long/closings/random.ts";
+import { cleanHome, makeSubject } from "../long/closings/round.ts";
 import { hasFuse, mountFuseControl } from "../support/holding-fuse.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { ServiceAnswer } from "../support/service.ts";

@@ -1,9 +1,9 @@
 /** Two replicas of the service, a primary and a synchronous standby; the primary is lost under load. */
 
 import { expect, test } from "bun:test";
-import { startLoad } from "../long/load.ts";
-import { type Replicas, startReplicas } from "../long/replicas.ts";
-import { verdict } from "../long/verdict.ts";
+import { startLoad } from "../long/failover/load.ts";
+import { type Replicas, startReplicas } from "../long/failover/replicas.ts";
+import { verdict } from "../long/failover/verdict.ts";
 import { type PostgresNode, startPostgresNodes } from "../support/postgres-nodes.ts";
 
 const WRITERS = 4;

@@ -1,4 +1,4 @@
-/** `bun run test:long [--seed N] [--rounds N] [--minutes N]`: rounds of proof on this host. One seed repeats one round: `--seed N --rounds 1`. */
+/** `bun run test:long closings [--seed N] [--rounds N] [--minutes N]`: rounds of proof on this host. One seed repeats one round: `--seed N --rounds 1`. */
 
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -2,9 +2,9 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { mountsWithin, readMounts } from "../../src/host/walk.ts";
-import { mountFuseControl } from "../support/holding-fuse.ts";
-import { startSshd } from "../support/sshd.ts";
+import { mountsWithin, readMounts } from "../../../src/host/walk.ts";
+import { mountFuseControl } from "../../support/holding-fuse.ts";
+import { startSshd } from "../../support/sshd.ts";
 import { type Ground, type Lane, type LaneKind, makeLane } from "./lane.ts";
 import { type RoundReport, runRound } from "./round.ts";
 

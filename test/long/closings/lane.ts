@@ -4,9 +4,9 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { readAccounts } from "../../src/host/account.ts";
-import { BINARY, type Service, type ServiceAnswer, startService } from "../support/service.ts";
-import type { TestSshd } from "../support/sshd.ts";
+import { readAccounts } from "../../../src/host/account.ts";
+import { BINARY, type Service, type ServiceAnswer, startService } from "../../support/service.ts";
+import type { TestSshd } from "../../support/sshd.ts";
 import { makeShims, type Shims } from "./shims.ts";
 
 export const PASSWORD = "seven lanterns over cold water";

@@ -1,11 +1,11 @@
 /**
- * `bun test/attack/run.ts [--only NAME] [--requests N] [--seed N]`: other people's attacks on the built program, a part of
- * `bun run test:long`. Exit code 1 if one of them finds anything.
+ * `bun run test:long attack [--only NAME] [--requests N] [--seed N]`: other people's attacks on the built
+ * program. Exit code 1 if one of them finds anything.
  */
 
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { BINARY } from "../support/service.ts";
+import { BINARY } from "../../support/service.ts";
 import { fuzz } from "./fuzz.ts";
 import { smuggling } from "./proxies.ts";
 import { provesItself, sqlmap } from "./sqlmap.ts";

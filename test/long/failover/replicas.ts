@@ -4,9 +4,9 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, startProgram } from "../support/service.ts";
+import { type Service, startProgram } from "../../support/service.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+const MAIN = join(import.meta.dir, "../../../src/main.ts");
 
 export interface Replicas {
   readonly services: readonly Service[];

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hasFuse, withHeldMount } from "../support/holding-fuse.ts";
-import type { TestSshd } from "../support/sshd.ts";
+import { hasFuse, withHeldMount } from "../../support/holding-fuse.ts";
+import type { TestSshd } from "../../support/sshd.ts";
 
 /** An account with keys that log in. */
 export interface Target {

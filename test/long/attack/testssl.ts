@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeCertificate } from "../support/certificate.ts";
+import { makeCertificate } from "../../support/certificate.ts";
 import { startTarget } from "./target.ts";
 import { say } from "./tools.ts";
 

@@ -1,7 +1,7 @@
 /** Requests to every operation of the OpenAPI document, from values that fit it to values of any sort. */
 
 import fc from "fast-check";
-import { apiDocument } from "../support/openapi.ts";
+import { apiDocument } from "../../support/openapi.ts";
 
 /** One request; `body` is text as it is sent, or undefined for none. */
 export interface Attempt {

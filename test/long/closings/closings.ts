@@ -1,6 +1,6 @@
 /** The ways in which access is taken away, each as somebody asks for it, and what they are answered. */
 
-import type { ServiceAnswer } from "../support/service.ts";
+import type { ServiceAnswer } from "../../support/service.ts";
 import type { Lane } from "./lane.ts";
 import type { Target } from "./preparations.ts";
 import type { Random } from "./random.ts";

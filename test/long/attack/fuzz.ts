@@ -1,7 +1,7 @@
 /** Every operation of the document, with anything: none answers 500, hangs, or answers otherwise than the document says. */
 
 import fc from "fast-check";
-import { checkAnswer } from "../support/openapi.ts";
+import { checkAnswer } from "../../support/openapi.ts";
 import { type Attempt, attemptOn, OPERATIONS } from "./requests.ts";
 import type { Caller, Target } from "./target.ts";
 

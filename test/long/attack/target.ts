@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freshKey } from "../support/keys.ts";
-import { type Service, startService } from "../support/service.ts";
+import { freshKey } from "../../support/keys.ts";
+import { type Service, startService } from "../../support/service.ts";
 
 /** Who asks, and what they send besides. */
 export interface Caller {
