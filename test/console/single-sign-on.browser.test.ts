@@ -6,7 +6,7 @@ import { startProvider, type TestProvider } from "../support/oidc-provider.ts";
 import { meetClock, ssoVariables } from "../support/sso-browser.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
-import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 
 describeInBrowser("single sign-on", () => {
   let system: ConsoleApp;
@@ -54,6 +54,38 @@ describeInBrowser("single sign-on", () => {
     expect(await page.getByRole("dialog").getByLabel("Role").count()).toBe(0);
     expectOnlyProvider(watched);
     await watched.close();
+  });
+
+  test("does not let in again who was removed, until an owner says so on the page", async () => {
+    const claims = { preferred_username: "cleo", email: "cleo@example.org", groups: ["uam-owners"] };
+    provider.wishes.person = { subject: "cleo-1", claims };
+    const own = await openPage(browser, system.origin);
+    const enter = async () => {
+      await own.page.goto("/login?as=admin&next=%2Fadmin");
+      await own.page.getByRole("button", ENTER).click();
+    };
+    await enter();
+    await own.page.waitForURL(`${system.origin}/admin`);
+    const watched = await openSignedIn(browser, system, "admin");
+    const { page } = watched;
+    await page.goto("/admin/admins");
+    await page.getByRole("button", { name: "Remove cleo" }).click();
+    await page.getByLabel("Type cleo to confirm").fill("cleo");
+    await page.getByRole("button", { name: "Remove for good" }).click();
+    await page.getByRole("heading", { name: "Removed, and not let in again" }).waitFor();
+    await enter();
+    await own.page.getByRole("alert").waitFor();
+    expect(new URL(own.page.url()).pathname).toBe("/login");
+    await page.getByRole("button", { name: "Let in again: cleo" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Let them in again" }).click();
+    await page.getByText("cleo may come in again by single sign-on.").waitFor();
+    await page.getByRole("heading", { name: "Removed, and not let in again" }).waitFor({ state: "detached" });
+    await enter();
+    await own.page.waitForURL(`${system.origin}/admin`);
+    for (const each of [own, watched]) {
+      expectOnlyProvider(each);
+      await each.close();
+    }
   });
 
   test("says why it did not work, in our own words, and can be tried again", async () => {

@@ -6,6 +6,7 @@ import { LOCAL_HOST } from "../../../src/store/schema.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { hostProblems } from "../../../src/store/schema-fleet.ts";
+import { ssoIdentities } from "../../../src/store/schema-sso.ts";
 import type { Client } from "../../support/app.ts";
 import { logDelivery } from "../../support/deliveries.ts";
 import { insertHost } from "../../support/host-rows.ts";
@@ -61,6 +62,9 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   for (const name of ["nightly report", HOSTILE[1], HOSTILE[0].slice(0, 64)]) {
     await done(admin.call("POST", "/tokens", { name, role: "auditor", days: 30, networks: ["192.0.2.0/24"] }));
   }
+  // Removed here, whatever the provider says of them.
+  const removed = { issuer: "https://login.example.org", subject: HOSTILE[0], adminId: null, username: "former" };
+  await system.db.insert(ssoIdentities).values({ ...removed, createdAt: system.clock.now() });
   await fillWebhooks(system, admin);
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   return { ...sessions, hostId: await addHosts(system, sessions) };

@@ -137,6 +137,7 @@ export const SCREENS: readonly Screen[] = [
       change: dialog(/^Change/),
       "end sessions": dialog(/^End sessions/),
       remove: dialog(/^Remove/),
+      "let in again": dialog(/^Let in again: former/, /by single sign-on/),
     },
   }),
   screen("webhooks", "admin", {

@@ -21,6 +21,7 @@ import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
 import { EndSessions } from "./admins/end-sessions.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
+import { RemovedAdmins } from "./admins/removed.tsx";
 import { pageOf } from "./audit/filter.ts";
 import { Done } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
@@ -58,6 +59,7 @@ export const Admins = signedIn(
         <ReadOnly area="admins" />
         <Done what={done} />
         <AdminList onOpen={isOwner ? start : undefined} />
+        {isOwner ? <RemovedAdmins onDone={dialog.onDone} /> : null}
         <Section title={texts.rolesTitle}>
           <dl class="facts">
             {ADMIN_ROLES.map((name) => (
