@@ -144,10 +144,13 @@ describeOnHost("closings through the service", () => {
     test("5: no room for another process", async () => {
       const subject = await prepared("open sessions");
       const armed = await withoutProcesses(lane);
-      const [code] = await revoke(subject);
+      undo.push(armed.end);
+      const [code, sentence] = await revoke(subject);
       expect([0, 200, 500]).toContain(code);
-      // The runtime itself may have ended for want of a thread: then nobody was answered, and the next start goes on.
-      if (code !== 0) expect(await sshd.admits(subject.account, subject.keyPaths[0] ?? "")).toBe(false);
+      // The runtime itself may have ended for want of a thread: then nobody was answered, and the next start goes on. In sudo mode
+      // the host cannot be changed at all without a process: then the answer says so.
+      const isOpen = mode === "sudo" && sentence.includes("may still let them in");
+      if (code !== 0 && !isOpen) expect(await sshd.admits(subject.account, subject.keyPaths[0] ?? "")).toBe(false);
       await armed.end();
       await lane.kill();
       await lane.start();
