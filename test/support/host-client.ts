@@ -63,11 +63,14 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     waiting.get(answer.id)?.(answer);
     waiting.delete(answer.id);
   });
-  child.once("exit", () => {
-    for (const [id, settle] of waiting) settle({ id, error: { code: "", message: "the host's process ended" } });
+  let ended: string | undefined;
+  child.once("exit", (code, signal) => {
+    ended = `the host's process ended: ${signal ?? code}`;
+    for (const [id, settle] of waiting) settle({ id, error: { code: "", message: ended } });
   });
   let last = 0;
   async function call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    if (ended !== undefined) throw new Error(ended);
     const id = ++last;
     const answer = await new Promise<Answer>((resolve) => {
       waiting.set(id, resolve);
