@@ -13,6 +13,7 @@ import {
   type AgentState,
   accountOf,
   isClosing,
+  isEndless,
   isPending,
   mergeAnswer,
   NOTHING,
@@ -35,6 +36,8 @@ export interface OrdersParts {
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
+  /** Whether what is stored may say that the lease has no end, so that a restart goes on without one. */
+  mayBeEndless(): boolean;
   /** What `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
@@ -60,6 +63,7 @@ export function openOrders(parts: OrdersParts): Orders {
   let state = readState(directory);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
+  let mayBeEndless = isEndless(state);
   let findings: readonly string[] = [];
 
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
@@ -86,8 +90,10 @@ export function openOrders(parts: OrdersParts): Orders {
   }
 
   function store(orders: AgentState): void {
+    mayBeEndless ||= isEndless(orders);
     try {
       writeState(directory, orders);
+      mayBeEndless = isEndless(orders);
       unstored = undefined;
     } catch (error) {
       unstored = error instanceof Error ? error.message : String(error);
@@ -129,6 +135,7 @@ export function openOrders(parts: OrdersParts): Orders {
 
   return {
     state: () => state,
+    mayBeEndless: () => mayBeEndless,
     locks,
     take: (answer) =>
       inTurn(async () => {

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../../src/agent/client.ts";
+import { readLease, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
 import { makeNextKey, readKeys, readState } from "../../src/agent/store.ts";
 import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
@@ -375,6 +376,9 @@ describe("the agent's key", () => {
 });
 
 describe("the lease", () => {
+  const asked = () => lab.stub.requests.findLast((each) => each.includes("/agent/state")) ?? "";
+  const held = () => /held=(\w+)/.exec(asked())?.[1];
+
   test("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
     for (const skewed of ["boot", "wall"] as const) {
       lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
@@ -390,6 +394,38 @@ describe("the lease", () => {
       await until(() => !lab.isOpen());
       lab.stub.gone = false;
     }
+  });
+
+  test("is told to the service as it is, with what a boot or another clock could make of it", async () => {
+    lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
+    lab.start();
+    await until(() => held() === "594");
+    lab.skew.wall += 500;
+    lab.stub.tell({ lease_ms: 3_600_000 });
+    await until(() => held() === "3564");
+    writeLease(lab.files, "hold", { boot: performance.now() / 1000 + 9000, wall: 1, ends: "logins" });
+    lab.stub.tell({});
+    await until(() => /^(79\d\d|8000)$/.test(held() ?? ""));
+    lab.stub.tell({ lease_ms: null });
+    await until(() => held() === "none");
+    lab.stub.tell({ status: "locked" });
+    await until(() => held() === "0");
+  });
+
+  test("that was without end is told so until both the file and what a restart would go by say another", async () => {
+    lab.stub.tell({ full: true, accounts: [alice()], lease_ms: null });
+    lab.start();
+    await until(() => held() === "none");
+    // The host can be worked on no more, so that the answer is not stored.
+    lab.openHostFails = true;
+    lab.stub.tell({ lease_ms: 600_000, accounts: [alice({ keys: [key(1), key(2), key(3)] })] });
+    await until(() => readLease(lab.files, "lease")?.boot !== 99_999_999_999);
+    expect(readState(lab.directory)?.lease_ms).toBeNull();
+    await Bun.sleep(500);
+    expect(held()).toBe("none");
+    lab.openHostFails = false;
+    await until(() => held() === "594");
+    expect(readState(lab.directory)?.lease_ms).toBe(600_000);
   });
 
   test("is put back where somebody emptied /run or changed the link", async () => {

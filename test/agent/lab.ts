@@ -25,6 +25,8 @@ export interface AgentLab {
   readonly skew: { boot: number; wall: number };
   /** How requests are sent; tests put something in between. */
   send: Send;
+  /** Whether the host cannot be worked on at all. */
+  openHostFails: boolean;
   join(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -52,6 +54,7 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
     log,
     skew,
     send: (url, init) => fetch(url, init),
+    openHostFails: false,
     join: async () => {
       const line = parseJoinLine(lab.stub.line);
       const fleetKey = await meetService(line, lab.send);
@@ -63,7 +66,10 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
       const identity = findIdentity(directory);
       const { present } = readKeys(directory);
       if (identity === undefined || present === undefined) throw new Error("not joined");
-      const openHost = async () => lab.host;
+      const openHost = async () => {
+        if (lab.openHostFails) throw new Error("the host cannot be worked on");
+        return lab.host;
+      };
       const client = createClient({
         ...{ service: identity.service, host: identity.host_id, seed: present, epoch: nextEpoch(directory) },
         fleetKey: Buffer.from(identity.fleet_key, "base64"),
