@@ -8,8 +8,10 @@ import { createClient } from "../../src/agent/client.ts";
 import { readLease, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
 import { makeNextKey, readKeys, readState } from "../../src/agent/store.ts";
+import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
-import { writeLock } from "../../src/shared/lock-journal.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
 import { type AgentLab, openAgentLab, until } from "./lab.ts";
 
@@ -204,6 +206,78 @@ describe("runAgent()", () => {
     await reportedUpTo(4);
     await until(() => lastReport()?.locks.length === 0);
     expect(files()?.open).toBe(false);
+  });
+
+  test.if(process.platform === "linux")(
+    "uam lock in the same instant as the agent opens the account: once it has answered, the account stays shut",
+    async () => {
+      await startWith(alice());
+      const ref = { name: "ext_alice", uid: 41_001 };
+      const turn = openTurn(lab.directory, bunRuntime.openKernel());
+      const pause = () => Bun.sleep(Math.random() * 4);
+      let isLocked = false;
+      const openings = { all: 0, late: 0 };
+      const { openAccount } = lab.host;
+      Object.assign(lab.host, {
+        openAccount: async (account: Parameters<typeof openAccount>[0]) => {
+          await pause();
+          await openAccount(account);
+          openings.all++;
+          if (isLocked) openings.late++;
+          await pause();
+        },
+      });
+      for (let round = 0; round < 60; round++) {
+        isLocked = false;
+        lab.stub.tell({ accounts: [alice({ keys: round % 2 === 0 ? [key(1)] : [key(1), key(2)] })] });
+        await Bun.sleep(Math.random() * 12);
+        const id = crypto.randomUUID();
+        writeLock(lab.directory, { id, at: new Date(), username: "alice", uid: 41_001, operator: "root" });
+        await shutForGood(lab.host, ref, { turn });
+        expect(files()?.open).toBe(false);
+        isLocked = true;
+        await Bun.sleep(10);
+        expect(files()?.open).toBe(false);
+        removeLock(lab.directory, id);
+      }
+      expect(openings.all).toBeGreaterThan(20);
+      expect(openings.late).toBe(0);
+    },
+  );
+
+  test.if(process.platform === "linux")(
+    "an account that is to stay shut is shut again, also while it is to be opened later",
+    async () => {
+      await startWith(alice());
+      const id = "00000000-0000-4000-8000-000000000002";
+      writeLock(lab.directory, { id, at: new Date(), username: "alice", uid: 41_001, operator: "root" });
+      await lab.host.shutAccount({ name: "ext_alice", uid: 41_001 });
+      lab.stub.tell({ accounts: [alice({ keys: [key(1)] })] });
+      await reportedUpTo(3);
+      // The agent may have been killed just after it opened the account.
+      const compared: (readonly { readonly name: string; readonly open: boolean }[])[] = [];
+      Object.assign(lab.host, {
+        reconcile: async (accounts: (typeof compared)[number]) => {
+          compared.push(accounts);
+          return [];
+        },
+      });
+      await until(() => compared.length > 1);
+      expect(compared[1]).toMatchObject([{ name: "ext_alice", open: false }]);
+    },
+  );
+
+  test.if(process.platform === "linux")("whoever holds the turn for too long makes nobody wait who shuts", async () => {
+    await startWith(alice());
+    const turn = openTurn(lab.directory, bunRuntime.openKernel());
+    const held = Promise.withResolvers<void>();
+    const holding = turn(() => held.promise);
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await reportedUpTo(3);
+    expect(files()?.open).toBe(false);
+    expect(turn(async () => {}, 50)).rejects.toThrow("too long");
+    held.resolve();
+    await holding;
   });
 
   test("drift is reported by change", async () => {

@@ -10,6 +10,8 @@ import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts
 import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
 import { openOrders } from "../../src/agent/orders.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
+import { openTurn } from "../../src/agent/turn.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
@@ -81,6 +83,7 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
         log: log.log,
         openHost,
         managed: () => [...lab.host.accounts.keys()],
+        turn: openTurn(directory, bunRuntime.openKernel()),
       });
       const stop = new AbortController();
       const done = runAgent(

@@ -195,8 +195,9 @@ export function createStates(services: Services): States {
   async function answer(request: StateRequest): Promise<string> {
     const { host, since } = request;
     if (since === "") return await whole(host);
-    // Who would not wait is told of what is there now, whatever has been heard of it.
-    if (request.wait === 0) await follower.look();
+    // Who would not wait is told of what is there now, whatever has been heard of it; and a lock must not be forgotten by a host that is
+    // not told with it what took its place.
+    if (request.wait === 0 || host.recordedLocks.length > 0) await follower.look();
     const place = parseCursor(since);
     if (place === undefined) throw new UamError("invalid", "since is no cursor of this service");
     if (!(await isOurs(place))) {
