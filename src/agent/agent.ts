@@ -8,6 +8,7 @@ import { AGENT_ROUTES, type SshAddress } from "../protocol/fleet.ts";
 import { parseHostState } from "../protocol/fleet-answers.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from "../shared/clock.ts";
+import { NO_LEASE } from "../shared/lease.ts";
 import type { Log } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
@@ -54,6 +55,9 @@ const TIMING = {
   retry: 5 * SECOND,
   rotate: 30 * DAY,
 };
+
+/** In seconds: nine digits, as the service takes them. */
+const LONGEST_HELD = 999_999_999;
 
 /** Runs until `stopped`; what is under way on the host is finished. Never throws for what the service or the network does. */
 export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise<void> {
@@ -108,7 +112,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const { signal } = interrupt;
     const since = encodeURIComponent(orders.state()?.cursor ?? "");
     const wait = isStateFirst ? 0 : Math.round(timing.wait / SECOND);
-    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}`;
+    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}`;
     const sent = lease.now();
     const began = performance.now();
     let given: unknown;
@@ -127,6 +131,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     isInterrupted = false;
     // One call shuts all of it, whatever else is under way.
     if (told.status !== "active") lease.end();
+    else lease.shorten(sent, told);
     const isNew = await orders.take(told);
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);
@@ -135,6 +140,12 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     // A service that does not hold the request must not be asked without a pause.
     else if (performance.now() - began < SECOND) await pause(parts.random() * SECOND);
     return true;
+  }
+
+  /** How long the host may stay open if this is the last that the service hears of it: a lease without end comes back after a boot. */
+  function held(): string {
+    const left = orders.mayBeEndless() ? Number.POSITIVE_INFINITY : lease.left();
+    return left > LONGEST_HELD ? NO_LEASE : String(left);
   }
 
   function answered(): void {

@@ -4,6 +4,7 @@ import type { HostState } from "../protocol/fleet.ts";
 import type { Account, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import { type AccountRecord, type AgentState, accountOf, isClosing, NOTHING } from "./records.ts";
+import type { Turn } from "./turn.ts";
 
 /** What it is done with. */
 export interface Work {
@@ -11,6 +12,8 @@ export interface Work {
   readonly status: HostState["status"];
   /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
   readonly locked: () => ReadonlySet<string>;
+  /** An account is opened in a turn, so that `uam lock` can wait until nobody does who has not read of it. */
+  readonly turn: Turn;
 }
 
 /**
@@ -103,6 +106,10 @@ async function shutMeanwhile(host: Host, record: AccountRecord, owed: readonly s
 /** Gives what is to be given, unless something is still to be taken. */
 async function open(work: Work, record: AccountRecord): Promise<AccountRecord> {
   if (isClosing(record.todo)) return record;
+  return await work.turn(() => openInTurn(work, record));
+}
+
+async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRecord> {
   const { host } = work;
   const account = accountOf(record, { status: work.status, locked: work.locked() });
   // It stays to be done: for when the host is unlocked.
@@ -118,7 +125,7 @@ async function open(work: Work, record: AccountRecord): Promise<AccountRecord> {
   else if (!record.made) await host.reconcile([account], false);
   await host.openAccount(account);
   const made = settled({ ...record, made: true, todo: NOTHING });
-  // `uam lock` may have come between.
+  // `uam lock` may have come between, and its process ended since.
   if (!work.locked().has(record.name)) return made;
   const { owed } = await host.shutAccount(account);
   const again = { ...made, todo: { ...NOTHING, shut: owed.length > 0, open: true } };

@@ -3,13 +3,30 @@
 import type { HostState } from "../protocol/fleet.ts";
 import type { Host } from "../protocol/host.ts";
 import type { Log } from "../shared/log.ts";
-import { endLease, endOf, enforce, type LeaseFiles, type Moment, readLease, writeLease } from "./lease.ts";
-import type { AgentState } from "./records.ts";
+import {
+  endLease,
+  endOf,
+  enforce,
+  type LeaseFiles,
+  longestLeft,
+  type Moment,
+  readLease,
+  removeLease,
+  writeLease,
+} from "./lease.ts";
+import { type AgentState, isEndless } from "./records.ts";
 
 export interface LeaseKeeper {
   readonly now: () => Moment;
   /** Goes on after a restart: with what is left of the lease, and where there is no end to it, at once. */
   resume(state: AgentState | undefined): void;
+  /** For how many seconds the host may stay open if nothing is heard any more, whatever its clock is set to; Infinity for ever. */
+  left(): number;
+  /**
+   * Makes the lease end as this answer says where it would end later, before anything else of the answer is done; it never prolongs it. Throws if
+   * the present lease can be neither replaced nor removed.
+   */
+  shorten(sent: Moment, told: Pick<HostState, "lease_ms" | "lease_ends">): void;
   /** `sent`: when the request was sent whose answer it is. */
   renew(sent: Moment, told: Pick<HostState, "lease_ms" | "lease_ends">): void;
   end(): void;
@@ -50,10 +67,23 @@ export function createLeaseKeeper(parts: {
   return {
     now,
     resume: (state) => {
-      if (state?.status === "active" && state.lease_ms === null && readLease(files, "lease") === undefined) {
+      if (state !== undefined && isEndless(state) && readLease(files, "lease") === undefined) {
         writeLease(files, "lease", { ...endOf(now(), null, 0), ends: state.lease_ends });
       }
       if (state !== undefined && state.status !== "active") endLease(files);
+      hold();
+    },
+    left: () => longestLeft(files, now()),
+    shorten: (sent, { lease_ms, lease_ends }) => {
+      const end = endOf(sent, lease_ms, early);
+      const present = readLease(files, "lease");
+      if (present === undefined || present.boot <= end.boot) return;
+      try {
+        writeLease(files, "lease", { ...end, ends: lease_ends });
+      } catch (error) {
+        log.error("a shorter lease cannot be stored; the host is shut instead", { error });
+        removeLease(files, "lease");
+      }
       hold();
     },
     renew: (sent, { lease_ms, lease_ends }) => {

@@ -93,6 +93,16 @@ export function secondsLeft(lease: Moment, now: Moment): number | undefined {
   return isForever(lease) ? undefined : Math.max(0, Math.min(lease.boot - now.boot, lease.wall - now.wall));
 }
 
+/**
+ * For how many seconds the host may stay open by these files, whatever its clock is set to; Infinity for a lease without end. Above it
+ * only by the clock that nobody sets: a wall clock that ends a lease early may be set back.
+ */
+export function longestLeft(files: LeaseFiles, now: Moment): number {
+  const ends = (["lease", "hold"] as const).flatMap((name) => readLease(files, name) ?? []);
+  if (ends.some(isForever)) return Number.POSITIVE_INFINITY;
+  return Math.ceil(Math.max(0, ...ends.map(({ boot }) => boot - now.boot)));
+}
+
 /** Makes the link be there while a lease or a hold lives, and only then. Returns which it is. */
 export function enforce(files: LeaseFiles, now: () => Moment): "open" | "shut" {
   const lives = () => {
@@ -112,7 +122,12 @@ export function enforce(files: LeaseFiles, now: () => Moment): "open" | "shut" {
 /** Ends lease and hold at once. */
 export function endLease(files: LeaseFiles): void {
   rmSync(join(files.directory, LINK), { force: true, recursive: true });
-  for (const name of ["lease", "hold"]) rmSync(join(files.directory, name), { force: true });
+  for (const name of ["lease", "hold"] as const) removeLease(files, name);
+}
+
+/** What is alive by it ends once `enforce` has run. */
+export function removeLease({ directory }: LeaseFiles, name: LeaseName): void {
+  rmSync(join(directory, name), { force: true });
 }
 
 /** Whether sshd can find its list by the link. */

@@ -13,12 +13,14 @@ import {
   type AgentState,
   accountOf,
   isClosing,
+  isEndless,
   isPending,
   mergeAnswer,
   NOTHING,
   sameOrders,
 } from "./records.ts";
 import { readState, writeState } from "./store.ts";
+import type { Turn } from "./turn.ts";
 
 export interface OrdersParts {
   readonly directory: string;
@@ -31,10 +33,13 @@ export interface OrdersParts {
   readonly examine?: () => Promise<readonly string[]>;
   /** The names of the accounts on the host that are ours by group. */
   readonly managed: () => readonly string[];
+  readonly turn: Turn;
 }
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
+  /** Whether what is stored may say that the lease has no end, so that a restart goes on without one. */
+  mayBeEndless(): boolean;
   /** What `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
@@ -55,11 +60,12 @@ const AT_ONCE = 100;
 
 /** Takes up what is stored. */
 export function openOrders(parts: OrdersParts): Orders {
-  const { directory, runDirectory, log } = parts;
+  const { directory, runDirectory, log, turn } = parts;
   const inTurn = createMutex();
   let state = readState(directory);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
+  let mayBeEndless = isEndless(state);
   let findings: readonly string[] = [];
 
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
@@ -69,7 +75,7 @@ export function openOrders(parts: OrdersParts): Orders {
   async function doAll(orders: AgentState): Promise<AgentState> {
     const host = await parts.openHost(orders.end_sessions);
     const end = performance.now() + TURN;
-    const done = await applyState({ host, status: orders.status, locked }, orders, () => performance.now() > end);
+    const done = await applyState({ host, status: orders.status, locked, turn }, orders, () => performance.now() > end);
     const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
     for (const { name, uid, problem } of done.records) {
       if (problem === undefined || before.get(uid) === problem.text) continue;
@@ -86,8 +92,10 @@ export function openOrders(parts: OrdersParts): Orders {
   }
 
   function store(orders: AgentState): void {
+    mayBeEndless ||= isEndless(orders);
     try {
       writeState(directory, orders);
+      mayBeEndless = isEndless(orders);
       unstored = undefined;
     } catch (error) {
       unstored = error instanceof Error ? error.message : String(error);
@@ -104,14 +112,19 @@ export function openOrders(parts: OrdersParts): Orders {
   async function compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
     if (state === undefined) return [];
     const host = await parts.openHost(state.end_sessions);
-    const about = { status: state.status, locked: locked() };
+    const { status } = state;
     const uids = new Set(known.map(({ uid }) => uid));
-    // As they are by now, in their turn.
-    const current = state.records.filter((record) => uids.has(record.uid) && record.made && !isPending(record));
-    const drifts = await host.reconcile(
-      current.map((record) => accountOf(record, about)),
-      false,
-    );
+    // As they are by now, in their turn. One that is to stay shut for as long as it is locked is compared, too.
+    const made = state.records.filter((record) => uids.has(record.uid) && record.made && !isClosing(record.todo));
+    let current: readonly AccountRecord[] = [];
+    const drifts = await turn(async () => {
+      const about = { status, locked: locked() };
+      current = made.filter((record) => !isPending(record) || !accountOf(record, about).open);
+      return await host.reconcile(
+        current.map((record) => accountOf(record, about)),
+        false,
+      );
+    });
     for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
     const absent = new Set(
       drifts.filter(({ kind }) => kind === "missing" || kind === "foreign").map(({ account }) => account),
@@ -129,6 +142,7 @@ export function openOrders(parts: OrdersParts): Orders {
 
   return {
     state: () => state,
+    mayBeEndless: () => mayBeEndless,
     locks,
     take: (answer) =>
       inTurn(async () => {

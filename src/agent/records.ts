@@ -82,6 +82,11 @@ export function accountOf(
   return { name, uid, keys, expireAt: new Date(record.expire_at), open };
 }
 
+/** Whether a host with that state stays open without the service, also after a boot. */
+export function isEndless(state: AgentState | undefined): boolean {
+  return state?.status === "active" && state.lease_ms === null;
+}
+
 export function isPending({ todo }: AccountRecord): boolean {
   return isClosing(todo) || todo.open;
 }

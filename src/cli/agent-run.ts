@@ -8,6 +8,7 @@ import { createLeaseKeeper, EARLY } from "../agent/lease-keeper.ts";
 import { accountsOf, hostOpener } from "../agent/open-host.ts";
 import { openOrders } from "../agent/orders.ts";
 import { findIdentity, nextEpoch, readKeys } from "../agent/store.ts";
+import { openTurn } from "../agent/turn.ts";
 import type { Config } from "../config/config.ts";
 import { examineHost } from "../doctor/agent.ts";
 import { hostSettingsOf } from "../server/host-settings.ts";
@@ -50,6 +51,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
           log,
           openHost,
           managed,
+          turn: openTurn(directory, environment.runtime.openKernel()),
           examine: () => faultsOf(config, environment),
         }),
         lease: createLeaseKeeper({ files: LEASE_FILES, now, early: EARLY, log, openHost }),

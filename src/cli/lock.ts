@@ -9,6 +9,7 @@ import { argument, command } from "@optique/core/primitives";
 import { AGENT_RUN_DIRECTORY } from "../agent/paths.ts";
 import type { AgentIdentity } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
+import type { AccountRef, Host } from "../protocol/host.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
@@ -80,6 +81,11 @@ function sayReported(
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
 async function shutAndJournal({ environment, config, log }: Work, username: string, isAgent: boolean): Promise<Shut> {
   const { openHost, policyOf } = await import("../server/compose.ts");
+  const { openTurn, shutForGood } = await import("../agent/turn.ts");
+  const shutOn = (host: Host, account: AccountRef) =>
+    isAgent
+      ? shutForGood(host, account, { turn: openTurn(config.dataDir, environment.runtime.openKernel()) })
+      : host.shutAccount(account);
   const { findLockable } = await import("../domain/lifecycle/locks.ts");
   const host = await openHost(config, log, environment.runtime);
   const account = await findLockable(host, policyOf(config), username);
@@ -92,7 +98,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   let shut = true;
   if (account !== undefined) {
     try {
-      const { refused, owed } = await host.shutAccount(account);
+      const { refused, owed } = await shutOn(host, account);
       shut = owed.length === 0;
       if (shut && host.mode !== "dry-run") environment.err(`The account ${account.name} is shut.\n`);
       if (!shut) {

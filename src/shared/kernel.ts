@@ -6,7 +6,7 @@
  */
 export const SWEEP_UID = 65_533;
 
-/** System calls, each made at once by the calling thread, and over when the function returns. For root. */
+/** System calls, each made at once by the calling thread, and over when the function returns. For root, where nothing else is said. */
 export interface Kernel {
   /**
    * Kills every process whose real or saved uid is this one, in one call that also reaches what is being forked meanwhile
@@ -21,6 +21,11 @@ export interface Kernel {
    * below it; follows no link in the last place (umount2(2)). False if the kernel refuses.
    */
   detachMount(path: Buffer): boolean;
+  /**
+   * Locks the open file for its descriptor alone, until that is closed or the process ends (flock(2)); it needs no rights but to have it open.
+   * False if another descriptor has it locked, or the kernel refuses.
+   */
+  lockFile(descriptor: number): boolean;
 }
 
 /** What the runtime offers to the host's side of the program. */

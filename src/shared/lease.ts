@@ -38,6 +38,12 @@ export function formatLease(lease: number | null): string | null {
   return lease === 0 ? NO_LEASE : formatDuration(lease);
 }
 
+/** The one of two leases in force that ends first. */
+export function shorterLease(one: number, other: number): number {
+  if (one === 0 || other === 0) return Math.max(one, other);
+  return Math.min(one, other);
+}
+
 /** What is in force: the host's own, else the shortest of its groups', else the default. "none" is longer than any. */
 export function leaseInForce(own: number | null, groups: readonly (number | null)[]): number {
   if (own !== null) return own;

@@ -5,10 +5,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../../src/agent/client.ts";
+import { readLease, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
 import { makeNextKey, readKeys, readState } from "../../src/agent/store.ts";
+import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
-import { writeLock } from "../../src/shared/lock-journal.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
+import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
 import { type AgentLab, openAgentLab, until } from "./lab.ts";
 
@@ -205,6 +208,78 @@ describe("runAgent()", () => {
     expect(files()?.open).toBe(false);
   });
 
+  test.if(process.platform === "linux")(
+    "uam lock in the same instant as the agent opens the account: once it has answered, the account stays shut",
+    async () => {
+      await startWith(alice());
+      const ref = { name: "ext_alice", uid: 41_001 };
+      const turn = openTurn(lab.directory, bunRuntime.openKernel());
+      const pause = () => Bun.sleep(Math.random() * 4);
+      let isLocked = false;
+      const openings = { all: 0, late: 0 };
+      const { openAccount } = lab.host;
+      Object.assign(lab.host, {
+        openAccount: async (account: Parameters<typeof openAccount>[0]) => {
+          await pause();
+          await openAccount(account);
+          openings.all++;
+          if (isLocked) openings.late++;
+          await pause();
+        },
+      });
+      for (let round = 0; round < 60; round++) {
+        isLocked = false;
+        lab.stub.tell({ accounts: [alice({ keys: round % 2 === 0 ? [key(1)] : [key(1), key(2)] })] });
+        await Bun.sleep(Math.random() * 12);
+        const id = crypto.randomUUID();
+        writeLock(lab.directory, { id, at: new Date(), username: "alice", uid: 41_001, operator: "root" });
+        await shutForGood(lab.host, ref, { turn });
+        expect(files()?.open).toBe(false);
+        isLocked = true;
+        await Bun.sleep(10);
+        expect(files()?.open).toBe(false);
+        removeLock(lab.directory, id);
+      }
+      expect(openings.all).toBeGreaterThan(20);
+      expect(openings.late).toBe(0);
+    },
+  );
+
+  test.if(process.platform === "linux")(
+    "an account that is to stay shut is shut again, also while it is to be opened later",
+    async () => {
+      await startWith(alice());
+      const id = "00000000-0000-4000-8000-000000000002";
+      writeLock(lab.directory, { id, at: new Date(), username: "alice", uid: 41_001, operator: "root" });
+      await lab.host.shutAccount({ name: "ext_alice", uid: 41_001 });
+      lab.stub.tell({ accounts: [alice({ keys: [key(1)] })] });
+      await reportedUpTo(3);
+      // The agent may have been killed just after it opened the account.
+      const compared: (readonly { readonly name: string; readonly open: boolean }[])[] = [];
+      Object.assign(lab.host, {
+        reconcile: async (accounts: (typeof compared)[number]) => {
+          compared.push(accounts);
+          return [];
+        },
+      });
+      await until(() => compared.length > 1);
+      expect(compared[1]).toMatchObject([{ name: "ext_alice", open: false }]);
+    },
+  );
+
+  test.if(process.platform === "linux")("whoever holds the turn for too long makes nobody wait who shuts", async () => {
+    await startWith(alice());
+    const turn = openTurn(lab.directory, bunRuntime.openKernel());
+    const held = Promise.withResolvers<void>();
+    const holding = turn(() => held.promise);
+    lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+    await reportedUpTo(3);
+    expect(files()?.open).toBe(false);
+    expect(turn(async () => {}, 50)).rejects.toThrow("too long");
+    held.resolve();
+    await holding;
+  });
+
   test("drift is reported by change", async () => {
     await startWith(alice());
     lab.host.drifts.push({ account: "ext_alice", kind: "key_added", problem: "a key more", repaired: true });
@@ -375,6 +450,9 @@ describe("the agent's key", () => {
 });
 
 describe("the lease", () => {
+  const asked = () => lab.stub.requests.findLast((each) => each.includes("/agent/state")) ?? "";
+  const held = () => /held=(\w+)/.exec(asked())?.[1];
+
   test("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
     for (const skewed of ["boot", "wall"] as const) {
       lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
@@ -390,6 +468,38 @@ describe("the lease", () => {
       await until(() => !lab.isOpen());
       lab.stub.gone = false;
     }
+  });
+
+  test("is told to the service as it is, with what a boot or another clock could make of it", async () => {
+    lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
+    lab.start();
+    await until(() => held() === "594");
+    lab.skew.wall += 500;
+    lab.stub.tell({ lease_ms: 3_600_000 });
+    await until(() => held() === "3564");
+    writeLease(lab.files, "hold", { boot: performance.now() / 1000 + 9000, wall: 1, ends: "logins" });
+    lab.stub.tell({});
+    await until(() => /^(79\d\d|8000)$/.test(held() ?? ""));
+    lab.stub.tell({ lease_ms: null });
+    await until(() => held() === "none");
+    lab.stub.tell({ status: "locked" });
+    await until(() => held() === "0");
+  });
+
+  test("that was without end is told so until both the file and what a restart would go by say another", async () => {
+    lab.stub.tell({ full: true, accounts: [alice()], lease_ms: null });
+    lab.start();
+    await until(() => held() === "none");
+    // The host can be worked on no more, so that the answer is not stored.
+    lab.openHostFails = true;
+    lab.stub.tell({ lease_ms: 600_000, accounts: [alice({ keys: [key(1), key(2), key(3)] })] });
+    await until(() => readLease(lab.files, "lease")?.boot !== 99_999_999_999);
+    expect(readState(lab.directory)?.lease_ms).toBeNull();
+    await Bun.sleep(500);
+    expect(held()).toBe("none");
+    lab.openHostFails = false;
+    await until(() => held() === "594");
+    expect(readState(lab.directory)?.lease_ms).toBe(600_000);
   });
 
   test("is put back where somebody emptied /run or changed the link", async () => {

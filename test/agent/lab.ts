@@ -10,6 +10,8 @@ import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts
 import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
 import { openOrders } from "../../src/agent/orders.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
+import { openTurn } from "../../src/agent/turn.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
@@ -25,6 +27,8 @@ export interface AgentLab {
   readonly skew: { boot: number; wall: number };
   /** How requests are sent; tests put something in between. */
   send: Send;
+  /** Whether the host cannot be worked on at all. */
+  openHostFails: boolean;
   join(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -52,6 +56,7 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
     log,
     skew,
     send: (url, init) => fetch(url, init),
+    openHostFails: false,
     join: async () => {
       const line = parseJoinLine(lab.stub.line);
       const fleetKey = await meetService(line, lab.send);
@@ -63,7 +68,10 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
       const identity = findIdentity(directory);
       const { present } = readKeys(directory);
       if (identity === undefined || present === undefined) throw new Error("not joined");
-      const openHost = async () => lab.host;
+      const openHost = async () => {
+        if (lab.openHostFails) throw new Error("the host cannot be worked on");
+        return lab.host;
+      };
       const client = createClient({
         ...{ service: identity.service, host: identity.host_id, seed: present, epoch: nextEpoch(directory) },
         fleetKey: Buffer.from(identity.fleet_key, "base64"),
@@ -75,6 +83,7 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
         log: log.log,
         openHost,
         managed: () => [...lab.host.accounts.keys()],
+        turn: openTurn(directory, bunRuntime.openKernel()),
       });
       const stop = new AbortController();
       const done = runAgent(

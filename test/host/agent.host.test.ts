@@ -17,13 +17,17 @@ import { joinService, meetService, parseJoinLine } from "../../src/agent/joining
 import { endOf, enforce, momentOf, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
 import { readState } from "../../src/agent/store.ts";
+import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { readAccounts } from "../../src/host/account.ts";
+import { createHost } from "../../src/host/create-host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { LEASE_SCRIPT } from "../../src/install/agent-unit.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { writeLock } from "../../src/shared/lock-journal.ts";
+import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
+import { silentLog } from "../../src/shared/log.ts";
 import type { DriverSettings } from "../support/agent-driver.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
@@ -37,6 +41,7 @@ const UID = 50_000 + RUN * 4;
 /** How often each end of a lease is tried, and how often the agent is killed. */
 const ROUNDS = Number(process.env.UAM_TEST_LEASES ?? 3);
 const KILLS = Number(process.env.UAM_TEST_KILLS ?? 12);
+const LOCKS = Number(process.env.UAM_TEST_LOCKS ?? 10);
 const LEASE = 4000;
 
 describeOnHost("an agent on a real host", () => {
@@ -105,10 +110,13 @@ describeOnHost("an agent on a real host", () => {
     await joinService({ directory, line, fleetKey, ca: undefined, about, send, clock: systemClock });
   }
 
-  function start(): void {
-    const host = testSettings({
+  const hostSettings = () =>
+    testSettings({
       ...{ mode: "direct", homeBase: join(base, "home"), markerGroup: GROUP, tools: { sshdConfig: sshd.config } },
     });
+
+  function start(): void {
+    const host = hostSettings();
     const timing = { wait: 1000, patience: 3000, reconcile: 2000, retry: 200, longest: 500 };
     const settings: DriverSettings = { directory, files, host, skew, timing };
     const driver = join(import.meta.dir, "../support/agent-driver.ts");
@@ -283,6 +291,27 @@ describeOnHost("an agent on a real host", () => {
       stub.gone = false;
       await until(() => stub.reports.at(-1)?.locks[0]?.id === id);
       expect(login()).toBe(false);
+    });
+
+    test("uam lock in the same instant as the agent opens the account: once it has answered, nobody gets in", async () => {
+      await opened();
+      const host = await createHost(hostSettings(), silentLog, bunRuntime);
+      const turn = openTurn(directory, bunRuntime.openKernel());
+      const username = NAME.slice(4);
+      for (let round = 0; round < LOCKS; round++) {
+        stub.tell({ accounts: [account({ keys: keys.map(({ key }) => key).slice(0, 1 + (round % 2)) })] });
+        await Bun.sleep(Math.random() * 150);
+        const id = crypto.randomUUID();
+        writeLock(directory, { id, at: new Date(), username, uid: UID, operator: "root" });
+        const shut = await shutForGood(host, { name: NAME, uid: UID }, { turn });
+        expect(shut).toEqual({ refused: true, owed: [] });
+        for (let look = 0; look < 10; look++) {
+          expect(readFileSync("/etc/shadow", "utf8")).toMatch(new RegExp(`^${NAME}:.*:1:$`, "m"));
+          await Bun.sleep(20);
+        }
+        expect(login()).toBe(false);
+        removeLock(directory, id);
+      }
     });
 
     test("on a full disk what is to be shut is shut, also after a kill", async () => {

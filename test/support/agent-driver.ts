@@ -9,6 +9,7 @@ import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
 import { accountsOf, hostOpener } from "../../src/agent/open-host.ts";
 import { openOrders } from "../../src/agent/orders.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
+import { openTurn } from "../../src/agent/turn.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { systemClock } from "../../src/shared/clock.ts";
@@ -46,6 +47,7 @@ await runAgent(
     orders: openOrders({
       ...{ directory, runDirectory: files.directory, log, openHost },
       managed: () => accountsOf(host.markerGroup),
+      turn: openTurn(directory, bunRuntime.openKernel()),
     }),
     lease: createLeaseKeeper({ files, now, early: 0, log, openHost }),
     ssh: async () => ({ host: "test", port: 22, host_keys: [] }),

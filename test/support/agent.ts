@@ -44,6 +44,8 @@ export interface TestAgent {
   nonce: string;
   counter: number;
   cursor: string;
+  /** What it says of how long its host stays open; undefined as older agents do. */
+  held: string | undefined;
   /** Asks as it is; a stale nonce is not asked again. */
   once(method: string, target: string, body?: unknown, twist?: Twist): Promise<AgentAnswer>;
   /** Asks as an agent does: again with a fresh nonce, and with a higher counter each time else. */
@@ -83,6 +85,7 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
     nonce: "",
     counter: 2 ** 32,
     cursor: "",
+    held: undefined,
     once: async (method, target, body, twist = {}) => {
       const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
       const bytes = Buffer.from(text);
@@ -123,7 +126,8 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
       return answer;
     },
     state: async (wait = 0, twist) => {
-      const answer = await agent.ask("GET", `/agent/state?since=${agent.cursor}&wait=${wait}`, undefined, twist);
+      const held = agent.held === undefined ? "" : `&held=${agent.held}`;
+      const answer = await agent.ask("GET", `/agent/state?since=${agent.cursor}&wait=${wait}${held}`, undefined, twist);
       if (answer.status !== 200 || !answer.signed) throw new Error(`state: ${answer.status} ${answer.error}`);
       const state: HostState = answer.data;
       agent.cursor = state.cursor;

@@ -5,7 +5,7 @@
 
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
-import { inArray, sql } from "drizzle-orm";
+import { inArray, type SQL, sql } from "drizzle-orm";
 import {
   type AgentCredentials,
   checkingKey,
@@ -40,6 +40,15 @@ export interface Identified {
   readonly key: string;
 }
 
+/** A request whose answer renews the host's lease. */
+export interface Renewal {
+  /**
+   * For how many milliseconds the host stays open without any further answer, as it says; Infinity for ever, undefined where it does not
+   * say. An agent takes no answer to an earlier request any more: it has one under way at a time.
+   */
+  readonly held: number | undefined;
+}
+
 /** What became of a request that is signed rightly. `nonceAt` is the newest nonce that the host used. */
 export type Admission =
   | { readonly kind: "admitted"; readonly host: AdmittedHost; readonly nonceAt: number }
@@ -55,10 +64,10 @@ export interface Authenticator {
   /** Throws `unauthorized` for anything but a request that the host's key signed. */
   identify(request: AgentRequest): Promise<Identified>;
   /**
-   * Notes that the host was heard of and, if it asks for a state (`renews`), until when its lease lasts; committed when it resolves. A
+   * Notes that the host was heard of and, if it asks for a state (`renewal`), until when its lease lasts; committed when it resolves. A
    * key that turns out to be in two places locks the host, which is then told so.
    */
-  admit(identified: Identified, renews: boolean): Promise<Admission>;
+  admit(identified: Identified, renewal: Renewal | undefined): Promise<Admission>;
   /** The host's key was changed: the one that is remembered is void. */
   forget(host: number): void;
 }
@@ -117,9 +126,11 @@ export function createAuthenticator(services: Services): Authenticator {
       if (stored === "none" || stored.base64 === cached?.base64 || !(await holds(stored))) throw unknownAgent();
       return { credentials, key: stored.base64 };
     },
-    admit: async ({ credentials, key }, renews) => {
+    admit: async ({ credentials, key }, renewal) => {
       const { host, counter, nonce } = credentials;
-      const claim = { host, counter, key, renews, nonceAt: secrets.nonceMoment(host, nonce) ?? 0 };
+      const held = renewal?.held === Number.POSITIVE_INFINITY ? HELD_FOREVER : (renewal?.held ?? null);
+      const nonceAt = secrets.nonceMoment(host, nonce) ?? 0;
+      const claim = { host, counter, key, nonceAt, renews: renewal !== undefined, held };
       const admission = await admitAll(claim);
       if (admission.kind === "unknown") keys.delete(host);
       if (admission.kind !== "copied") return admission;
@@ -143,23 +154,30 @@ interface Claim {
   /** 0 for a nonce that is none. */
   readonly nonceAt: number;
   readonly renews: boolean;
+  /** Milliseconds, or HELD_FOREVER; null where the host did not say. */
+  readonly held: number | null;
 }
+
+/** Stands for Infinity, which JSON cannot say. */
+const HELD_FOREVER = -1;
 
 /** One statement for all of them: its row locks, taken in one order, are what makes each decision final. */
 async function store(db: Database, claims: readonly Claim[], now: Date): Promise<readonly Admission[]> {
   const at = sql`${now.toISOString()}::timestamptz`;
+  const endOf = (length: SQL, endless: number) => sql`case ${length} when ${endless} then ${FOREVER}::timestamptz
+    else ${at} + ${length} * ${TOLERANCE}::bigint / 100 * interval '1 millisecond' end`;
+  // What the host holds takes the place of what it was promised; but a copy of its key knows nothing of what the host holds.
+  const before = sql`case when r.held is null or was.status = 'locked' then h.lease_until else ${endOf(sql`r.held`, HELD_FOREVER)} end`;
   const rows = await db.execute<Stored>(sql`
     with r as (
       select * from json_to_recordset(${JSON.stringify(claims)}::text::json)
-        as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean)),
+        as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean, held bigint)),
     was as materialized (
       select h.id, h.counter, h.nonce_at, h.status from hosts h join r on r.host = h.id
       where h.public_key = decode(r.key, 'base64') order by h.id for update of h),
     done as (
       update hosts h set counter = greatest(was.counter, r.counter), nonce_at = r."nonceAt", last_seen_at = ${at},
-        lease_until = case when not r.renews then h.lease_until else greatest(h.lease_until,
-          case ${LEASE} when 0 then ${FOREVER}::timestamptz
-          else ${at} + ${LEASE} * ${TOLERANCE}::bigint / 100 * interval '1 millisecond' end) end
+        lease_until = case when not r.renews then h.lease_until else greatest(${before}, ${endOf(LEASE, 0)}) end
       from r join was on was.id = r.host
       where h.id = was.id and ((r."nonceAt" >= was.nonce_at and r."nonceAt" > 0 and r.counter > was.counter)
         or (r."nonceAt" > was.nonce_at and was.status = 'locked'))

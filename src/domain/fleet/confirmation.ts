@@ -94,15 +94,10 @@ export async function settleChanges(services: Services): Promise<void> {
     if (change === undefined) continue;
     const pending = await pendingOf(services, change);
     const now = services.clock.now();
-    const end =
-      change.effectiveBy ??
-      (await storeEnd(
-        services,
-        change,
-        pending.map(({ leaseUntil }) => leaseUntil),
-      ));
+    const leases = pending.map(({ leaseUntil }) => leaseUntil);
+    const end = await storeEnd(services, change, leases);
     if (pending.length > 0 && end > now) continue;
-    await settle(services, change, { pending: pending.map(({ name }) => name), slowest: "" });
+    await settle(services, { ...change, effectiveBy: end }, { pending: pending.map(({ name }) => name), slowest: "" });
   }
 }
 
@@ -153,12 +148,25 @@ async function pendingOf(
   }));
 }
 
-/** Fixes from when on the change is true everywhere: whoever computes it first. */
-async function storeEnd(services: Services, { recordId }: Change, leases: readonly (Date | null)[]): Promise<Date> {
+/**
+ * Fixes from when on the change is true everywhere: whoever computes it first. Later it comes only nearer, where a host that has not confirmed
+ * it says that its lease was shortened: what it is granted after that comes with the change.
+ */
+async function storeEnd(
+  services: Services,
+  { recordId, effectiveBy }: Change,
+  leases: readonly (Date | null)[],
+): Promise<Date> {
   const end = latest(leases, services.clock.now());
+  if (effectiveBy !== null && effectiveBy <= end) return effectiveBy;
+  // One that was forgotten may be open until then, and nothing is known of it any more.
+  const isForgotten = sql`exists (select 1 from unnest(${fleetChanges.hosts}) as x(id) where not exists (select 1 from hosts h where h.id = x.id))`;
+  const nearer = sql`least(${fleetChanges.effectiveBy}, ${end.toISOString()}::timestamptz)`;
   const [row] = await services.db
     .update(fleetChanges)
-    .set({ effectiveBy: sql`coalesce(${fleetChanges.effectiveBy}, ${end.toISOString()}::timestamptz)` })
+    .set({
+      effectiveBy: sql`case when ${isForgotten} then coalesce(${fleetChanges.effectiveBy}, ${nearer}) else ${nearer} end`,
+    })
     .where(eq(fleetChanges.recordId, recordId))
     .returning({ effectiveBy: fleetChanges.effectiveBy });
   return row?.effectiveBy ?? end;

@@ -6,6 +6,7 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { createGate } from "../../shared/bounded.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { shorterLease } from "../../shared/lease.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
 import { closedFirst, readRemoved, readUsersOf, type UserState } from "./accounts-state.ts";
@@ -166,7 +167,9 @@ export function createStates(services: Services): States {
       });
       // After the head: a lock that the cursor includes must not be missed.
       const now = (await readHost(services, host.id)) ?? host;
-      return write(now, { cursor: cursor(at), full: true, accounts, removed });
+      // A longer lease than the one that was stored with the request comes with the next answer.
+      const lease = shorterLease(host.lease, now.lease);
+      return write({ ...now, lease }, { cursor: cursor(at), full: true, accounts, removed });
     } finally {
       slots++;
     }
@@ -192,8 +195,9 @@ export function createStates(services: Services): States {
   async function answer(request: StateRequest): Promise<string> {
     const { host, since } = request;
     if (since === "") return await whole(host);
-    // Who would not wait is told of what is there now, whatever has been heard of it.
-    if (request.wait === 0) await follower.look();
+    // Who would not wait is told of what is there now, whatever has been heard of it; and a lock must not be forgotten by a host that is
+    // not told with it what took its place.
+    if (request.wait === 0 || host.recordedLocks.length > 0) await follower.look();
     const place = parseCursor(since);
     if (place === undefined) throw new UamError("invalid", "since is no cursor of this service");
     if (!(await isOurs(place))) {

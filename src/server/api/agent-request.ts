@@ -1,17 +1,22 @@
 /** Requests of agents: whose they are, and the service's signature on what they are answered. */
 
-import type { Admission, Identified } from "../../domain/fleet/authentication.ts";
+import type { Admission, Identified, Renewal } from "../../domain/fleet/authentication.ts";
 import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
 import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswerInBackground } from "../../protocol/fleet-signature.ts";
+import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { NO_LEASE } from "../../shared/lease.ts";
 import { parseObject, readWhole, requireJson } from "./body.ts";
 import { infoOf } from "./request.ts";
 import type { Web } from "./web.ts";
 
 /** Bytes of a report: a hundred problems of five hundred characters each. */
 export const MAX_AGENT_BODY = 512 * 1024;
+
+/** For how many seconds a host stays open. */
+const HELD = /^\d{1,9}$/;
 
 /** Whose request it is. */
 export interface Agent {
@@ -89,7 +94,7 @@ async function admit(web: Web, request: Request): Promise<Agent> {
   signed.set(request, about);
   requireVersion(request);
   if (asksState) await states.requireHead();
-  const admission = await authenticator.admit(identified, asksState);
+  const admission = await authenticator.admit(identified, asksState ? renewalOf(request) : undefined);
   if (admission.kind !== "unknown") about.nonceAt = admission.nonceAt;
   return { host: hostOf(admission), key };
 }
@@ -106,6 +111,13 @@ async function identify(web: Web, request: Request): Promise<Identified> {
     if (error instanceof UamError && error.code === "unauthorized") web.limits.take("agent", address);
     throw error;
   }
+}
+
+/** What is wrong with it is said once the request is looked at as a whole. */
+function renewalOf(request: Request): Renewal {
+  const held = new URLSearchParams(infoOf(request).target.split("?")[1]).getAll("held").join();
+  if (held === NO_LEASE) return { held: Number.POSITIVE_INFINITY };
+  return { held: HELD.test(held) ? Number(held) * SECOND : undefined };
 }
 
 function hostOf(admission: Admission): AdmittedHost {

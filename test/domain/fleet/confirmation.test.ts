@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { settleChanges } from "../../../src/domain/fleet/confirmation.ts";
+import { updateHost } from "../../../src/domain/fleet/hosts.ts";
+import { retireHost } from "../../../src/domain/fleet/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
@@ -135,6 +137,40 @@ describe("with hosts", () => {
     await settleChanges(t.services);
     expect(await t.lastAudit("fleet.confirmed")).toMatchObject({ detail: { username: "olga", confirmed: 2 } });
     expect(await t.db.execute(sql`select 1 from removed_accounts where name = 'ext_olga'`)).toHaveLength(0);
+  });
+
+  test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
+    const endless = await joinedAgent(t, "endless");
+    await updateHost(t.system, endless.id, { lease: "none" });
+    const { id } = await t.user("rita");
+    await endless.state();
+    await endless.report();
+    await dead.state();
+    await dead.report();
+    const { body } = await admin.call("POST", `/users/${id}/disable`);
+    expect(body.data.hosts).toMatchObject({ pending: ["dead", "endless"], effective_by: null });
+    await updateHost(t.system, endless.id, { lease: "10m" });
+    const end = async () => (await t.db.select().from(fleetChanges).where(eq(fleetChanges.userId, id)))[0]?.effectiveBy;
+    endless.held = "none";
+    const cursor = endless.cursor;
+    await endless.state();
+    await settleChanges(t.services);
+    expect((await end())?.getUTCFullYear()).toBe(9999);
+    endless.held = "594";
+    endless.cursor = cursor;
+    await endless.state();
+    await settleChanges(t.services);
+    const [row] = await t.db.select().from(hosts).where(eq(hosts.id, dead.id));
+    const fixed = await end();
+    expect(fixed).toEqual(row?.leaseUntil as Date);
+    t.clock.advance(MINUTE);
+    await endless.state();
+    await settleChanges(t.services);
+    expect(await end()).toEqual(fixed as Date);
+    await retireHost(t.system, endless.id, { force: true });
+    await dead.state();
+    await dead.report();
+    await settleChanges(t.services);
   });
 
   test("the expiry job does not wait, and what becomes of it is recorded", async () => {

@@ -6,9 +6,11 @@ import { webOptionsOf } from "../../../src/cli/web-options.ts";
 import { acceptHistory } from "../../../src/domain/fleet/divergence.ts";
 import { fleetOf } from "../../../src/domain/fleet/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
+import { lockHost, unlockHost, updateHost } from "../../../src/domain/fleet/hosts.ts";
 import { deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { createApp } from "../../../src/server/api/app.ts";
+import { formatLease, isForever } from "../../../src/shared/lease.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { grants, hostGroupMembers, hosts, removedAccounts } from "../../../src/store/schema-fleet.ts";
 import { createAgent, type TestAgent } from "../../support/agent.ts";
@@ -254,6 +256,82 @@ describe("what hosts are of their own", () => {
     expect((row?.leaseUntil?.getTime() ?? 0) - t.clock.now().getTime()).toBe(606_000 - 10);
     await t.db.update(hosts).set({ leaseMs: 0 }).where(eq(hosts.id, agent.id));
     expect(await lease()).toBeNull();
+  });
+
+  describe("a lease that is changed", () => {
+    const HOUR = 3_600_000;
+    const DAY = 24 * HOUR;
+    async function endOf({ id }: TestAgent): Promise<Date> {
+      const [row] = await t.db.select().from(hosts).where(eq(hosts.id, id));
+      return row?.leaseUntil ?? new Date(0);
+    }
+    const left = async (agent: TestAgent) => (await endOf(agent)).getTime() - t.clock.now().getTime();
+    const set = (agent: TestAgent, lease: string) => updateHost(t.system, agent.id, { lease });
+
+    test("counts as shorter once the agent says that it holds no longer one, and not before", async () => {
+      const agent = await joinedAgent(t, "shorter", "");
+      await set(agent, "none");
+      await agent.state();
+      expect(isForever(await endOf(agent))).toBe(true);
+      await set(agent, "4h");
+      // Asked before it had an answer with the new one.
+      agent.held = "none";
+      expect((await agent.state()).lease_ms).toBe(4 * HOUR);
+      expect(isForever(await endOf(agent))).toBe(true);
+      agent.held = "14256";
+      await agent.state();
+      expect(await left(agent)).toBe(4 * HOUR * 1.01);
+      // Not all of it was taken: a hold of root's, say.
+      agent.held = String((7 * DAY) / 1000);
+      await agent.state();
+      expect(await left(agent)).toBe(7 * DAY * 1.01);
+      agent.held = "0";
+      await agent.state();
+      expect(await left(agent)).toBe(4 * HOUR * 1.01);
+    });
+
+    test("stays at the longest that was promised where the agent does not say, or is locked", async () => {
+      const agent = await joinedAgent(t, "reticent", "");
+      await set(agent, "7d");
+      await agent.state();
+      await set(agent, "5m");
+      await agent.state();
+      await agent.state();
+      expect(await left(agent)).toBe(7 * DAY * 1.01);
+      await lockHost(t.system, agent.id);
+      agent.held = "0";
+      await agent.state();
+      expect(await left(agent)).toBe(7 * DAY * 1.01);
+      await unlockHost(t.system, agent.id);
+      await agent.state();
+      expect(await left(agent)).toBe(5 * 60_000 * 1.01);
+    });
+
+    test("is told to a request that waits only as far as it was promised with that request", async () => {
+      const agent = await joinedAgent(t, "longer", "");
+      agent.held = "0";
+      for (const [before, after, told] of [
+        ["10m", "7d", 600_000],
+        ["4h", "none", 4 * HOUR],
+        ["none", "10m", 600_000],
+      ] as const) {
+        await set(agent, before);
+        await agent.state();
+        const held = agent.state(50);
+        await Bun.sleep(200);
+        await set(agent, after);
+        expect(await held).toMatchObject({ full: true, lease_ms: told });
+        const last = (await agent.state()).lease_ms;
+        expect(last === null ? "none" : formatLease(last)).toBe(after);
+      }
+    });
+
+    test("what is no number of seconds is refused", async () => {
+      const agent = await joinedAgent(t, "illegible", "");
+      for (const held of ["-1", "1e9", "1234567890", "never", "1&held=2"]) {
+        expect(await agent.ask("GET", `/agent/state?since=&wait=0&held=${held}`)).toMatchObject({ status: 400 });
+      }
+    });
   });
 });
 

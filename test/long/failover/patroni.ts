@@ -64,8 +64,18 @@ export interface PatroniCluster {
   close(): void;
 }
 
+/** What of the cluster is not as by default. */
+export interface PatroniOptions {
+  /** A directory with Patroni's source; Debian's package by default. */
+  readonly source?: string | undefined;
+  /** Of Patroni's dynamic configuration, besides or instead of those here. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Makes the network and starts everything; on return there is a leader with a synchronous standby. */
-export async function startPatroni(): Promise<PatroniCluster> {
+export async function startPatroni(options: PatroniOptions = {}): Promise<PatroniCluster> {
+  const patroni = programOf(options.source, "patroni");
+  const patronictl = programOf(options.source, "patronictl");
   // etcd waits for its disk: in memory it does not.
   const top = mkdtempSync("/dev/shm/uam-long-");
   chmodSync(top, 0o755);
@@ -88,7 +98,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     within(name, "ip", "link", "set", "lo", "up");
     const home = join(top, name);
     mkdirSync(home);
-    writeFileSync(join(home, "patroni.json"), JSON.stringify(configuration(home, { name, address }, members)));
+    writeFileSync(join(home, "patroni.json"), JSON.stringify(configuration(home, { name, address }, members, options)));
     run("chown", "-R", "postgres:postgres", home);
   }
 
@@ -104,7 +114,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
         ...["--initial-cluster", members.map((each) => `${each.name}=http://${each.address}:2380`).join(",")],
         ...["--initial-cluster-state", "new", "--heartbeat-interval", "300", "--election-timeout", "3000"],
       ],
-      ["/usr/bin/patroni", join(home, "patroni.json")],
+      [...patroni, join(home, "patroni.json")],
     ];
     const children = programs.map((argv, index) => {
       const all = ["netns", "exec", spaceOf(name), "setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
@@ -162,7 +172,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
           .flatMap((state) => state?.replication ?? [])
           .filter(({ state }) => state === "streaming");
         // What PostgreSQL says is not enough: Patroni promotes only whom it has noted itself, one loop later.
-        if (followers.length === COUNT - 1 && seen.some((state) => state?.sync_standby === true)) return;
+        if (followers.length === COUNT - 1 && seen.some(isSynchronous)) return;
         if (performance.now() > until)
           throw new Error(`the cluster is not whole: ${JSON.stringify(seen)}; logs in ${top}`);
         await Bun.sleep(500);
@@ -198,7 +208,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     },
     switchover: ({ name }) => {
       const file = join(top, members.find((each) => each.name !== name)?.name ?? "", "patroni.json");
-      run("patronictl", "-c", file, "switchover", "--force");
+      run(...patronictl, "-c", file, "switchover", "--force");
     },
     close() {
       for (const member of members) killMachine(member);
@@ -222,6 +232,18 @@ interface State {
   readonly replication?: readonly { readonly state: string }[];
   /** Whether Patroni would promote it. */
   readonly sync_standby?: boolean;
+  /** The same, where the mode is "quorum". */
+  readonly quorum_standby?: boolean;
+}
+
+function isSynchronous(state: State | undefined): boolean {
+  return state?.sync_standby === true || state?.quorum_standby === true;
+}
+
+/** The argv that begins one of Patroni's programs. */
+function programOf(source: string | undefined, name: string): readonly string[] {
+  if (source === undefined) return [`/usr/bin/${name}`];
+  return ["env", `PYTHONPATH=${source}`, "/usr/bin/python3", join(source, `${name}.py`)];
 }
 
 async function stateOf({ address }: Member): Promise<State | undefined> {
@@ -234,7 +256,12 @@ async function stateOf({ address }: Member): Promise<State | undefined> {
 }
 
 /** The settings that matter are the first ones; docs/fleet.md says why. */
-function configuration(home: string, { name, address }: Member, members: readonly Member[]) {
+function configuration(
+  home: string,
+  { name, address }: Member,
+  members: readonly Member[],
+  { settings = {} }: PatroniOptions,
+) {
   const programs = join(PROGRAMS, versions().at(-1) ?? "", "bin");
   return {
     scope: "uam",
@@ -246,8 +273,10 @@ function configuration(home: string, { name, address }: Member, members: readonl
         synchronous_mode: true,
         synchronous_mode_strict: true,
         maximum_lag_on_failover: 1_048_576,
-        master_start_timeout: 0,
+        // By its older and its newer name.
+        ...{ master_start_timeout: 0, primary_start_timeout: 0 },
         ...{ ttl: 30, loop_wait: 5, retry_timeout: 10 },
+        ...settings,
         postgresql: {
           use_pg_rewind: true,
           use_slots: true,

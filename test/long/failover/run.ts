@@ -1,6 +1,8 @@
 /**
- * `bun run test:long failover [--rounds N] [--writers N]`: three PostgreSQL under Patroni, two replicas of the service, and what can
- * happen to a leader, under load. Needs root, and Debian's patroni, etcd-server, postgresql, iproute2 and iptables.
+ * `bun run test:long failover [--rounds N] [--writers N] [--replicas N] [--blow NAME]... [--set NAME=JSON]... [--patroni DIRECTORY]`:
+ * three PostgreSQL under Patroni, two replicas of the service, and what can happen to a leader, under load. Needs root, and Debian's
+ * patroni, etcd-server, postgresql, iproute2 and iptables. `--set` is for Patroni's dynamic configuration; `--patroni` is the source of
+ * another Patroni than Debian's, which must be readable for the user postgres.
  */
 
 import { parseArgs } from "node:util";
@@ -42,27 +44,44 @@ const WHOLE_AGAIN = 180_000;
 const CALM = 3000;
 
 const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "20" }, writers: { type: "string", default: "4" } },
+  options: {
+    rounds: { type: "string", default: "20" },
+    writers: { type: "string", default: "4" },
+    replicas: { type: "string", default: "2" },
+    blow: { type: "string", multiple: true, default: BLOWS.map(({ name }) => name) },
+    set: { type: "string", multiple: true, default: [] },
+    patroni: { type: "string" },
+  },
 });
+const blows = values.blow.map((name) => {
+  const found = BLOWS.find((blow) => blow.name === name);
+  return found ?? fail(`There is no ${JSON.stringify(name)}: ${BLOWS.map((blow) => blow.name).join(", ")}`);
+});
+const settings = Object.fromEntries(
+  values.set.map((text) => {
+    const [, name = "", value = ""] = /^(\w+)=(.+)$/s.exec(text) ?? fail(`--set takes NAME=JSON, not ${text}`);
+    return [name, JSON.parse(value) as unknown];
+  }),
+);
 const missing = missingPackages();
 if (process.geteuid?.() !== 0) fail("This makes network namespaces: run it as root");
 if (missing.length > 0) fail(`Not installed: apt-get install --no-install-recommends ${missing.join(" ")}`);
 
 const began = performance.now();
 tell("three PostgreSQL under Patroni are started");
-const cluster = await startPatroni();
+const cluster = await startPatroni({ source: values.patroni, settings });
 process.once("SIGINT", () => {
   cluster.close();
   process.exit(1);
 });
 let failed = false;
 try {
-  const replicas = await startReplicas(cluster.url, 2);
+  const replicas = await startReplicas(cluster.url, Number(values.replicas));
   const load = startLoad(replicas, Number(values.writers));
   const gaps = new Map<string, number[]>();
   await Bun.sleep(CALM);
   for (let round = 0; round < Number(values.rounds); round++) {
-    const blow = BLOWS[round % BLOWS.length] as Blow;
+    const blow = blows[round % blows.length] as Blow;
     const leader = await cluster.leader();
     const before = load.acknowledged.length;
     const struck = performance.now();

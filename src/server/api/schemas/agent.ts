@@ -92,6 +92,16 @@ export const StateQuery = v.object({
     ),
     "0",
   ),
+  held: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:\d{1,9}|none)$/, 'must be a number of seconds, or "none"'),
+      v.metadata({
+        description:
+          'For how many seconds the host stays open without any further answer; "none" for ever. Where a lease was shortened, `lease_until` of the host is told by it',
+      }),
+    ),
+  ),
 });
 
 const ref = { name: described("ext_alice"), uid: v.pipe(v.number(), v.integer(), v.examples([20_001])) };
