@@ -8,6 +8,7 @@ import { AGENT_ROUTES, type SshAddress } from "../protocol/fleet.ts";
 import { parseHostState } from "../protocol/fleet-answers.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from "../shared/clock.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import { NO_LEASE } from "../shared/lease.ts";
 import type { Log } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -102,7 +103,9 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
 
   async function report(): Promise<void> {
     isStateFirst = true;
+    faultPoint("agent: all stored, not reported");
     await reporter.send();
+    faultPoint("agent: reported, not noted");
     isStateFirst = isInterrupted;
   }
 
@@ -130,8 +133,12 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     isStateFirst = false;
     isInterrupted = false;
     // One call shuts all of it, whatever else is under way.
-    if (told.status !== "active") lease.end();
-    else lease.shorten(sent, told);
+    if (told.status === "active") {
+      lease.shorten(sent, told);
+    } else {
+      lease.end();
+      faultPoint("agent: lease ended, accounts as they were");
+    }
     const isNew = await orders.take(told);
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);

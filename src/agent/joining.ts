@@ -18,6 +18,7 @@ import {
 import { isSignedBytes } from "../protocol/signed-bytes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { answerOf, apiOf, exchange, headersOf, limits, requireSafeAddress, type Send } from "./client.ts";
 import { type AgentIdentity, adoptNextKey, makeNextKey, resetEpoch, writeIdentity } from "./store.ts";
@@ -87,6 +88,7 @@ export async function joinService(options: {
   const public_key = Buffer.from(publicBytes(signingKey(seed))).toString("base64");
   const enrolment: Enrolment = { ...about, token: line.token, public_key };
   const body = JSON.stringify(enrolment);
+  faultPoint("agent: own key made, token not spent");
   const { response, content } = await exchange(send, `${apiOf(line.service)}${AGENT_ROUTES.enrol}`, {
     ...{ method: "POST", headers: headersOf("POST"), body },
     ...limits(),
@@ -106,8 +108,10 @@ export async function joinService(options: {
     ...{ service: line.service, ca, host_id: given.host_id, name: given.name },
     ...{ fleet_key: Buffer.from(fleetKey).toString("base64"), joined_at: now, key_since: now },
   };
+  faultPoint("agent: token spent, nothing kept");
   resetEpoch(directory);
   adoptNextKey(directory);
+  faultPoint("agent: own key kept, service's name not");
   writeIdentity(directory, identity);
   return identity;
 }

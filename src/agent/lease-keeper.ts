@@ -2,6 +2,7 @@
 
 import type { HostState } from "../protocol/fleet.ts";
 import type { Host } from "../protocol/host.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
 import {
   endLease,
@@ -92,6 +93,7 @@ export function createLeaseKeeper(parts: {
       } catch (error) {
         log.error("the lease cannot be renewed; the host is shut when the last one ends", { error });
       }
+      faultPoint("agent: lease written, link as it was");
       hold();
     },
     end: () => endLease(files),

@@ -4,6 +4,7 @@ import { createMutex } from "../host/execute/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import { type LockEntry, readLocks, removeLock } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
 import { applyState } from "./apply.ts";
@@ -153,8 +154,11 @@ export function openOrders(parts: OrdersParts): Orders {
         state = merged;
         if (isNew) {
           // Before anything is touched, so that a crash on the way does not open again what was being shut.
+          faultPoint("agent: told, nothing stored");
           if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
+          faultPoint("agent: orders stored, host untouched");
           try {
+            faultPoint("agent: host done, not stored");
             store(await doAll(merged));
           } catch (error) {
             // Nothing of it counts as done, and the next answer says it again.

@@ -5,6 +5,7 @@ import { sign } from "node:crypto";
 import { AGENT_ROUTES } from "../protocol/fleet.ts";
 import { publicBytes, rotationBytes, signingKey } from "../protocol/fleet-signature.ts";
 import type { Clock } from "../shared/clock.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { require2xx, type ServiceClient } from "./client.ts";
@@ -36,6 +37,7 @@ export function createKeyRotation(parts: {
 
   function adopt(seed: Uint8Array): void {
     adoptNextKey(directory);
+    faultPoint("agent: next key adopted, not dated");
     identity = { ...identity, key_since: formatTimestamp(clock.now()) };
     writeIdentity(directory, identity);
     client.useKey(seed);
@@ -54,7 +56,9 @@ export function createKeyRotation(parts: {
       const signature = sign(null, rotationBytes(identity.host_id, publicBytes(signingKey(present))), key);
       const public_key = Buffer.from(publicBytes(key)).toString("base64");
       const body = { public_key, signature: signature.toString("base64") };
+      faultPoint("agent: next key kept, not sent");
       require2xx(await client.ask({ method: "POST", target: AGENT_ROUTES.rotate, body }));
+      faultPoint("agent: next key sent, not adopted");
       adopt(seed);
     },
     confirmed: () => {

@@ -7,6 +7,7 @@ import type { ConsoleBundle } from "../server/console/carried.ts";
 import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, type ReleaseArguments, readRelease, runWithArguments } from "./arguments.ts";
 import { bundleConsole } from "./console.ts";
+import { leaveOutFaultPoints } from "./fault-points.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
 
@@ -47,6 +48,7 @@ export async function build(options: BuildOptions): Promise<number> {
       carryConsole(options.console ?? (await bundleConsole())),
       bindAddons(addons(architecture, modules)),
       leaveOutCertificates(),
+      leaveOutFaultPoints(join(PROJECT, "src")),
       writeNoticesInAscii(),
     ],
     compile: {

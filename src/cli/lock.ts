@@ -13,6 +13,7 @@ import type { AccountRef, Host } from "../protocol/host.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import type { LockEntry } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
 import { stored } from "./completion.ts";
@@ -95,6 +96,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   let notJournalled = await journal(entry, config.dataDir);
   // The agent reads that place, too, and it is no disk that could be full.
   if (notJournalled !== undefined && isAgent) notJournalled = await journal(entry, AGENT_RUN_DIRECTORY);
+  faultPoint("lock: written down, account open");
   let shut = true;
   if (account !== undefined) {
     try {
@@ -110,6 +112,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
       environment.err(`uam: The account ${account.name} could not be shut: ${publicMessage(error)}\n`);
     }
   }
+  faultPoint("lock: account shut, not recorded");
   return { shut, notJournalled };
 }
 

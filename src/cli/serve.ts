@@ -24,6 +24,7 @@ import { createTransport } from "../server/mail/transport.ts";
 import { createMetrics, type Metrics } from "../server/metrics/metrics.ts";
 import { SECOND, systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
 import { VERSION } from "../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "./environment.ts";
@@ -53,8 +54,10 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   try {
     const { services } = handle;
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
+    faultPoint("start: database open, host not reconciled");
     const reconciled = reconcileAtStart(reconcile, log);
     await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
+    faultPoint("start: host reconciled, not serving");
     const sender = createSender({ networks: config.webhookNetworks, clock: systemClock });
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });

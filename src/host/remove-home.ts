@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
 import { UamError } from "../shared/errors.ts";
+import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
 import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
@@ -168,6 +169,7 @@ function refusal({ stderr, exitCode }: CommandResult): string {
 
 /** rm(1) works with openat and unlinkat, never follows a link and needs no stack for depth. */
 function deleteTree(path: string): Promise<CommandResult> {
+  faultPoint("trash: to be emptied");
   return runCommand(["/usr/bin/rm", "-rf", "--one-file-system", "--", path], DELETE_TIMEOUT);
 }
 

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { faultPoint } from "./fault-point.ts";
 
 /**
  * Puts the text at `path` by a rename, synced, for the owner of its directory: root writes what a service reads that runs as
@@ -38,13 +39,16 @@ export function writeDurably(path: string, text: string, mode = 0o600): void {
   } finally {
     closeSync(fd);
   }
+  faultPoint("file: draft written, not in place");
   renameSync(draft, path);
+  faultPoint("file: in place, not synced");
   syncDirectory(directory);
 }
 
 /** Removes the file, synced; does nothing if it is gone. */
 export function removeDurably(path: string): void {
   rmSync(path, { force: true });
+  faultPoint("file: removed, not synced");
   syncDirectory(dirname(path));
 }
 

@@ -1,5 +1,6 @@
 /** What in src is against the rules. Each finding is a sentence that names the file, what is wrong, and the rule. */
 
+import { withoutFaultPoints } from "../../src/build/fault-points.ts";
 import { FOR_ALL, MAX_ENTRIES, MAX_LINES, PACKAGES, PLACES, WORDS } from "./rules.ts";
 import { codeOf, type Import, importsOf, type Source } from "./source.ts";
 
@@ -9,6 +10,7 @@ export function findings(source: Source): readonly string[] {
   return [
     ...imports.flatMap((one) => [...wrongPlace(one), ...wrongPackage(one), ...wrongEnding(one)]),
     ...wrongWords(source),
+    ...wrongFaultPoints(source),
     ...tooMuch(source),
     ...cycle(source, imports),
   ];
@@ -65,6 +67,19 @@ function wrongWords(source: Source): readonly string[] {
       ({ name, pattern, allowed }) =>
         `${path}: ${JSON.stringify(pattern.exec(code)?.[0])} is ${name}; only ${listOf(Object.keys(allowed))} may`,
     );
+  });
+}
+
+/** What the build leaves out of the binary is recognized by its line: a call in any other form would stay in. */
+function wrongFaultPoints(source: Source): readonly string[] {
+  return [...source].flatMap(([path, text]) => {
+    if (path === "shared/fault-point.ts") return [];
+    const wrong = withoutFaultPoints(text)
+      .split("\n")
+      .filter((line) => /\bfaultPoint\b|fault-point/.test(line));
+    return path.startsWith("build/")
+      ? []
+      : wrong.map((line) => `${path}: ${JSON.stringify(line.trim())} is no fault point that the build leaves out`);
   });
 }
 

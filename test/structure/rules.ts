@@ -220,6 +220,7 @@ export const WORDS: readonly Word[] = [
       "main.ts": "argv in, exit code out",
       runtime: "is the runtime",
       build: "is a program of its own",
+      "shared/fault-point.ts": "ends itself for a test; the build leaves it out",
       "store/postgres/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
       "store/postgres/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
       "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
@@ -231,6 +232,7 @@ export const WORDS: readonly Word[] = [
     pattern: /\b(?:process|Bun|Deno|import\.meta)\.env\b|\.variables\.[A-Z]/,
     allowed: {
       "main.ts": "hands it to config/",
+      "shared/fault-point.ts": "is told by a test, and is no part of the binary",
       "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
       "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",

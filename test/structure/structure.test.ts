@@ -82,6 +82,11 @@ describe("findings()", () => {
       "src has 17 entries; the most is 16",
     ],
     [
+      "a fault point that the build would not leave out",
+      { "shared/a.ts": 'const a = 1; faultPoint("file: removed, not synced");' },
+      "is no fault point that the build leaves out",
+    ],
+    [
       "a cycle of types",
       { "shared/a.ts": 'import type { B } from "./b.ts";', "shared/b.ts": 'import type { A } from "./a.ts";' },
       "shared/a.ts -> shared/b.ts -> shared/a.ts: a cycle, types included",

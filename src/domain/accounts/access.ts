@@ -3,6 +3,7 @@
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { pipelined } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
@@ -20,6 +21,7 @@ export async function openAccess(op: Grant, user: User): Promise<void> {
   await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.onRollback(() => restoreAccess(op.context, user));
+  faultPoint("access: given in the database, host untouched");
   await hostOf(op.context, user).openAccount(account);
 }
 
@@ -182,7 +184,9 @@ async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing
 /** A closing goes on whatever the host throws: what failed is owed. */
 async function goOn({ context }: ClosingOperation, close: () => Promise<HostClosing>): Promise<HostClosing> {
   try {
-    return await close();
+    const closing = await close();
+    faultPoint("closing: host done, not stored");
+    return closing;
   } catch (error) {
     context.log.error("access could not be taken away on the host; this will be retried", {
       error,

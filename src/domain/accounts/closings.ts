@@ -5,6 +5,7 @@
 
 import { and, asc, count, eq, lte, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
@@ -39,6 +40,7 @@ export async function noteClosing(
   { autocommit, actor, clock }: Pick<Context, "autocommit" | "actor" | "clock">,
   { userId, kind, keyId = 0, networks = [], action }: NewClosing,
 ): Promise<number> {
+  faultPoint("closing: begun, not noted");
   const now = clock.now();
   const by = {
     action,
@@ -55,6 +57,7 @@ export async function noteClosing(
     .prepare("note_closing")
     .execute();
   if (row === undefined) throw new Error("insert returned no row");
+  faultPoint("closing: noted, host untouched");
   return row.id;
 }
 

@@ -2,6 +2,7 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
@@ -38,6 +39,7 @@ export async function removeUnfinishedAccounts({ db, host, log }: Services): Pro
           .from(accounts)
           .where(and(eq(accounts.uid, uid), eq(accounts.hostId, LOCAL_HOST)));
         if (user === undefined) requireClosed(await host.removeAccount({ name, uid }));
+        faultPoint("account: remains removed, intent still noted");
         await forgetIntent(tx, uid);
         log.warn("an account that a crash had left half created was removed", { account: name, uid });
       });

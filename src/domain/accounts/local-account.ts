@@ -5,6 +5,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { closings } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
@@ -63,6 +64,7 @@ export async function removeLocalAccount(
   context: Context,
   { userId, note }: { readonly userId: number; readonly note: number },
 ): Promise<void> {
+  faultPoint("account: no longer granted, not removed");
   const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId } as const;
   await auditedClosing(context, entry, async (op) => {
     const user = await lockUserIfStored(op.tx, userId);

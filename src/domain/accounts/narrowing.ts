@@ -5,6 +5,7 @@
 
 import { eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { noteFleetChange } from "../fleet/changes.ts";
@@ -84,6 +85,7 @@ export async function narrowAccess(
   );
   await noteFleetChange(op, user);
   const owed = await narrowOnHost(op, user);
+  faultPoint("closing: host done, not stored");
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });
   return owed;
@@ -118,6 +120,7 @@ export async function widenAccess(
   const account = await accountOf(op.tx, user, op.context.clock.now());
   if (!account.open || account.keys.length === 0) return;
   op.onRollback(() => restoreAccess(op.context, user));
+  faultPoint("networks: wider in the database, not in the file");
   await hostOf(op.context, user).writeKeys(account);
 }
 
@@ -127,6 +130,7 @@ export async function widenAccess(
  */
 export async function giveAdded(context: Context, user: User): Promise<void> {
   try {
+    faultPoint("networks: narrowed, what was added not given");
     await restoreAccess(context, user);
   } catch (error) {
     context.log.warn("networks that were added are not on the host yet; reconciling writes them", {

@@ -2,6 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
@@ -27,6 +28,7 @@ export async function allocateUid({ autocommit, host, policy }: Context): Promis
         `UAM_UID_RANGE (${policy.uidRange.first}-${policy.uidRange.last}) is used up; extend it`,
       );
     }
+    faultPoint("account: uid taken, not used");
     if (!(await host.uidTaken(uid))) return uid;
   }
 }

@@ -3,6 +3,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { type HostProblem, type HostReport, parseCursor } from "../../protocol/fleet.ts";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { blankControlCharacters } from "../../shared/text.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { hostProblems } from "../../store/schema-fleet.ts";
@@ -33,6 +34,7 @@ export function createReports(services: Services, knows: (cursor: string) => Pro
       await replaceProblems(services, host, report.problems);
       const place = (await knows(report.cursor)) ? parseCursor(report.cursor) : undefined;
       // Last: what it confirms is not to count before its problems are known.
+      faultPoint("fleet: report taken, not stored");
       await storeAll(factsOf(host, report, { place, now: services.clock.now() }));
     },
   };

@@ -3,6 +3,7 @@
 import { eq } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { parseNetworks } from "../../shared/networks.ts";
 import { requireText } from "../../shared/text.ts";
 import { type Database, isDuplicate, pipelined, type Transaction } from "../../store/client.ts";
@@ -58,6 +59,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
       queueMail(op, { recipient: user.email, message }),
     );
     op.onRollback(() => restoreAccess(context, user));
+    faultPoint("key: stored, not in the file");
     await asOtherFailure(hostOf(context, user).writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
@@ -155,7 +157,9 @@ async function takeFromHost(
   { account, key }: { readonly account: Account; readonly key: KeyRow },
 ): Promise<KeyTaken> {
   try {
-    return await (await closingHostOf(context, user)).takeKey(account, key.fingerprint);
+    const taken = await (await closingHostOf(context, user)).takeKey(account, key.fingerprint);
+    faultPoint("closing: host done, not stored");
+    return taken;
   } catch (error) {
     context.log.error("a key could not be taken away on the host", { error, requestId: context.requestId });
     return { rewritten: false, problem: publicMessage(error) };

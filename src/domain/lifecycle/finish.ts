@@ -1,5 +1,6 @@
 /** Finishes what is owed: access that could not be taken away completely, or whose removal was cut short by a crash. */
 
+import { faultPoint } from "../../shared/fault-point.ts";
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
@@ -24,6 +25,7 @@ export async function finishClosings(services: Services, which: "due" | "all" = 
   for (const closing of await (which === "due" ? dueClosings(db, clock.now()) : listClosings(db))) {
     const { userId, kind } = closing;
     try {
+      faultPoint("closing: found unfinished, not continued");
       const owed = await finishClosing(services, closing);
       if (owed.length > 0)
         log.error("access is not completely taken away yet; this will be retried", { userId, kind, owed });

@@ -5,6 +5,7 @@ import type { AccountRef, Host } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { type LockEntry, readLocks, removeLock } from "../../shared/lock-journal.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { LOCKS } from "../../store/locks.ts";
@@ -57,7 +58,9 @@ export async function importLocks(services: Services, dataDir: string): Promise<
     for (const entry of readLocks(dataDir, log)) {
       const problem = await importLock(services, entry);
       if (problem !== undefined) failures.push({ username: entry.username, problem });
+      faultPoint("lock: recorded, still written down");
       removeLock(dataDir, entry.id);
+      faultPoint("lock: no longer written down, mark still there");
       // The file is certainly gone, so nobody needs the mark any more.
       await services.autocommit.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }

@@ -4,6 +4,7 @@ import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift } from "../../protocol/host.ts";
 import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { readLocks } from "../../shared/lock-journal.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
@@ -75,7 +76,9 @@ async function repair(services: Services, dataDir: string, name: string): Promis
     const account = await accountOf(op.tx, user, clock.now());
     // Read again: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);
+    faultPoint("reconcile: difference seen, not repaired");
     drifts = await host.reconcile([isLocked ? shut(account) : account], false);
+    faultPoint("reconcile: repaired, not recorded");
     const repaired = drifts.filter((drift) => drift.repaired);
     if (repaired.length === 0) return op.record({ unneeded: true });
     const kinds = [...new Set(repaired.map(({ kind }) => kind))];

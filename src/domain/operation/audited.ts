@@ -6,6 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
@@ -112,21 +113,28 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
     const before = unreplicatedCommits(context.db);
     const done = await context.db.transaction(async (tx) => {
       await requireLiveToken(tx, context);
+      faultPoint("operation: begun, nothing done");
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
+      faultPoint("operation: done, not recorded");
       let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.
       for (const recorded of journal.records) record = await appendAudit(tx, context, recorded);
       for (const work of journal.afterwards) await work(record?.id ?? 0);
+      faultPoint("operation: recorded, not committed");
       finished = { result, record };
       return result;
     });
+    faultPoint("operation: committed, not answered");
     if (finished?.record !== undefined) await waitAgain(context, finished.record, before);
     return done;
   } catch (error) {
     // The answer to a commit can get lost; its record tells what became of it.
     if (finished?.record !== undefined && (await isStored(context, finished.record))) return finished.result;
+    faultPoint("operation: failed, host not set back");
     const isUndone = await undoAll(context, journal);
+    faultPoint("operation: host set back, failure not recorded");
     await recordFailures(context, journal, { entry: known.entry, error, isUndone });
+    faultPoint("operation: failure recorded, not answered");
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { parseNetworks } from "../../shared/networks.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { isDuplicate } from "../../store/client.ts";
@@ -81,7 +82,9 @@ async function createOnHost(op: Grant, user: User): Promise<void> {
     await restoreAccess(context, user);
     await forgetIntent(context.autocommit, user.uid);
   });
+  faultPoint("account: intent noted, not made");
   await context.host.createAccount(openAccountOf(user, []));
+  faultPoint("account: made, intent still noted");
   await forgetIntent(op.tx, user.uid);
 }
 

@@ -2,6 +2,7 @@
 
 import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import type { Log, LogFields } from "../../shared/log.ts";
 import type { AccountTable } from "../account.ts";
 import type { KeyFileText } from "../key-file/key-file-text.ts";
@@ -73,7 +74,12 @@ export async function completeTable(
 
 /** Carries out the changes one after the other and stops at the first that fails: for giving access. */
 export async function applyInOrder(executor: Executor, changes: readonly Change[]): Promise<void> {
-  for (const change of changes) await executor.apply(change);
+  for (const change of changes) await carryOut(executor, change);
+}
+
+async function carryOut(executor: Executor, change: Change): Promise<void> {
+  await executor.apply(change);
+  faultPoint("host: a change made");
 }
 
 /** A change that failed, and why, as a sentence. */
@@ -86,7 +92,7 @@ export interface Failure {
 export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
   const failures: Failure[] = [];
   for (const change of changes) {
-    const sentence = await attempt(() => executor.apply(change), log);
+    const sentence = await attempt(() => carryOut(executor, change), log);
     if (sentence !== undefined) failures.push({ change, sentence });
   }
   return failures;

@@ -16,6 +16,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../walk.ts";
 import { keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
@@ -183,7 +184,9 @@ function replaceFile(target: KeyFile, directory: number, text: string, notes: st
   for (const name of leftovers(directory)) removeTemporary(directory, name);
   try {
     writeTemporary(target, directory, temporary, text);
+    faultPoint("key file: draft written, not in place");
     renameSync(at(directory, temporary), at(directory, target.file));
+    faultPoint("key file: in place, not synced");
     fsyncSync(directory);
   } catch (error) {
     removeTemporary(directory, temporary);

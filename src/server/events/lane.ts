@@ -6,6 +6,7 @@ import { actionsOf, secretOf } from "../../domain/events/webhooks.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import type { Bell } from "../../shared/bell.ts";
 import { SECOND, shift } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";
 import type { Ledger } from "./ledger.ts";
@@ -50,6 +51,7 @@ export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: Abo
     const { attempts, after } = await deliverSome(parts, { webhook, wants, progress, records }, signal);
     progress = after;
     records = records.filter(({ id }) => id > after.cursor);
+    faultPoint("webhook: delivered, not noted");
     if (!(await ledger.store(attempts, progress))) return;
     if (isHopeless(progress, services.clock.now())) {
       await parts.giveUp(progress);

@@ -5,6 +5,7 @@ import { openStream, progressAfter, storeStream, waitAfter } from "../../domain/
 import type { Services } from "../../domain/operation/context.ts";
 import type { Bell } from "../../shared/bell.ts";
 import { MINUTE, SECOND } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import type { Database } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import type { AuditStreamRow } from "../../store/schema-events.ts";
@@ -84,6 +85,7 @@ async function streamOn(around: Surroundings, { target, sink }: StreamParts, sig
       const records = await recordsAfter(db, written, limit);
       if (records.length > 0) {
         await taken(sink.write(records), signal);
+        faultPoint("stream: written, not noted");
         written = records.at(-1)?.id ?? written;
       }
       await succeed();

@@ -5,6 +5,7 @@ import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createBell } from "../../shared/bell.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
+import { faultPoint } from "../../shared/fault-point.ts";
 import { listen } from "../../store/notify.ts";
 import { type OutboxRow, outbox } from "../../store/schema.ts";
 import { type MailTransport, SEND_TIMEOUT, type SendResult } from "./mail.ts";
@@ -85,8 +86,11 @@ async function runLane(services: Parts, transport: MailTransport, signal?: Abort
   while (signal?.aborted !== true) {
     const mail = await claim(services);
     if (mail === undefined) return;
+    faultPoint("mail: claimed, not sent");
     const { recipient, subject, text, html } = mail;
-    await finish(services, mail, await transport.send({ to: recipient, subject, text, html }, `outbox-${mail.id}`));
+    const result = await transport.send({ to: recipient, subject, text, html }, `outbox-${mail.id}`);
+    faultPoint("mail: sent, not noted");
+    await finish(services, mail, result);
   }
 }
 
