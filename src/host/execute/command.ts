@@ -70,8 +70,8 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
     child.on("close", (code) => settle(code ?? -1));
     // Not only "close": a process that the command left behind may keep its output open for ever.
     const settleOnceQuiet = (exitCode: number): void => {
-      if (quiet++ === QUIET.times) return settle(exitCode);
-      timer = setTimeout(settleOnceQuiet, QUIET.pause, exitCode);
+      if (quiet++ === QUIET.times) settle(exitCode);
+      else timer = setTimeout(settleOnceQuiet, QUIET.pause, exitCode);
     };
     child.on("exit", (code) => {
       clearTimeout(timer);
