@@ -13,9 +13,12 @@ import { shellWord } from "./cli/shell-word.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
 import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import type { Runtime } from "./runtime/runtime.ts";
+import { createErrorWriter } from "./runtime/standard-error.ts";
 import { COMMIT } from "./shared/version.ts";
 
 keepOutputClosed();
+
+const err = createErrorWriter((bytes) => writeSync(2, bytes));
 
 let stopping: Promise<void> | undefined;
 
@@ -92,15 +95,6 @@ function untilStopped(): Promise<void> {
 async function thisRuntime(): Promise<Runtime> {
   if (typeof Bun === "undefined") return (await import("./runtime/deno.ts")).denoRuntime;
   return (await import("./runtime/bun.ts")).bunRuntime;
-}
-
-/** A full disk or a reader that has gone must neither end the service nor make a command fail that did its work. */
-function err(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // There is nowhere left to report it.
-  }
 }
 
 function refuse(message: string, exitCode: number): never {

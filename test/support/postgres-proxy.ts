@@ -1,4 +1,4 @@
-/** A proxy in front of PostgreSQL's socket that loses the answer to a commit. */
+/** A proxy in front of PostgreSQL's socket that cuts connections: at a commit, or at whatever message is asked for. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -12,6 +12,10 @@ export type Mood = "pass" | "before" | "after";
 export interface PostgresProxy {
   readonly connection: ConnectionOptions;
   mood: Mood;
+  /** Cuts the connection that sends the message of this number from now on, before it arrives or at the first answer to it. */
+  cutAt(message: number, when: Exclude<Mood, "pass">): void;
+  /** Messages sent since `cutAt` was called; several that are sent together count as one. */
+  sent(): number;
   /** Connections cut so far. */
   cuts: number;
   close(): void;
@@ -21,10 +25,22 @@ export async function startPostgresProxy(target: ConnectionOptions): Promise<Pos
   if (!("host" in target)) throw new Error("the proxy knows unix sockets only");
   const directory = mkdtempSync(join(tmpdir(), "uam-proxy-"));
   const socketOf = (host: string) => `${host}/.s.PGSQL.${target.port}`;
+  let sent = 0;
+  let armed: { readonly message: number; readonly when: Mood } | undefined;
+  const moodFor = (chunk: string | Buffer): Mood => {
+    sent++;
+    if (armed?.message === sent) return armed.when;
+    return proxy.mood !== "pass" && /\bcommit\b/i.test(Buffer.from(chunk).toString("latin1")) ? proxy.mood : "pass";
+  };
   const proxy: PostgresProxy = {
     connection: { ...target, host: directory },
     mood: "pass",
     cuts: 0,
+    cutAt: (message, when) => {
+      sent = 0;
+      armed = { message, when };
+    },
+    sent: () => sent,
     close: () => {
       server.close();
       rmSync(directory, { recursive: true, force: true });
@@ -39,8 +55,9 @@ export async function startPostgresProxy(target: ConnectionOptions): Promise<Pos
     };
     let isLosing = false;
     client.on("data", (chunk) => {
-      if (proxy.mood === "pass" || !/\bcommit\b/i.test(chunk.toString("latin1"))) return void upstream.write(chunk);
-      if (proxy.mood === "before") return cut();
+      const mood = moodFor(chunk);
+      if (mood === "pass") return void upstream.write(chunk);
+      if (mood === "before") return cut();
       isLosing = true;
       upstream.write(chunk);
     });

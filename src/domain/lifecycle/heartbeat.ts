@@ -9,6 +9,7 @@ import { serviceState } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";
 import type { Services } from "../operation/context.ts";
+import { boundTimesToCome } from "./set-back.ts";
 
 /** A longer gap in the heartbeat, forwards or backwards, makes the clock doubtful. */
 export const LONGEST_GAP = HOUR;
@@ -24,7 +25,8 @@ export interface Heartbeat {
 
 /**
  * Stores that the service is running, and returns the time and whether deletion is on hold. A gap of over an hour since the last
- * heartbeat, in either direction, restarts the wait; the log and the administrators' mail (once a day) say so.
+ * heartbeat, in either direction, restarts the wait; the log and the administrators' mail (once a day) say so. A clock that was set
+ * back leaves nothing that waits for the time that it was.
  */
 export async function beat(services: Services): Promise<Heartbeat> {
   const { db, clock, log } = services;
@@ -34,6 +36,7 @@ export async function beat(services: Services): Promise<Heartbeat> {
     const seen = { now, last: stored?.heartbeatAt ?? now };
     const hold = isGap(seen.last, now) ? shift(now, HOLD) : (stored?.holdUntil ?? undefined);
     await storeState(tx, { heartbeatAt: now, holdUntil: hold ?? null });
+    if (now < seen.last) await boundTimesToCome(tx, services.policy, now);
     if (isGap(seen.last, now) && hold !== undefined) {
       const message = clockJump(services.policy.site, { from: seen.last, to: now, resumesAt: hold });
       await tellAdministrators({ tx, context: services }, message, {

@@ -5,6 +5,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
@@ -272,9 +273,10 @@ async function recordFailures(
     const rest = isUndone
       ? "nothing was changed"
       : "it may have changed the host, which is repaired within a minute of the database's return";
+    const why = isDatabaseFull(recordError) ? "its disk is full; make room on it" : "it is not available";
     throw new UamError(
       "internal",
-      `The operation failed, ${rest}, and the failure could not be recorded: the database is not available.`,
+      `The operation failed, ${rest}, and the failure could not be recorded in the database: ${why}.`,
       { cause: error, reason: "audit.unrecorded" },
     );
   }

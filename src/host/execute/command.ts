@@ -8,6 +8,10 @@ const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"] as const;
 const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as const;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 500;
+/** Milliseconds after SIGKILL that a command gets to end. */
+const UNKILLABLE = 2000;
+/** What is still on its way when a command has ended is over once nothing came so many times, as many milliseconds apart. */
+const QUIET = { times: 5, pause: 50 } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 export interface CommandResult {
@@ -24,7 +28,10 @@ export function findCommand(path: string): string | undefined {
   return DIRECTORIES.map((directory) => `${directory}/${name}`).find((candidate) => existsSync(candidate));
 }
 
-/** Runs it to its end; a failure is in the result. Throws `internal` only if the host has no such command. */
+/**
+ * Runs it to its end; a failure is in the result. Returns within its time limit and a few seconds, also if what it started goes
+ * on with its output open, or nothing can end it. Throws `internal` only if the host has no such command.
+ */
 export function runCommand(argv: readonly string[], timeout = 30_000): Promise<CommandResult> {
   const [path = "", ...args] = argv;
   const command = findCommand(path);
@@ -32,23 +39,43 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
   return new Promise((resolve, reject) => {
     const child = start(command, args);
     const output = { stdout: "", stderr: "" };
+    let quiet = 0;
     const collect = (stream: "stdout" | "stderr") => (chunk: Buffer) => {
+      quiet = 0;
       if (output[stream].length < MAX_OUTPUT) output[stream] += chunk.toString("utf8");
     };
     child.stdout.on("data", collect("stdout"));
     child.stderr.on("data", collect("stderr"));
+    const settle = (exitCode: number): void => {
+      clearTimeout(timer);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+      resolve({ exitCode, ...output });
+    };
+    const kill = (): void => {
+      child.kill("SIGKILL");
+      // A disk that does not answer keeps even what was killed; whoever waits for the next command must not wait for it.
+      timer = setTimeout(settle, UNKILLABLE, -1);
+    };
     // SIGTERM first: shadow-utils remove their lock files. A hostile owner may have stopped a command that runs as them.
     let timer = setTimeout(() => {
       child.kill("SIGTERM");
-      timer = setTimeout(() => child.kill("SIGKILL"), GRACE);
+      timer = setTimeout(kill, GRACE);
     }, timeout);
     child.on("error", (cause) => {
       clearTimeout(timer);
       reject(new UamError("internal", `Cannot run ${command}`, { cause }));
     });
-    child.on("close", (code) => {
+    child.on("close", (code) => settle(code ?? -1));
+    // Not only "close": a process that the command left behind may keep its output open for ever.
+    const settleOnceQuiet = (exitCode: number): void => {
+      if (quiet++ === QUIET.times) settle(exitCode);
+      else timer = setTimeout(settleOnceQuiet, QUIET.pause, exitCode);
+    };
+    child.on("exit", (code) => {
       clearTimeout(timer);
-      resolve({ exitCode: code ?? -1, ...output });
+      settleOnceQuiet(code ?? -1);
     });
   });
 }

@@ -1,6 +1,6 @@
 /** Failures as responses: `{"error": "<a sentence>"}`, the status that says what kind it is, and `Uam-Error` that names it. */
 
-import { isDatabaseLost } from "../../shared/database-lost.ts";
+import { isDatabaseFull, isDatabaseLost } from "../../shared/database-lost.ts";
 import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 
@@ -38,11 +38,11 @@ export class HttpRefusal extends Error {
 
 /** The response for anything thrown. Anything but a deliberate refusal becomes a 500 with a fixed sentence. */
 export function errorResponse(error: unknown): Response {
-  const lost = databaseLost(error);
+  const lost = ofDatabase(error);
   if (lost !== undefined) {
     // The specification's status for a failure; what tells it from others is its reason, and when to try again.
     const status = error instanceof UamError ? STATUS[error.code] : 500;
-    return failure({ status, reason: lost.reason }, lost.sentence, new Headers([["retry-after", RETRY_AFTER]]));
+    return failure({ status, reason: lost.reason }, lost.sentence, new Headers([["retry-after", lost.retryAfter]]));
   }
   if (error instanceof UamError) {
     const headers = new Headers();
@@ -61,23 +61,35 @@ export function errorResponse(error: unknown): Response {
   return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());
 }
 
-/** Seconds: a failover takes from one to half a minute, and asking costs little. */
-const RETRY_AFTER = "2";
+/** What the database's state says of a failure, and after how many seconds another attempt makes sense. */
+interface OfDatabase {
+  readonly reason: Reason;
+  readonly sentence: string;
+  readonly retryAfter: string;
+}
 
-const DATABASE_LOST = {
+const DATABASE_LOST: OfDatabase = {
   reason: "service.not_ready",
   sentence: "The database does not answer; try again in a moment.",
-} as const satisfies { reason: Reason; sentence: string };
+  // A failover takes from one to half a minute, and asking costs little.
+  retryAfter: "2",
+};
+
+const DATABASE_FULL: OfDatabase = {
+  reason: "database.full",
+  sentence: "Nothing was changed: the disk of the database is full. Whoever runs this service has to make room on it.",
+  retryAfter: "60",
+};
 
 /**
- * What to say of an error that the loss of the database led to; undefined for any other. One that says itself what became of
- * the change keeps its sentence, and one about access that is being taken away its status.
+ * What to say of an error that the loss of the database led to, or its full disk; undefined for any other. One that says itself
+ * what became of the change keeps its sentence, and one about access that is being taken away its status.
  */
-function databaseLost(error: unknown): { readonly reason: Reason; readonly sentence: string } | undefined {
-  if (!isDatabaseLost(error)) return undefined;
-  if (!(error instanceof UamError)) return DATABASE_LOST;
+function ofDatabase(error: unknown): OfDatabase | undefined {
+  const found = isDatabaseLost(error) ? DATABASE_LOST : isDatabaseFull(error) ? DATABASE_FULL : undefined;
+  if (found === undefined || !(error instanceof UamError)) return found;
   if (error.reason === "access.owed") return undefined;
-  return error.message === UNEXPECTED ? DATABASE_LOST : { reason: error.reason, sentence: error.message };
+  return error.message === UNEXPECTED ? found : { ...found, reason: error.reason, sentence: error.message };
 }
 
 /** What passes by itself, and is reported once where it is found. */

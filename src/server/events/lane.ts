@@ -1,7 +1,14 @@
 /** One webhook's deliveries, in the order of the log; each webhook has a lane of its own, so that none waits for another. */
 
 import { type Message, messageOf, type SendMessage } from "../../domain/events/message.ts";
-import { type Attempt, PATIENCE, type Progress, progressAfter, waitAfter } from "../../domain/events/progress.ts";
+import {
+  type Attempt,
+  LONGEST_WAIT,
+  PATIENCE,
+  type Progress,
+  progressAfter,
+  waitAfter,
+} from "../../domain/events/progress.ts";
 import { actionsOf, secretOf } from "../../domain/events/webhooks.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import type { Bell } from "../../shared/bell.ts";
@@ -38,7 +45,7 @@ export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: Abo
   let records: readonly AuditRow[] = [];
   while (!signal.aborted) {
     const rung = bell.next();
-    if (progress.dueAt !== null && progress.dueAt > services.clock.now()) {
+    if (waits(progress, services.clock.now())) {
       await Promise.race([pause(SECOND, signal), rung]);
       continue;
     }
@@ -96,6 +103,11 @@ async function deliverSome(
     if (error !== "") break;
   }
   return { attempts, after: progress };
+}
+
+/** A wait that is longer than any means that the clock was set back. */
+function waits({ dueAt }: Progress, now: Date): boolean {
+  return dueAt !== null && dueAt > now && dueAt <= shift(now, LONGEST_WAIT);
 }
 
 function isHopeless({ failingSince }: Progress, now: Date): boolean {

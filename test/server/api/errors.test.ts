@@ -17,10 +17,21 @@ describe("errorResponse()", () => {
     ["a connection that was cut", query(failed("CONNECTION_CLOSED"))],
     ["a node that shuts down", query(failed("57P01"))],
     ["a node that became a standby", query(failed("25006"))],
+    ["a server without a connection to spare", query(failed("53300"))],
     ["no socket to connect to", query(failed("ENOENT", "connect ENOENT /run/.s.PGSQL.5432"))],
   ])("says when to try again for %s", async (_, error) => {
     expect(await answer(error)).toEqual(LOST);
     expect(isFault(error)).toBeTrue();
+  });
+
+  test("says that the disk of the database is full, and to whom that matters", async () => {
+    const error = query(failed("53100", "could not extend file"));
+    const sentence =
+      "Nothing was changed: the disk of the database is full. Whoever runs this service has to make room on it.";
+    expect(await answer(error)).toEqual([500, "database.full", sentence, "60"]);
+    expect(isFault(error)).toBeTrue();
+    const created = await otherFailuresAs("invalid", [], Promise.reject(error)).catch((thrown) => thrown);
+    expect(await answer(created)).toEqual([400, "database.full", sentence, "60"]);
   });
 
   test("keeps the status that the specification's table has for other failures", async () => {

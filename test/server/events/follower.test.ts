@@ -76,6 +76,17 @@ async function newest(): Promise<number> {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe("startFollower()", () => {
+  test("tries a webhook again that was put off by a clock that was years ahead", async () => {
+    const hook = await receiver();
+    const { entry } = await make(hook.url);
+    const dueAt = new Date(app.clock.now().getTime() + 4 * 365 * DAY);
+    await app.db.update(webhooks).set({ failures: 3, failingSince: dueAt, dueAt }).where(eq(webhooks.id, entry.id));
+    follow();
+    await record(1);
+    const last = await newest();
+    await until(() => hook.ids.includes(last));
+  });
+
   test("tells a webhook of every record in order, from that of its creation on, signed", async () => {
     const hook = await receiver();
     const { entry, secret } = await make(hook.url);

@@ -1,0 +1,39 @@
+/**
+ * What a clock that was set back would leave: closings, mail and locks that wait, and logins that are valid, until it is as late
+ * again as it was, which may be years. Each gets the longest that it can have at the time that it is now.
+ */
+
+import { gt } from "drizzle-orm";
+import { DAY, HOUR, MINUTE, shift } from "../../shared/clock.ts";
+import type { Transaction } from "../../store/client.ts";
+import { closings, outbox, policyState } from "../../store/schema.ts";
+import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";
+import { joinTokens } from "../../store/schema-fleet.ts";
+import { INVITATION_TTL } from "../auth/admin-invitation.ts";
+import { JOIN_TOKEN_TTL } from "../fleet/tokens.ts";
+import type { Policy } from "../operation/context.ts";
+
+/** Longer than a closing, or a mail, is ever put off. */
+const LONGEST_WAIT = 2 * HOUR;
+
+/** Bounds what is stored with a time to come. Call it when the clock was set back; it changes nothing that is within its bounds. */
+export async function boundTimesToCome(tx: Transaction, policy: Policy, now: Date): Promise<void> {
+  const waited = shift(now, LONGEST_WAIT);
+  // Due now, not at their latest: access is waiting to be taken away.
+  await tx.update(closings).set({ dueAt: now }).where(gt(closings.dueAt, waited));
+  await tx.update(outbox).set({ dueAt: now }).where(gt(outbox.dueAt, waited));
+  const session = shift(now, policy.sessionTtl);
+  await tx.update(sessions).set({ expiresAt: session }).where(gt(sessions.expiresAt, session));
+  const code = shift(now, policy.otpTtl);
+  await tx.update(otpCodes).set({ expiresAt: code }).where(gt(otpCodes.expiresAt, code));
+  const reset = shift(now, INVITATION_TTL);
+  await tx.update(resetTokens).set({ expiresAt: reset }).where(gt(resetTokens.expiresAt, reset));
+  const join = shift(now, JOIN_TOKEN_TTL);
+  await tx.update(joinTokens).set({ expiresAt: join }).where(gt(joinTokens.expiresAt, join));
+  const locked = shift(now, Math.max(HOUR, policy.lockoutPeriod));
+  await tx.update(loginLimits).set({ lockedUntil: locked }).where(gt(loginLimits.lockedUntil, locked));
+  const cooled = shift(now, MINUTE);
+  await tx.update(loginLimits).set({ cooldownUntil: cooled }).where(gt(loginLimits.cooldownUntil, cooled));
+  const held = shift(now, DAY);
+  await tx.update(policyState).set({ heldUntil: held }).where(gt(policyState.heldUntil, held));
+}
