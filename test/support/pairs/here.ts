@@ -139,7 +139,7 @@ async function prepare(app: TestApp, admin: string, { state, withDrift }: Wanted
   const now = app.clock.now();
   const username = `pair${number}x`;
   const uid = 100_000 + number;
-  const token = randomBytes(16).toString("hex");
+  const token = randomBytes(32).toString("base64url");
   const past = { due: MINUTE, expired: DAY, recyclable: 31 * DAY } as Partial<Record<State, number>>;
   const expireAt = new Date(now.getTime() + (past[state] === undefined ? 90 * DAY : -past[state])).toISOString();
   const status =
