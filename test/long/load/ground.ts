@@ -13,7 +13,6 @@ import { makeShims, type Shims } from "../closings/shims.ts";
 export const PREFIX = "tl";
 /** The group whose hosts have simulated agents. */
 export const AGENTS_GROUP = "with-agents";
-const PASSWORD = "seven lanterns over cold water";
 const FIRST_HOST = 100_000;
 const FIRST_UID = 56_000;
 const LAST_UID = 59_900;
@@ -27,7 +26,9 @@ export interface Ground {
   /** As the database's superuser, on a connection of its own. */
   readonly sql: (text: string) => Promise<readonly Record<string, unknown>[]>;
   /** Another command of the program, beside the running service. */
-  readonly command: (...args: readonly string[]) => Promise<{ readonly status: number; readonly output: string }>;
+  readonly command: (
+    ...args: readonly string[]
+  ) => Promise<{ readonly status: number; readonly stdout: string; readonly output: string }>;
   /** Processes of the suite's accounts. */
   readonly accountProcesses: () => string;
   readonly end: () => Promise<void>;
@@ -57,7 +58,7 @@ export async function openGround(agents: number): Promise<Ground> {
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...variables },
     });
     const output = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { status: await child.exited, output: output.join("").trim() };
+    return { status: await child.exited, stdout: output[0].trim(), output: output.join("").trim() };
   };
   const sql: Ground["sql"] = async (text) => {
     const host = join(dataDir, "postgres/run");
@@ -68,7 +69,7 @@ export async function openGround(agents: number): Promise<Ground> {
       await client.end({ timeout: 2 });
     }
   };
-  const { output: password } = await command("admin", "add", "load-admin", "--email", "a@example.org");
+  const { stdout: password } = await command("admin", "add", "load-admin", "--email", "a@example.org");
   const login = await service.call("POST", "/auth/admin/login", "", { username: "load-admin", password });
   if (login.cookie === "") throw new Error(`the administrator could not log in: ${JSON.stringify(login.body)}`);
   const joined = await joinAgents(service, sql, agents);
@@ -91,11 +92,19 @@ export async function openGround(agents: number): Promise<Ground> {
   };
 }
 
-/** The password of the administrator is made anew by whoever needs one that is known. */
-export async function knownAdmin(ground: Ground): Promise<{ readonly username: string; readonly password: string }> {
+/** An administrator who logs in again and again. */
+export async function makeAdmin(ground: Ground): Promise<{ readonly username: string; readonly password: string }> {
   const username = "load-logins";
-  const { output } = await ground.command("admin", "add", username, "--email", "l@example.org", "--role", "auditor");
-  return { username, password: output === "" ? PASSWORD : output };
+  const { stdout: password } = await ground.command(
+    "admin",
+    "add",
+    username,
+    "--email",
+    "l@example.org",
+    "--role",
+    "auditor",
+  );
+  return { username, password };
 }
 
 async function joinAgents(service: Service, sql: Ground["sql"], count: number): Promise<readonly SimulatedAgent[]> {

@@ -8,14 +8,14 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../closings/random.ts";
 import { startFaults } from "./faults.ts";
 import { openThings, processesBelow, quantile, type Reading, read, regression } from "./gauges.ts";
-import { knownAdmin, openGround } from "./ground.ts";
+import { makeAdmin, openGround } from "./ground.ts";
 import { type Sample, startTraffic } from "./traffic.ts";
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "60" },
-    clients: { type: "string", default: "16" },
-    pause: { type: "string", default: "100" },
+    clients: { type: "string", default: "8" },
+    pause: { type: "string", default: "500" },
     faults: { type: "string", default: "10" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
@@ -38,10 +38,10 @@ const randomOf = (client: number) => createRandom(seed * 1000 + client);
 tell(`${minutes} minutes, ${clients} clients, seed ${seed}`);
 const ground = await openGround(AGENTS);
 const { pid } = ground.service;
-const password = await knownAdmin(ground);
+const password = await makeAdmin(ground);
 
 const alone = startTraffic(ground, password, { clients: 1, pause: 20, leavers: 0, random: () => randomOf(999) });
-await Bun.sleep(Math.min(90_000, minutes * MINUTE * 0.1));
+await Bun.sleep(Math.min(3 * MINUTE, minutes * MINUTE * 0.1));
 await alone.stop();
 const idle = quantile(times(alone.samples), 0.99);
 tell(
@@ -81,6 +81,8 @@ tell(
 if (line.slope > Math.max(24, line.start * 0.1)) findings.push(`memory grows by ${line.slope.toFixed(1)} MiB an hour`);
 
 await settle();
+// Connections that clients keep for later are closed by then.
+await Bun.sleep(90_000);
 const after = { things: openThings(pid), processes: processesBelow(pid) };
 for (const [thing, count] of after.things) {
   const more = count - (before.things.get(thing) ?? 0);
@@ -94,7 +96,9 @@ const strays = after.processes.filter((command) => !/postgres/.test(command));
 if (strays.length > 0) findings.push(`processes are left: ${strays.join("; ")}`);
 const running = ground.accountProcesses();
 if (running !== "") findings.push(`processes of accounts are left:\n${running}`);
+const stopping = performance.now();
 await ground.end();
+tell(`stopped in ${((performance.now() - stopping) / 1000).toFixed(1)} s`);
 tell(`${findings.length} findings, seed ${seed}`);
 for (const finding of findings) console.log(`\n${finding}`);
 process.exit(findings.length === 0 ? 0 : 1);

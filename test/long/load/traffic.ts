@@ -223,6 +223,6 @@ export function startTraffic(ground: Ground, password: { username: string; passw
 }
 
 async function printedCode(ground: Ground, username: string): Promise<string> {
-  const { status, output } = await ground.command("otp", username);
-  return status === 0 ? (output.match(/\b\d{8}\b/)?.[0] ?? output) : "";
+  const { status, stdout } = await ground.command("otp", username);
+  return status === 0 ? stdout : "";
 }
