@@ -7,6 +7,8 @@ import { join } from "node:path";
 import process from "node:process";
 
 const SUITES: Readonly<Record<string, string>> = {
+  load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
+  pairs: "every two operations on one user at the same instant, held against both serial orders",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, requests of anything",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",

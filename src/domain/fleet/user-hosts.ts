@@ -59,7 +59,12 @@ export async function listPlaces(
     const named = { host, group: direct ? "" : (group ?? ""), removing: false };
     if (host.id === LOCAL_HOST) {
       if (owed === undefined) return { ...named, state: "applied", since: touched.at, problem: "" };
-      return { ...named, state: "problem", since: owed.begunAt, problem: owed.problem || "It is just being shut" };
+      return {
+        ...named,
+        state: "problem",
+        since: owed.begunAt,
+        problem: owed.problem || "Access is just being taken away",
+      };
     }
     const problem = problems.get(host.id) ?? faultOf(host, now);
     if (problem !== undefined) return { ...named, state: "problem", since: problem.since, problem: problem.text };

@@ -15,7 +15,7 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { keyCameBack } from "../mail/host-messages.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
-import { findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
+import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { finishClosings } from "./finish.ts";
 import { importLocks } from "./locks.ts";
 
@@ -24,7 +24,8 @@ const RETURNS_TOLERATED = 3;
 
 /**
  * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then compared
- * again and repaired under its user's row lock, so that a change made in between is never undone from stale data.
+ * again and repaired under its user's row lock, so that a change made in between is never undone from stale data, and one that is
+ * under way is never reported.
  * Accounts that a crash left half created are removed, and owed closings are continued. Accounts that `uam lock` shut
  * while the database was down are recorded first, and never opened. "repair at once" does not wait until what
  * is owed is due.
@@ -49,11 +50,33 @@ export async function reconcileHost(
   );
   const found = await host.reconcile(wanted, true);
   const owed = await owedDrifts(services);
-  if (mode === "check") return [...unrecorded(locked), ...owed, ...found];
+  if (mode === "check") return [...unrecorded(locked), ...owed, ...(await standing(services, dataDir, found))];
   const drifts: Drift[] = [...owed];
   for (const name of new Set(found.map((drift) => drift.account))) {
     // A drift without an account is about what deleted accounts left.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, name)));
+  }
+  return drifts;
+}
+
+/** What still differs once whoever is changing the user is done. */
+async function standing(services: Services, dataDir: string, found: readonly Drift[]): Promise<readonly Drift[]> {
+  const { clock, db, host } = services;
+  const drifts: Drift[] = [];
+  for (const name of new Set(found.map(({ account }) => account))) {
+    const user = name === "" ? undefined : await findUserByName(db, withoutPrefix(name));
+    if (user === undefined) {
+      // What deleted accounts left. An account whose user was deleted meanwhile is gone with them.
+      if (name === "") drifts.push(...found.filter(({ account }) => account === ""));
+      continue;
+    }
+    await db.transaction(async (tx) => {
+      const stored = await lockUserIfStored(tx, user.id);
+      if (stored?.local !== true) return;
+      const account = await accountOf(tx, stored, clock.now());
+      const isLocked = lockedAccounts(services, dataDir).has(name);
+      drifts.push(...(await host.reconcile([isLocked ? shut(account) : account], true)));
+    });
   }
   return drifts;
 }
@@ -129,10 +152,15 @@ async function countReturns({ tx, context }: Operation, user: User): Promise<num
   return row?.returns ?? 0;
 }
 
-/** Access that is still to be taken away is a difference, too. */
+/** Access that is still to be taken away is a difference, too, unless somebody is just taking it away. */
 async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
-  const owed = await listClosings(db);
-  if (owed.length === 0) return [];
+  const noted = await listClosings(db);
+  if (noted.length === 0) return [];
+  const begun = noted.filter(({ problem }) => problem === "").map(({ userId }) => userId);
+  // Whoever takes access away has the user's row locked from before the note until it is settled.
+  const atRest = await findUnlocked(db, begun);
+  const left = new Set((await listClosings(db)).map(({ id }) => id));
+  const owed = noted.filter(({ id, problem, userId }) => left.has(id) && (problem !== "" || atRest.has(userId)));
   const names = new Map((await selectUsers(db)).map((user) => [user.id, hostAccountOf(user.username)]));
   return owed.map(({ userId, problem }) => {
     const left = problem === "" ? "it was cut short" : problem;

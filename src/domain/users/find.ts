@@ -1,6 +1,6 @@
 /** Finds users, and takes the row lock that every change to a user or their keys begins with. */
 
-import { and, asc, eq, getTableColumns, gt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
@@ -79,6 +79,17 @@ export async function lockUserIfStored(tx: Transaction, id: number): Promise<Use
   // Read once the lock is there: what the statement that waited for it says of grants is from before the wait.
   const [, user] = await pipelined(lock.execute(), findUser(tx, id));
   return user;
+}
+
+/** Those of the users that nobody is changing just now; nobody is waited for. Users who are not stored count. */
+export async function findUnlocked(db: Database, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  if (ids.length === 0) return new Set();
+  const asked = inArray(users.id, [...ids]);
+  const stored = await db.select({ id: users.id }).from(users).where(asked);
+  const free = await db.select({ id: users.id }).from(users).where(asked).for("key share", { skipLocked: true });
+  const locked = new Set(stored.map(({ id }) => id));
+  for (const { id } of free) locked.delete(id);
+  return new Set(ids.filter((id) => !locked.has(id)));
 }
 
 /** Whether the user's time is up, whether or not the expiry job has come by yet. */
