@@ -71,6 +71,8 @@ export function renderSudoers(options: SudoersOptions): string {
 
 Defaults:${user} env_reset, !setenv, !env_keep, !env_check, secure_path="/usr/sbin:/usr/bin:/sbin:/bin"
 Defaults:${user} umask=0022, umask_override, !requiretty, !use_pty, !log_input, !log_output
+# A path that is not absolute would be one of the service's choice.
+Defaults:${user} runcwd="/"
 # Without a PAM session sudo executes the command in its own process, so that the service can end one that hangs.
 Defaults:${user} !pam_session, !pam_setcred
 
@@ -93,7 +95,7 @@ ${list("observer", true)}
 Defaults!${alias}_LOOK !log_allowed
 Defaults!${alias}_OBSERVER stay_setuid, !log_allowed
 
-${user} ALL=(root:root) NOPASSWD: ${alias}_ROOT, ${alias}_LOOK
+${user} ALL=(root) NOPASSWD: ${alias}_ROOT, ${alias}_LOOK
 ${user} ALL=(%${markerGroup}) NOPASSWD: ${alias}_OWNER, ${alias}_OBSERVER
 `;
 }
@@ -112,7 +114,7 @@ function expression(text: string, uids: UidRange): string {
   const patterns: Readonly<Record<string, string>> = {
     [EXAMPLE.account.name]: NAME,
     [EXAMPLE.account.uid]: numberRange(uids.first, uids.last),
-    [EXPIRY_DAY]: "[0-9]{1,7}",
+    [EXPIRY_DAY]: "[1-9][0-9]{0,6}",
     [EXAMPLE.mark]: "[0-9a-f]{16}",
     [EXAMPLE.below]: ".+",
     [EXAMPLE.names]: `${NAME}( ${NAME})*`,

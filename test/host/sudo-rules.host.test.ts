@@ -39,10 +39,11 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     const value = (key: string, usual: string) => overrides[key] ?? usual;
     const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077", "PASS_MAX_DAYS=-1"];
     return [
-      ...["/usr/sbin/useradd", "-m", "-d", value("home", lab.home(OTHER)), "-U", "-u", value("uid", "58701")],
-      ...["-s", value("shell", "/bin/bash"), "-p", value("password", "*"), "-e", value("day", "22000"), "-f", "-1"],
+      ...["/usr/sbin/useradd", "-m", "-U", "-u", value("uid", "58701"), "-e", value("day", "22000"), "-f", "-1"],
+      ...["-G", value("groups", "uam-ext-tsudo"), ...(overrides.extra?.split(" ") ?? [])],
       ...[...settings, "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"].flatMap((setting) => ["-K", setting]),
-      ...["-G", value("groups", "uam-ext-tsudo"), ...(overrides.extra?.split(" ") ?? []), "--", value("name", OTHER)],
+      ...["-s", value("shell", "/bin/bash"), "-d", value("home", lab.home(OTHER)), "-p", value("password", "*")],
+      ...["--", value("name", OTHER)],
     ];
   };
   const trash = (path: string) => ["/usr/bin/rm", "-rf", "--one-file-system", "--", path];
@@ -77,6 +78,10 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     ],
     ["install with root's group", () => ["-g", "root", ...installed(lab.keys)]],
     ["install with another's group", () => ["-g", "shadow", ...installed(lab.keys)]],
+    [
+      "the service's own uid with root's group",
+      () => ["-g", "root", "--", "/usr/bin/mkdir", "-m", "0700", "--", join(lab.base, ".uam-trash")],
+    ],
     ["install of another file", () => installed(join(lab.ssh, "config"))],
     ["install beside the home", () => installed(join(lab.base, "x"))],
     ["install with ..", () => installed(`${lab.home()}/../${NAME}/.ssh/authorized_keys`)],

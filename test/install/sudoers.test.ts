@@ -82,6 +82,9 @@ describe("renderSudoers", () => {
     expect(commands.length).toBe(patterns(text).length);
     for (const line of commands) expect(line).toMatch(/^ {4}\/[a-z0-9/]+ \^[^\n]*\$(, \\)?$/);
     expect(text).not.toMatch(/NOPASSWD: ALL|SETENV|BUN_/);
+    // With a group in the list, "sudo -g root" would run commands as the service itself in that group.
+    expect(text).not.toMatch(/\([^)]*:/);
+    expect(text).toContain('runcwd="/"');
   });
 
   test.each([

@@ -11,6 +11,7 @@ const SUITES: Readonly<Record<string, string>> = {
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, requests of anything",
+  "sudo-rules": "10,000 changed commands that sudo is asked about, and those whose arguments are cut elsewhere, run",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
 };
 
@@ -18,7 +19,7 @@ const USAGE = `Usage: bun run test:long [NAME [OPTION...]]
 
 Without a NAME all of these, one after the other:
 ${Object.entries(SUITES)
-  .map(([name, about]) => `  ${name.padEnd(9)}  ${about}`)
+  .map(([name, about]) => `  ${name.padEnd(10)}  ${about}`)
   .join("\n")}`;
 
 process.exitCode = await main(process.argv.slice(2));

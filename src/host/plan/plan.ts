@@ -90,13 +90,24 @@ export function planMarkerGroup(layout: Layout): readonly Change[] {
 export function planCreate(layout: Layout, account: Account): readonly Change[] {
   const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"];
   const ageing = ["PASS_MAX_DAYS=-1", "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"];
-  const home = homeOf(layout, account.name);
+  // Sudo cannot tell where one argument ends: an option that takes any text could swallow those behind it. So uid, expiry and
+  // groups, which useradd checks, come first.
   return [
     accountCommand([
-      ...["/usr/sbin/useradd", "-m", "-d", home, "-U", "-u", String(account.uid), "-s", layout.shell],
-      ...["-p", NO_PASSWORD, "-e", String(expiryDay(account.expireAt)), "-f", "-1"],
+      ...[
+        "/usr/sbin/useradd",
+        "-m",
+        "-U",
+        "-u",
+        String(account.uid),
+        "-e",
+        String(expiryDay(account.expireAt)),
+        "-f",
+        "-1",
+      ],
+      ...["-G", [layout.markerGroup, ...layout.groups].join(",")],
       ...[...settings, ...ageing].flatMap((setting) => ["-K", setting]),
-      ...["-G", [layout.markerGroup, ...layout.groups].join(","), "--", account.name],
+      ...["-s", layout.shell, "-d", homeOf(layout, account.name), "-p", NO_PASSWORD, "--", account.name],
     ]),
     { kind: "set-aside", base: layout.homeBase, path: [account.name, ".ssh"], uid: account.uid },
   ];

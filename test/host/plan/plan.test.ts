@@ -31,16 +31,16 @@ function kinds(changes: readonly Change[]): readonly string[] {
 }
 
 describe("plans", () => {
-  test("planCreate() is one useradd with every property of the account, the name after --", () => {
+  test("planCreate() is one useradd with every property of the account, what useradd checks before what it takes as it is", () => {
     const [useradd] = planCreate(settings, account);
     expect(useradd).toEqual({
       kind: "account-command",
       accept: [0],
       argv: [
-        ...["/usr/sbin/useradd", "-m", "-d", "/home/ext_tplan", "-U", "-u", "58801", "-s", "/bin/bash", "-p", "*"],
-        ...["-e", "22343", "-f", "-1", "-K", "SUB_UID_COUNT=0", "-K", "SUB_GID_COUNT=0", "-K", "HOME_MODE=0700"],
-        ...["-K", "UMASK=077", "-K", "PASS_MAX_DAYS=-1", "-K", "PASS_MIN_DAYS=-1", "-K", "PASS_WARN_AGE=-1"],
-        ...["-G", "uam-ext,sftponly", "--", "ext_tplan"],
+        ...["/usr/sbin/useradd", "-m", "-U", "-u", "58801", "-e", "22343", "-f", "-1", "-G", "uam-ext,sftponly"],
+        ...["-K", "SUB_UID_COUNT=0", "-K", "SUB_GID_COUNT=0", "-K", "HOME_MODE=0700", "-K", "UMASK=077"],
+        ...["-K", "PASS_MAX_DAYS=-1", "-K", "PASS_MIN_DAYS=-1", "-K", "PASS_WARN_AGE=-1"],
+        ...["-s", "/bin/bash", "-d", "/home/ext_tplan", "-p", "*", "--", "ext_tplan"],
       ],
     });
   });
