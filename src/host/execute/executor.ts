@@ -27,8 +27,11 @@ export interface HostSessions {
 
 /** How a mode of execution changes and inspects the host. */
 export interface Executor {
-  /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
-  apply(change: Change): Promise<void>;
+  /**
+   * Carries out one change; throws `UamError` with a sentence if the host refuses. False if it is certain that there was nothing to
+   * do.
+   */
+  apply(change: Change): Promise<boolean>;
   /**
    * Ends the sessions of an account that no key other than this one is proven to have opened. False if that cannot be established,
    * or new ones keep appearing: then everything of the account has to end.
@@ -82,14 +85,24 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** Carries out all of them, whatever fails: for taking access away. Returns the failures. */
-export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
+/** What became of several changes. */
+export interface Outcome {
+  readonly failures: readonly Failure[];
+  /** True if it is certain that there was nothing to do. */
+  readonly wasIdle: boolean;
+}
+
+/** Carries out all of them, whatever fails: for taking access away. */
+export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<Outcome> {
   const failures: Failure[] = [];
+  let wasIdle = true;
   for (const change of changes) {
-    const sentence = await attempt(() => executor.apply(change), log);
+    const sentence = await attempt(async () => {
+      if (await executor.apply(change)) wasIdle = false;
+    }, log);
     if (sentence !== undefined) failures.push({ change, sentence });
   }
-  return failures;
+  return { failures, wasIdle: wasIdle && failures.length === 0 };
 }
 
 /** Undefined if the work is done, else why not, as a sentence. No failure prevents the next step from being tried. */
