@@ -139,20 +139,22 @@ function requireUrl(url: string) {
 }
 
 /**
- * A query with placeholders that is built once for each database: building one takes longer than running it. Within a
- * transaction, which is a connection of its own to Drizzle, it is built for that transaction.
+ * A query with placeholders that is built once: building one takes longer than running it. It does not depend on where it runs,
+ * which is all that a prepared query of Drizzle's has of its pool or transaction.
  */
-export function preparedOnce<Query>(
+export function preparedOnce<Query extends object>(
   build: (db: Database | Transaction) => Query,
 ): (db: Database | Transaction) => Query {
-  const built = new WeakMap<object, Query>();
+  let built: Query | undefined;
   return (db) => {
-    const known = built.get(db);
-    if (known !== undefined) return known;
-    const query = build(db);
-    built.set(db, query);
-    return query;
+    built ??= Object.assign(build(db), { client: undefined });
+    return Object.create(built, { client: { value: clientOf(db) } }) as Query;
   };
+}
+
+/** What Drizzle runs queries on; its types do not show it. */
+function clientOf(db: Database | Transaction): unknown {
+  return (db as unknown as { readonly session: { readonly client: unknown } }).session.client;
 }
 
 /**

@@ -1,12 +1,19 @@
 /** Learning of what other connections committed, by PostgreSQL's NOTIFY. */
 
 import { sql } from "drizzle-orm";
-import type { Database, Transaction } from "./client.ts";
+import { type Database, preparedOnce, type Transaction } from "./client.ts";
 
 /** Tells all listeners of the channel, when the transaction commits and only then. */
 export async function notify(tx: Transaction, channel: string): Promise<void> {
-  await tx.select({ told: sql`1` }).from(sql`pg_notify(${channel}, '')`).prepare("notify").execute();
+  await tell(tx).execute({ channel });
 }
+
+const tell = preparedOnce((tx) =>
+  tx
+    .select({ told: sql`1` })
+    .from(sql`pg_notify(${sql.placeholder("channel")}, '')`)
+    .prepare("notify"),
+);
 
 /**
  * Calls `heard` after each commit that notified the channel, on a connection of its own that is opened again when it is lost;

@@ -97,7 +97,7 @@ describeOnHost("closings in direct mode", () => {
         ...executor,
         apply: async (change) => {
           if (isMeant(change, index++)) throw new UamError("internal", `The host refused: ${change.kind}`);
-          await executor.apply(change);
+          return await executor.apply(change);
         },
       };
     };
@@ -348,6 +348,31 @@ describeOnHost("closings in direct mode", () => {
       expect(await host.removeAccount(open)).toEqual(CLOSED);
       expect(readFileSync(join(elsewhere, "file"), "utf8")).toBe("precious\n");
     });
+  });
+
+  test.each([
+    ["nothing", 1],
+    ["a crontab", 2],
+    ["an at job", 2],
+  ])("takeKey() looks again for what was started meanwhile if %s was scheduled", async (what, times) => {
+    let ends = 0;
+    const host = hostWith((executor) => ({
+      ...executor,
+      apply: async (change) => {
+        if (change.kind === "end-processes") ends++;
+        return await executor.apply(change);
+      },
+    }));
+    await host.createAccount(stored());
+    const spool = what === "a crontab" ? `crontabs/${NAME}` : "atjobs/a0000101d0b3f2";
+    const path = join("/var/spool/cron", spool);
+    if (what !== "nothing") {
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, "");
+      run("chown", String(UID), path);
+    }
+    expect(await host.takeKey(stored(), "SHA256:none")).toEqual({ rewritten: true, owed: [] });
+    expect([ends, existsSync(path) && what !== "nothing"]).toEqual([times, false]);
   });
 
   describe("a key that comes back", () => {

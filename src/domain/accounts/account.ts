@@ -96,10 +96,13 @@ export async function activeKeys(db: Transaction | Database, userId: number): Pr
 
 /** Every change of what the account should be calls this, in its transaction. */
 export async function raiseGeneration(tx: Transaction, userId: number): Promise<void> {
-  await tx
+  await updateGeneration(tx).execute({ userId });
+}
+
+const updateGeneration = preparedOnce((tx) =>
+  tx
     .update(accounts)
     .set({ generation: sql`${accounts.generation} + 1` })
-    .where(and(eq(accounts.userId, userId), eq(accounts.hostId, LOCAL_HOST)))
-    .prepare("raise_generation")
-    .execute();
-}
+    .where(and(eq(accounts.userId, sql.placeholder("userId")), eq(accounts.hostId, LOCAL_HOST)))
+    .prepare("raise_generation"),
+);

@@ -49,22 +49,51 @@ export async function noteClosing(
     actorOwner: actor.owner ?? "",
     networks: [...networks],
   };
-  const [row] = await autocommit
-    .insert(closings)
-    .values({ userId, kind, keyId, ...by, begunAt: now, dueAt: now })
-    .onConflictDoUpdate({ target: [closings.userId, closings.kind, closings.keyId], set: by })
-    .returning({ id: closings.id })
-    .prepare("note_closing")
-    .execute();
+  const [row] = await insertClosing(autocommit).execute({ userId, kind, keyId, ...by, now });
   if (row === undefined) throw new Error("insert returned no row");
   faultPoint("closing: noted, host untouched");
   return row.id;
 }
 
+const insertClosing = preparedOnce((db) => {
+  const { placeholder } = sql;
+  const by = {
+    action: placeholder("action"),
+    actorType: placeholder("actorType"),
+    actor: placeholder("actor"),
+    actorOwner: placeholder("actorOwner"),
+    networks: placeholder("networks"),
+  };
+  const subject = { userId: placeholder("userId"), kind: placeholder("kind"), keyId: placeholder("keyId") };
+  const excluded = {
+    action: "action",
+    actorType: "actor_type",
+    actor: "actor",
+    actorOwner: "actor_owner",
+    networks: "networks",
+  };
+  return db
+    .insert(closings)
+    .values({ ...subject, ...by, begunAt: placeholder("now"), dueAt: placeholder("now") })
+    .onConflictDoUpdate({
+      target: [closings.userId, closings.kind, closings.keyId],
+      set: Object.fromEntries(Object.entries(excluded).map(([name, column]) => [name, sql.raw(`excluded.${column}`)])),
+    })
+    .returning({ id: closings.id })
+    .prepare("note_closing");
+});
+
 /** Settles the note: nothing is left to do. */
 export async function settleClosing(tx: Transaction, id: number): Promise<void> {
-  await tx.delete(closings).where(eq(closings.id, id)).prepare("settle_closing").execute();
+  await deleteClosing(tx).execute({ id });
 }
+
+const deleteClosing = preparedOnce((tx) =>
+  tx
+    .delete(closings)
+    .where(eq(closings.id, sql.placeholder("id")))
+    .prepare("settle_closing"),
+);
 
 /**
  * Something is left to do: it is retried after a minute, then after twice as long each time, at most an hour. The

@@ -1,12 +1,12 @@
 /** A user's SSH keys: upload, rename, revoke, list, and the authorized-keys file that follows from them. */
 
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Account, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { parseNetworks } from "../../shared/networks.ts";
 import { requireText } from "../../shared/text.ts";
-import { type Database, isDuplicate, pipelined, type Transaction } from "../../store/client.ts";
+import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
 import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
@@ -110,6 +110,14 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
   return key !== undefined;
 }
 
+const markRevoked = preparedOnce((tx) =>
+  tx
+    .update(sshKeys)
+    .set({ status: "revoked", revokedAt: sql`${sql.placeholder("at")}` })
+    .where(eq(sshKeys.id, sql.placeholder("id")))
+    .prepare("revoke_key"),
+);
+
 /** A key that is being revoked. */
 interface Revocation {
   readonly user: User;
@@ -128,18 +136,22 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const left = keys.filter((other) => other.id !== key.id);
   const account = accountAt(clock.now(), user, { keys: left, owed });
   const taken = await takeFromHost(op, user, { account, key });
-  await settleClosing(op.tx, note);
   await noteFleetChange(op, user);
   if (!taken.rewritten) {
+    await settleClosing(op.tx, note);
     const reason = `the key ${key.fingerprint} could not be taken out of the authorized-keys file`;
     const use = (await shutInstead(op, user, reason)) ? "so it gives no access" : OPEN;
     op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, ${use}`);
     return key;
   }
-  const revoked = { status: "revoked", revokedAt: clock.now() } as const;
+  const revokedAt = clock.now();
   const message = keyRemoved(policy.site, user, key);
-  const revoke = op.tx.update(sshKeys).set(revoked).where(eq(sshKeys.id, key.id)).prepare("revoke_key");
-  await pipelined(revoke.execute(), raiseGeneration(op.tx, user.id), queueMail(op, { recipient: user.email, message }));
+  await pipelined(
+    settleClosing(op.tx, note),
+    markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString() }),
+    raiseGeneration(op.tx, user.id),
+    queueMail(op, { recipient: user.email, message }),
+  );
   const [problem] = taken.owed;
   if (problem !== undefined) {
     await shutInstead(op, user, `what the revoked key ${key.fingerprint} had opened could not be ended`);
@@ -147,7 +159,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
       `The key is revoked, but what it had opened could not be ended, so ${user.username} was disabled: ${problem}`,
     );
   }
-  return { ...key, ...revoked };
+  return { ...key, status: "revoked", revokedAt };
 }
 
 /** If the host throws anything, the key counts as still in the file. */
@@ -253,9 +265,24 @@ function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   }
 }
 
+const addKey = preparedOnce((tx) => {
+  const { placeholder } = sql;
+  const values = {
+    userId: placeholder("userId"),
+    name: placeholder("name"),
+    type: placeholder("type"),
+    bits: placeholder("bits"),
+    fingerprint: placeholder("fingerprint"),
+    publicKey: placeholder("publicKey"),
+    sourceNetworks: placeholder("sourceNetworks"),
+    createdAt: placeholder("createdAt"),
+  };
+  return tx.insert(sshKeys).values(values).returning().prepare("insert_key");
+});
+
 async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
   try {
-    const [row] = await tx.insert(sshKeys).values(key).returning().prepare("insert_key").execute();
+    const [row] = await addKey(tx).execute({ ...key });
     if (row === undefined) throw new Error("insert returned no row");
     return row;
   } catch (error) {

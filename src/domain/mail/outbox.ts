@@ -1,8 +1,8 @@
 /** Mail waiting to be sent, stored in the transaction of the change that it reports. */
 
-import { and, count, eq, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
+import { and, count, eq, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../../shared/clock.ts";
-import { pipelined, type Transaction } from "../../store/client.ts";
+import { pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { notify } from "../../store/notify.ts";
 import { outbox } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
@@ -35,14 +35,32 @@ export const DEDUPE_PERIOD = 400 * DAY;
 
 /** Queues a mail; it is sent after the operation's commit, and never if the operation fails. */
 export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
-  const insert = op.tx
+  const { expiresAt, finishedAt, ...row } = rowOf(mail, op.context.clock.now());
+  const times = { expiresAt: expiresAt?.toISOString() ?? null, finishedAt: finishedAt?.toISOString() ?? null };
+  // For a decoy, too: it must cost as much as a mail.
+  await pipelined(insertMail(op.tx).execute({ ...row, ...times }), notify(op.tx, OUTBOX_CHANNEL));
+}
+
+const insertMail = preparedOnce((tx) => {
+  const { placeholder } = sql;
+  return tx
     .insert(outbox)
-    .values(rowOf(mail, op.context.clock.now()))
+    .values({
+      dedupeKey: placeholder("dedupeKey"),
+      recipient: placeholder("recipient"),
+      subject: placeholder("subject"),
+      text: placeholder("text"),
+      html: placeholder("html"),
+      createdAt: placeholder("createdAt"),
+      dueAt: placeholder("dueAt"),
+      status: placeholder("status"),
+      // As SQL, because a column's own encoder takes no null in a placeholder.
+      expiresAt: sql`${placeholder("expiresAt")}`,
+      finishedAt: sql`${placeholder("finishedAt")}`,
+    })
     .onConflictDoNothing({ target: outbox.dedupeKey })
     .prepare("queue_mail");
-  // For a decoy, too: it must cost as much as a mail.
-  await pipelined(insert.execute(), notify(op.tx, OUTBOX_CHANNEL));
-}
+});
 
 /** The same for many at once. */
 export async function queueMails(op: Queueing, mails: readonly QueuedMail[]): Promise<void> {

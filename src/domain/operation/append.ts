@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/clock.ts";
-import type { Database, Transaction } from "../../store/client.ts";
+import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import type { AuditContent, Context } from "./context.ts";
 import type { Actor, AuditEntry, Recorded } from "./entry.ts";
@@ -97,33 +97,46 @@ interface Next {
 
 async function lockHead(tx: Transaction, names: Names): Promise<Next> {
   const { actor, action, resourceType, resourceId, subjectId } = names;
-  const [next] = await tx
-    .select({
-      id: sql`id`.mapWith(Number),
-      floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
-      mac: sql<Uint8Array>`mac`,
-      n: sql<readonly number[]>`to_json(n)`,
-    })
-    .from(sql`public.audit_next(${actor}, ${action}, ${resourceType}, ${resourceId}, ${subjectId})`)
-    .prepare("audit_next")
-    .execute();
+  const [next] = await selectNext(tx).execute({ actor, action, resourceType, resourceId, subjectId });
   if (next === undefined) throw new Error("audit_next() returned no row");
   const { n, ...head } = next;
   const [nAction = 0, nActorAction = 0, nResourceAction = 0, nResourceActorAction = 0, nSubject = 0] = n;
   return { ...head, counters: { nAction, nActorAction, nResourceAction, nResourceActorAction, nSubject } };
 }
 
+const selectNext = preparedOnce((tx) => {
+  const { placeholder } = sql;
+  return tx
+    .select({
+      id: sql`id`.mapWith(Number),
+      floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
+      mac: sql<Uint8Array>`mac`,
+      n: sql<readonly number[]>`to_json(n)`,
+    })
+    .from(
+      sql`public.audit_next(${placeholder("actor")}, ${placeholder("action")}, ${placeholder("resourceType")},
+        ${placeholder("resourceId")}, ${placeholder("subjectId")})`,
+    )
+    .prepare("audit_next");
+});
+
 async function append(tx: Transaction, c: AuditContent, previous: Uint8Array, mac: Uint8Array): Promise<void> {
   const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
-  await tx
+  await insertRecord(tx).execute({ ...c, createdAt: c.createdAt.toISOString(), previous, counters, mac });
+}
+
+const insertRecord = preparedOnce((tx) => {
+  const { placeholder } = sql;
+  return tx
     .select({ done: sql`1` })
     .from(
-      sql`public.audit_append(${c.id}, ${previous}, ${c.createdAt.toISOString()}, ${c.actorType}, ${c.actor}, ${c.action},
-        ${c.resourceType}, ${c.resourceId}, ${c.detail}, ${c.result}, ${c.ip}, ${c.subjectId}, ${counters}::bigint[], ${mac})`,
+      sql`public.audit_append(${placeholder("id")}, ${placeholder("previous")}, ${placeholder("createdAt")}, ${placeholder("actorType")},
+        ${placeholder("actor")}, ${placeholder("action")}, ${placeholder("resourceType")}, ${placeholder("resourceId")},
+        ${placeholder("detail")}, ${placeholder("result")}, ${placeholder("ip")}, ${placeholder("subjectId")},
+        ${placeholder("counters")}::bigint[], ${placeholder("mac")})`,
     )
-    .prepare("audit_append")
-    .execute();
-}
+    .prepare("audit_append");
+});
 
 function clipAll(detail: NonNullable<AuditEntry["detail"]>): Record<string, string | number | boolean | null> {
   return Object.fromEntries(

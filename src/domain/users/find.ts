@@ -75,9 +75,8 @@ export async function lockUser(tx: Transaction, id: number): Promise<User> {
 
 /** The same; undefined if there is no such user. */
 export async function lockUserIfStored(tx: Transaction, id: number): Promise<User | undefined> {
-  const lock = tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for("update").prepare("lock_user");
   // Read once the lock is there: what the statement that waited for it says of grants is from before the wait.
-  const [, user] = await pipelined(lock.execute(), findUser(tx, id));
+  const [, user] = await pipelined(lockRow(tx).execute({ id }), findUser(tx, id));
   return user;
 }
 
@@ -91,6 +90,15 @@ export async function findUnlocked(db: Database, ids: readonly number[]): Promis
   for (const { id } of free) locked.delete(id);
   return new Set(ids.filter((id) => !locked.has(id)));
 }
+
+const lockRow = preparedOnce((tx) =>
+  tx
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .for("update")
+    .prepare("lock_user"),
+);
 
 /** Whether the user's time is up, whether or not the expiry job has come by yet. */
 export function isExpired(user: UserRow, now: Date): boolean {

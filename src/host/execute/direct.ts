@@ -53,7 +53,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      await execute(change, log, means);
+      return await execute(change, log, means);
     },
     endUnproven(account, fingerprint) {
       const { message, fields } = describeSessionEnd(account, fingerprint);
@@ -84,26 +84,29 @@ export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log):
   };
 }
 
-async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<void> {
+/** See `Executor.apply`. */
+async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<boolean> {
   switch (change.kind) {
     case "account-command":
-      return oneAtATime(() => runAccountCommand(change.argv, change.accept));
+      await oneAtATime(() => runAccountCommand(change.argv, change.accept));
+      return true;
     case "systemd-command":
-      return runWhereSystemdIs(change.argv, log, runAnyway);
+      return runWhereSystemdIs(change, log, runAnyway);
     case "end-processes":
       return endProcesses(change.account, directEnder(kernel, isOurs));
     case "kill":
-      return killProcesses(change.processes, kernel);
+      killProcesses(change.processes, kernel);
+      return true;
     case "write-keys": {
       const write = change.purpose === "take" ? takeFromKeyFile : writeKeyFile;
       const written = await write(change.file, change.text, readMounts());
       for (const note of written.notes) log.warn(`security: ${note}`, { account: change.file.owner.name });
-      return;
+      return written.changed;
     }
     case "retire-keys": {
       const note = await takeOtherKeyFile(change.file, readMounts());
       if (note !== undefined) log.warn(`security: ${note}`, { account: change.file.owner.name });
-      return;
+      return note !== undefined;
     }
     case "remove-file":
       return removeFile(change.path);
@@ -111,17 +114,19 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
       return removeOwnedFiles(change.directory, change.uid);
     case "detach-fuse":
       for (const problem of detachFuse(change.path, change.uid, kernel)) log.warn(problem);
-      return;
+      return true;
     case "set-aside":
       await setAsideAnyhow(change.base, change.path, change.uid);
-      return;
+      return true;
     case "make-trash":
-      return makeTrash(change.base);
+      await makeTrash(change.base);
+      return true;
     case "empty-trash":
       if (change.account !== undefined) {
         for (const problem of detachFuse(`${change.base}/${TRASH}`, change.account.uid, kernel)) log.warn(problem);
       }
-      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
+      requireEmpty(await emptyTrash(change.base, change.account?.name), log);
+      return true;
   }
 }
 
@@ -137,7 +142,9 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
       return swept;
     },
     async endConnections(processes, { name }) {
-      killProcesses(connectionsOf(processes, name), kernel);
+      const connections = connectionsOf(processes, name);
+      killProcesses(connections, kernel);
+      return connections.length > 0;
     },
     free: ({ uid }, stuck) => breakFuse(uid, stuck),
   };
@@ -148,12 +155,14 @@ async function runAnyway(argv: readonly string[]) {
   return await runCommand(argv).catch((error: unknown) => ({ exitCode: -1, stderr: publicMessage(error) }));
 }
 
-function removeFile(path: string): void {
+/** False if there is no such file. */
+function removeFile(path: string): boolean {
   try {
     unlinkSync(path);
+    return true;
   } catch (error) {
     // A directory of that name is not an account's file (Red Hat's /var/spool/cron/tabs, for example).
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error))) return;
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error))) return false;
     throw new UamError("internal", `Cannot remove ${path}: ${errorCode(error) || "unexpected error"}`, {
       cause: error,
     });
@@ -161,7 +170,7 @@ function removeFile(path: string): void {
 }
 
 /** The at daemon's spool belongs to the daemon, so it is opened without following a link, and files are removed relative to it. */
-function removeOwnedFiles(path: string, uid: number): void {
+function removeOwnedFiles(path: string, uid: number): boolean {
   const { base, name: last } = splitHome(path);
   const opened: number[] = [];
   try {
@@ -169,12 +178,16 @@ function removeOwnedFiles(path: string, uid: number): void {
     opened.push(parent);
     const directory = openDirectory(parent, last);
     opened.push(directory);
+    let removed = 0;
     for (const name of readdirSync(`/proc/self/fd/${directory}`)) {
       const stat = lstatSync(at(directory, name));
-      if (stat.uid === uid && stat.isFile()) unlinkSync(at(directory, name));
+      if (stat.uid !== uid || !stat.isFile()) continue;
+      unlinkSync(at(directory, name));
+      removed++;
     }
+    return removed > 0;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return false;
     if (error instanceof UamError) throw error;
     throw new UamError("internal", `Cannot remove jobs in ${path}: ${errorCode(error) || "unexpected error"}`, {
       cause: error,

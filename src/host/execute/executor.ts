@@ -28,8 +28,11 @@ export interface HostSessions {
 
 /** How a mode of execution changes and inspects the host. */
 export interface Executor {
-  /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
-  apply(change: Change): Promise<void>;
+  /**
+   * Carries out one change; throws `UamError` with a sentence if the host refuses. False if it is certain that there was nothing to
+   * do.
+   */
+  apply(change: Change): Promise<boolean>;
   /**
    * Ends the sessions of an account that no key other than this one is proven to have opened. False if that cannot be established,
    * or new ones keep appearing: then everything of the account has to end.
@@ -77,9 +80,11 @@ export async function applyInOrder(executor: Executor, changes: readonly Change[
   for (const change of changes) await carryOut(executor, change);
 }
 
-async function carryOut(executor: Executor, change: Change): Promise<void> {
-  await executor.apply(change);
+/** See `Executor.apply`. */
+async function carryOut(executor: Executor, change: Change): Promise<boolean> {
+  const hadWork = await executor.apply(change);
   faultPoint("host: a change made");
+  return hadWork;
 }
 
 /** A change that failed, and why, as a sentence. */
@@ -88,14 +93,24 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** Carries out all of them, whatever fails: for taking access away. Returns the failures. */
-export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
+/** What became of several changes. */
+export interface Outcome {
+  readonly failures: readonly Failure[];
+  /** True if it is certain that there was nothing to do. */
+  readonly wasIdle: boolean;
+}
+
+/** Carries out all of them, whatever fails: for taking access away. */
+export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<Outcome> {
   const failures: Failure[] = [];
+  let wasIdle = true;
   for (const change of changes) {
-    const sentence = await attempt(() => carryOut(executor, change), log);
+    const sentence = await attempt(async () => {
+      if (await carryOut(executor, change)) wasIdle = false;
+    }, log);
     if (sentence !== undefined) failures.push({ change, sentence });
   }
-  return failures;
+  return { failures, wasIdle: wasIdle && failures.length === 0 };
 }
 
 /** Undefined if the work is done, else why not, as a sentence. No failure prevents the next step from being tried. */

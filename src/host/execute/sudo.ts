@@ -52,7 +52,7 @@ export function createSudoExecutor(log: Log, program: readonly string[], group: 
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      await execute(change, log, ender);
+      return await execute(change, log, ender);
     },
     // Only root can read the proof of which key opened a session.
     endUnproven: async () => false,
@@ -75,38 +75,48 @@ const view: HostView = {
   trash: listTrash,
 };
 
-async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<void> {
+/** See `Executor.apply`. What only root could see may have been there. */
+async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<boolean> {
   switch (change.kind) {
     case "account-command":
-      return oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
+      await oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
+      return true;
     case "systemd-command":
-      return runWhereSystemdIs(change.argv, log, runIfPossible);
+      return runWhereSystemdIs(change, log, runIfPossible);
     case "end-processes":
       return endProcesses(change.account, ender);
     case "kill":
       // Pids cannot be pinned in sudoers: all of an account's processes end, or none.
       throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
     case "write-keys":
-      return writeKeysAsOwner(change.file, change.text, readMounts());
-    case "retire-keys":
-      if (await emptyAsOwner(change.file, readMounts()))
+      await writeKeysAsOwner(change.file, change.text, readMounts());
+      return true;
+    case "retire-keys": {
+      const hadKeys = await emptyAsOwner(change.file, readMounts());
+      if (hadKeys)
         log.warn(`security: ${change.file.path}, which sshd also reads, contained keys and was emptied`, {
           account: change.file.owner.name,
         });
-      return;
+      return hadKeys;
+    }
     case "remove-file":
       return removeFile(change.path);
     case "remove-owned-files":
-      if (existsSync(change.directory)) await requireDone(removeOwnedCommand(change.directory, change.uid));
-      return;
+      if (!existsSync(change.directory)) return false;
+      await requireDone(removeOwnedCommand(change.directory, change.uid));
+      return true;
     case "detach-fuse":
-      return detachFuse(change.path, change.uid, log);
+      await detachFuse(change.path, change.uid, log);
+      return true;
     case "set-aside":
-      return setAside(change);
+      await setAside(change);
+      return true;
     case "make-trash":
-      return requireTrash(change.base);
+      await requireTrash(change.base);
+      return true;
     case "empty-trash":
-      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
+      requireEmpty(await emptyTrash(change.base, change.account?.name), log);
+      return true;
   }
 }
 
@@ -119,7 +129,9 @@ function sudoEnder(program: readonly string[]): ProcessEnder {
       return (await runSudo(sweepCommand(account, program), { timeout: SWEEP_TIMEOUT })).exitCode === 0;
     },
     async endConnections(processes, account) {
-      if (titledConnectionsOf(processes, account.name).length > 0) await runSudo(endConnectionsCommand(account));
+      if (titledConnectionsOf(processes, account.name).length === 0) return false;
+      await runSudo(endConnectionsCommand(account));
+      return true;
     },
   };
 }
@@ -133,14 +145,15 @@ async function runIfPossible(argv: readonly string[]) {
 }
 
 /** If this process can see that there is nothing, sudo is not run. */
-async function removeFile(path: string): Promise<void> {
+async function removeFile(path: string): Promise<boolean> {
   try {
-    if (lstatSync(path).isDirectory()) return;
+    if (lstatSync(path).isDirectory()) return false;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return false;
     if (errorCode(error) !== "EACCES") throw error;
   }
   await requireDone(removeFileCommand(path));
+  return true;
 }
 
 async function requireDone(command: ReturnType<typeof removeFileCommand>): Promise<void> {

@@ -1,7 +1,11 @@
 /** Commands for systemd, if it runs: a convenience beside what ends processes for certain. */
 
+import { lstatSync } from "node:fs";
 import type { Log } from "../../shared/log.ts";
 import { isSystemdHost } from "../../shared/systemd.ts";
+import type { Change, SystemdSubject } from "../plan/plan.ts";
+import { mayHaveGroup } from "../processes/cgroup.ts";
+import { errorCode } from "../walk.ts";
 
 /** How a command ended. */
 interface Ended {
@@ -9,13 +13,27 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command if systemd runs. A failure (no such session, no bus, no process left) is no error, and only logged. */
+/**
+ * Runs the command if systemd runs and may know what it is about; false if it does not. A failure (no such session, no bus, no
+ * process left) is no error, and only logged.
+ */
 export async function runWhereSystemdIs(
-  argv: readonly string[],
+  { argv, about }: Extract<Change, { kind: "systemd-command" }>,
   log: Log,
   run: (argv: readonly string[]) => Promise<Ended>,
-): Promise<void> {
-  if (!isSystemdHost()) return;
+): Promise<boolean> {
+  if (!isSystemdHost() || (about !== undefined && !mayExist(about))) return false;
   const { exitCode, stderr } = await run(argv);
   if (exitCode !== 0) log.debug(`host: ${argv[0]} exited with ${exitCode}`, { argv, stderr });
+  return true;
+}
+
+function mayExist(about: SystemdSubject): boolean {
+  if ("group" in about) return mayHaveGroup(about.group);
+  try {
+    lstatSync(about.file);
+    return true;
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR"].includes(errorCode(error));
+  }
 }

@@ -10,8 +10,11 @@ import type { Layout } from "../settings.ts";
 export type Change =
   /** A shadow-utils command; only one of ours runs at a time. */
   | { readonly kind: "account-command"; readonly argv: readonly string[]; readonly accept: readonly number[] }
-  /** A command that makes sense only where systemd runs, and whose failure breaks no guarantee. */
-  | { readonly kind: "systemd-command"; readonly argv: readonly string[] }
+  /**
+   * A command that makes sense only where systemd runs, and whose failure breaks no guarantee. It is not run if what it is about does
+   * not exist.
+   */
+  | { readonly kind: "systemd-command"; readonly argv: readonly string[]; readonly about?: SystemdSubject }
   /** Ends all processes of the account, and sshd's own for connections that are logging in to it; see `endProcesses`. */
   | { readonly kind: "end-processes"; readonly account: AccountRef }
   /** Kills exactly these processes, if they are still the same ones. */
@@ -39,6 +42,9 @@ export type Change =
    * deleted without help; what merely takes long is left for the next time.
    */
   | { readonly kind: "empty-trash"; readonly base: string; readonly account?: AccountRef };
+
+/** A control group, or a file by which systemd knows something. */
+export type SystemdSubject = { readonly group: string } | { readonly file: string };
 
 /** Whether a change gives access or takes it away. */
 export type Purpose = "give" | "take";
@@ -173,9 +179,10 @@ export function planOpen(account: Account, keyChanges: readonly Change[]): reado
 /** Removes everything that would start a process of the account without a login. Paths of Debian, Red Hat and SUSE. */
 export function planNoJobs(account: AccountRef): readonly Change[] {
   const crontabs = ["/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron"];
+  const linger = `/var/lib/systemd/linger/${account.name}`;
   return [
-    { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name] },
-    { kind: "remove-file", path: `/var/lib/systemd/linger/${account.name}` },
+    { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name], about: { file: linger } },
+    { kind: "remove-file", path: linger },
     ...crontabs.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
     // Including what a killed crontab(1) leaves beside them.
     ...[...crontabs, "/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at"].map(
@@ -186,8 +193,13 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
 
 /** Ends the account's processes: those that systemd knows, and then all of them. */
 export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
+  const slice = `user-${uid}.slice`;
   return [
-    { kind: "systemd-command", argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", `user-${uid}.slice`] },
+    {
+      kind: "systemd-command",
+      argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", slice],
+      about: { group: `/user.slice/${slice}` },
+    },
     { kind: "end-processes", account: { name, uid } },
   ];
 }

@@ -10,7 +10,10 @@ import { type ListedProcess, listedOf, readProcesses } from "./processes.ts";
 const PATIENCE = 5_000;
 /** Milliseconds after which a killed process that is still there must be waiting for something that never comes. */
 const STUCK = 1_000;
-const PAUSE = 50;
+/** Milliseconds for what was killed to disappear: first the shortest, then twice as long each time. */
+const PAUSES = { shortest: 5, longest: 50 } as const;
+/** How often connections that appear meanwhile are a reason to look again: strangers may keep knocking. */
+const KNOCKS = 3;
 
 /** How a mode ends processes. */
 export interface ProcessEnder {
@@ -19,35 +22,39 @@ export interface ProcessEnder {
    * is not certain that it did.
    */
   sweep(account: AccountRef, seen: readonly ListedProcess[]): Promise<boolean>;
-  /** Ends those of the given processes that are sshd's own for connections of the account. */
-  endConnections(processes: readonly ListedProcess[], account: AccountRef): Promise<void>;
+  /** Ends those of the given processes that are sshd's own for connections of the account; true if there are any. */
+  endConnections(processes: readonly ListedProcess[], account: AccountRef): Promise<boolean>;
   /** Ends what prevents these killed processes from ending; returns what that is, as a clause, if it stays. */
   free?(account: AccountRef, stuck: readonly ListedProcess[]): string | undefined;
 }
 
 /**
  * Ends every process of the account, and sshd's processes of connections that are logging in to it. Done when the sweep
- * succeeded and no process is seen after it: to see none is not enough. Throws `internal` if that takes longer than `patience` ms.
+ * succeeded and no process is seen after it, nor a connection that could have started one since: to see none is not enough.
+ * Returns whether anything was seen. Throws `internal` if that takes longer than `patience` ms.
  */
-export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<void> {
+export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<boolean> {
   const begin = performance.now();
-  let swept = false;
   let why: string | undefined;
+  let left: readonly ListedProcess[] = [];
+  let knocks = 0;
+  let pause: number = PAUSES.shortest;
   /** What was there at the first check after a sweep, and when. */
   const since = new Map<number, number>();
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
+    const swept = (await step(() => ender.sweep(account, left))) === true;
     const processes = readProcesses();
-    await step(() => ender.endConnections(processes, account));
-    const left = listedOf(processes, account.uid);
-    if (swept && left.length === 0) return;
+    const isConnected = (await step(() => ender.endConnections(processes, account))) !== false;
+    left = listedOf(processes, account.uid);
+    if (swept && left.length === 0 && (!isConnected || ++knocks > KNOCKS)) return !isFirst;
     const now = performance.now();
     if (now - begin > patience) throw new UamError("internal", failure(account, left, why));
     for (const { pid } of left) if (!since.has(pid)) since.set(pid, now);
     const stuck = left.filter(({ pid }) => now - (since.get(pid) ?? now) > STUCK);
     if (stuck.length > 0) why = ender.free?.(account, stuck);
-    swept = (await step(() => ender.sweep(account, left))) === true;
     // A process that was just killed takes a moment to disappear.
-    if (!swept || left.length > 0) await sleep(PAUSE);
+    await sleep(pause);
+    pause = Math.min(2 * pause, PAUSES.longest);
   }
 }
 

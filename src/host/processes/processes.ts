@@ -10,6 +10,8 @@ export interface ListedProcess {
   readonly parent: number;
   /** Real, effective, saved and file system uid; a process belongs to an account if any of them is its. */
   readonly uids: readonly number[];
+  /** True for the kernel's own threads, and for what is just ending: there is no program, nor a title. */
+  readonly hasNoProgram?: boolean;
 }
 
 export interface Process extends ListedProcess {
@@ -61,7 +63,7 @@ export function connectionsOf(processes: readonly ListedProcess[], name: string)
 /** The same by title alone, for a process that may not read root's programs; enough to end them, but no proof. */
 export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
   return lookAgain(processes, (process) => {
-    if (process.uids.some((uid) => uid !== 0)) return false;
+    if (process.hasNoProgram || process.uids.some((uid) => uid !== 0)) return false;
     const title = readProc(`/proc/${process.pid}/cmdline`)?.replace(/\0+/g, " ").trim();
     return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
   });
@@ -96,9 +98,19 @@ function lookAgain(
 function readListed(pid: number): ListedProcess | undefined {
   const status = readProc(`/proc/${pid}/status`);
   if (status === undefined) return undefined;
-  const [, state = "", parent] = /^State:\t(\w).*\n(?:.*\n)*?PPid:\t(\d+)$/m.exec(status) ?? [];
-  const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m.exec(status)?.slice(1).map(Number);
-  return uids === undefined || isOver(pid, state) ? undefined : { pid, parent: Number(parent), uids };
+  const uids = fieldOf(status, "Uid").split("\t").map(Number);
+  if (uids.length !== 4 || isOver(pid, fieldOf(status, "State").charAt(0))) return undefined;
+  const parent = Number(fieldOf(status, "PPid"));
+  // The memory's fields come before the number of threads, and only what has a program has memory.
+  const hasNoProgram = status.includes("\nThreads:") && !status.includes("\nVmSize:");
+  return hasNoProgram ? { pid, parent, uids, hasNoProgram } : { pid, parent, uids };
+}
+
+/** A field of /proc/PID/status; "" without it. No name of a process looks like one: the kernel escapes line breaks in it. */
+function fieldOf(status: string, name: string): string {
+  const key = `\n${name}:\t`;
+  const start = status.indexOf(key);
+  return start < 0 ? "" : status.slice(start + key.length, status.indexOf("\n", start + 1));
 }
 
 /** A process whose first thread has ended also reads as a zombie, and runs on in the others (pthread_exit(3)). */

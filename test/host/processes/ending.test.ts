@@ -4,7 +4,7 @@ import { UamError } from "../../../src/shared/errors.ts";
 
 /** No process has this uid, so that only the sweep decides. */
 const account = { name: "ext_nobody", uid: 3_999_999_998 };
-const noConnections = async () => {};
+const noConnections = async () => false;
 
 describe("endProcesses", () => {
   test("endProcesses() is not done when no process is seen: a sweep must have succeeded", async () => {
@@ -21,9 +21,35 @@ describe("endProcesses", () => {
     let sweeps = 0;
     await endProcesses(account, {
       sweep: async () => (++sweeps < 3 ? noRoom() : true),
-      endConnections: async () => noRoom(),
+      endConnections: async () => (sweeps < 3 ? noRoom() : false),
     });
     expect(sweeps).toBe(3);
+  });
+
+  test("endProcesses() sweeps before it looks, so that one listing without anything is enough, and says that there was nothing", async () => {
+    const steps: string[] = [];
+    const note = (step: string) => async () => {
+      steps.push(step);
+      return step === "sweep";
+    };
+    const ender = { sweep: note("sweep"), endConnections: note("look") };
+    expect(await endProcesses(account, ender)).toBe(false);
+    expect(steps).toEqual(["sweep", "look"]);
+  });
+
+  test("endProcesses() sweeps again after a connection, which may have started something since, and says that there was one", async () => {
+    const open = [true, false];
+    let sweeps = 0;
+    const ender = { sweep: async () => ++sweeps > 0, endConnections: async () => open.shift() ?? false };
+    expect(await endProcesses(account, ender)).toBe(true);
+    expect(sweeps).toBe(2);
+  });
+
+  test("endProcesses() does not wait for strangers who keep knocking", async () => {
+    let sweeps = 0;
+    const ender = { sweep: async () => ++sweeps > 0, endConnections: async () => true };
+    expect(await endProcesses(account, ender)).toBe(true);
+    expect(sweeps).toBe(4);
   });
 
   test("endProcesses() stops if a command may not be run at all", async () => {
