@@ -7,6 +7,7 @@ import { VERSION } from "../../src/shared/version.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
+import { fillAudit } from "./fill-audit.ts";
 
 /** An application on a database with `rows` audit records of a year that ends now. */
 export async function openFilled(rows: number, open: () => Promise<TestApp> = createTestApp): Promise<TestApp> {
@@ -18,6 +19,14 @@ export async function openFilled(rows: number, open: () => Promise<TestApp> = cr
   await fillAuditLog(superuser.db, rows, busyDraft(seededRandom(11), start, year / rows));
   await superuser.close();
   console.log(`filled ${rows} records in ${seconds(performance.now() - began)} s`);
+  return app;
+}
+
+/** The same with a log as even as `fillAudit` makes it, which is there sooner; `users` are those whom the records name. */
+export async function openEven(rows: number, users = 2000): Promise<TestApp> {
+  const app = await createTestApp();
+  const took = await timed(() => fillAudit(app.superuser, rows, users));
+  console.log(`filled ${rows} records in ${seconds(took)} s`);
   return app;
 }
 

@@ -5,28 +5,29 @@ import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
 import { createSlots } from "../../src/shared/bounded.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
-import { describeRun, openFilled, residentMiB, timed } from "./bench.ts";
+import { describeRun, openEven, residentMiB, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
+import { treeTime } from "./processor-time.ts";
 
 const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";
 const ROUNDS = 3;
 
 /** Prints the best of three rounds of each, taken in turns, their ratio, and the peak of memory above idle. */
 export async function benchExport({ rows }: BenchOptions): Promise<void> {
-  const app = await openFilled(rows);
+  const app = await openEven(rows);
   console.log(`\n## Exporting ${rows} audit records\n`);
   console.log(await describeRun(app));
   const slots = createSlots({ concurrency: 1, retryAfter: 1 });
   Bun.gc(true);
   const idle = residentMiB();
   let peak = idle;
-  const floors: number[] = [];
-  const times: number[] = [];
+  const floors: Cost[] = [];
+  const times: Cost[] = [];
   let bytes = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    floors.push(await timed(() => copyWithPsql(app.superuser)));
+    floors.push(await costOf(() => copyWithPsql(app.superuser)));
     times.push(
-      await timed(async () => {
+      await costOf(async () => {
         bytes = 0;
         for await (const chunk of await exportAudit(app.system, {}, slots)) {
           bytes += chunk.byteLength;
@@ -35,15 +36,30 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
       }),
     );
   }
-  const floor = Math.min(...floors);
-  const time = Math.min(...times);
+  const least = (costs: readonly Cost[], which: keyof Cost) => Math.min(...costs.map((cost) => cost[which]));
+  const floor = least(floors, "time");
+  const time = least(times, "time");
+  const [floorEach, each] = [floors, times].map((costs) => (least(costs, "processor") / rows).toFixed(2));
   const speed = (milliseconds: number) => `${Math.round((rows / milliseconds) * 1000)} records/s`;
   console.log(`psql      ${speed(floor)}`);
   console.log(
     `export    ${speed(time)}, ${(bytes / 2 ** 20).toFixed(0)} MiB, ${((floor / time) * 100).toFixed(0)} % of psql`,
   );
+  console.log(`processor ${each} us for a record, psql and its server ${floorEach} us`);
   console.log(`memory    ${(peak - idle).toFixed(0)} MiB above idle (${idle.toFixed(0)} MiB)`);
   await app.close();
+}
+
+/** Milliseconds, and microseconds of all processors, the database's processes and psql included. */
+interface Cost {
+  readonly time: number;
+  readonly processor: number;
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const before = treeTime(process.pid);
+  const time = await timed(work);
+  return { time, processor: treeTime(process.pid) - before };
 }
 
 async function copyWithPsql(connection: ConnectionOptions): Promise<void> {

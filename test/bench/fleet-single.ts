@@ -1,12 +1,11 @@
 /**
- * What the fleet costs where there is none: this binary against another one, of before, in turns. The other is BENCH_AGAINST, a
- * path; without one the figures stand alone. Key changes are in direct mode, so they need root.
+ * What the fleet costs where there is none: this binary against that of another commit, in turns; without one the figures stand
+ * alone. Key changes are in direct mode, so they need root.
  */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { env } from "node:process";
 import { freshKey } from "../support/keys.ts";
 import { BINARY, type Service, startProgram } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
@@ -28,11 +27,10 @@ interface Candidate {
 }
 
 /** Prints boot, memory, `GET /me/keys`, upload and revocation of both, and the ratios. */
-export async function benchFleetSingle({ calls }: BenchOptions): Promise<void> {
-  const binaries = [["this", BINARY], ...(env.BENCH_AGAINST === undefined ? [] : [["before", env.BENCH_AGAINST]])];
-  const candidates = binaries.map(([name = "", binary = ""], index) => ({
-    name,
-    binary,
+export async function benchFleetSingle({ calls, rival }: BenchOptions): Promise<void> {
+  const binaries = [{ name: "this", binary: BINARY }, ...(rival === undefined ? [] : [rival])];
+  const candidates = binaries.map((each, index) => ({
+    ...each,
     directory: mkdtempSync("/var/tmp/uam-bench-"),
     user: `tsingle${index}`,
     uids: `5870${index}-5870${index}`,

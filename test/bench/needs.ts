@@ -10,6 +10,7 @@ const REMEDIES = {
   node: "Node.js runs the rival that it is compared with: https://nodejs.org, or apt-get install nodejs",
   chromium: "chromium is the browser that opens the pages: apt-get install chromium",
   npm: "npm installs Lighthouse: https://nodejs.org, or apt-get install npm",
+  git: "git checks the other commit out: apt-get install git",
   unshare: "unshare makes a mount namespace: apt-get install util-linux",
   "dist/uam": "dist/uam is the program that is measured: bun run build",
 } as const;

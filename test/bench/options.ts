@@ -2,6 +2,7 @@
 
 import { env } from "node:process";
 import { parseArgs } from "node:util";
+import type { Candidate } from "./hot-paths.ts";
 
 export interface BenchOptions {
   /** Records of the large log. */
@@ -12,13 +13,21 @@ export interface BenchOptions {
   readonly calls: number;
   /** Simulated hosts. */
   readonly agents: number;
+  /** The program of another commit, to be measured in turns with this one. */
+  readonly rival: Candidate | undefined;
+}
+
+/** What the arguments say; the commit is not built yet. */
+export interface BenchArguments extends Omit<BenchOptions, "rival"> {
+  readonly names: readonly string[];
+  readonly against: string | undefined;
 }
 
 /** A mistake in the arguments. */
 export class BenchUsageError extends Error {}
 
 /** `--rows N`, `--small N`, `--calls N`, or BENCH_ROWS and so on; whatever is left are names of benchmarks. Throws BenchUsageError. */
-export function readOptions(args: readonly string[]): BenchOptions & { readonly names: readonly string[] } {
+export function readOptions(args: readonly string[]): BenchArguments {
   const { values, positionals } = parse(args);
   const number = (given: string | undefined, variable: string, fallback: number): number => {
     const value = Number(given ?? env[variable] ?? fallback);
@@ -32,6 +41,7 @@ export function readOptions(args: readonly string[]): BenchOptions & { readonly 
     calls: number(values.calls, "BENCH_CALLS", 200),
     agents: number(values.agents, "BENCH_AGENTS", 10_000),
     names: positionals,
+    against: values.against,
   };
 }
 
@@ -44,6 +54,7 @@ function parse(args: readonly string[]) {
         small: { type: "string" },
         calls: { type: "string" },
         agents: { type: "string" },
+        against: { type: "string" },
       },
       allowPositionals: true,
     });

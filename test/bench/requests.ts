@@ -1,7 +1,7 @@
 /** `GET /me/keys` with a session: the built binary compared with a bare Bun.serve and with Fastify and pg on Node.js. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../src/shared/log.ts";
@@ -9,6 +9,7 @@ import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres
 import { freshKey } from "../support/keys.ts";
 import { type Service, startService } from "../support/service.ts";
 import { describeMachine, percentile } from "./bench.ts";
+import { processorTime } from "./processor-time.ts";
 import { KEYS, SESSION } from "./rivals/work.ts";
 
 const SECONDS = 5;
@@ -132,11 +133,4 @@ function load({ origin, pid, cookie }: Subject, duration: number): Figures {
   const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
   const cpu = spent / requests;
   return { rate, cpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
-}
-
-/** What a process has used of the processors so far, in microseconds; the kernel counts in hundredths of a second. */
-function processorTime(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -1,11 +1,18 @@
 /** `bun run bench`: all benchmarks, or those named. */
 
+import { resolveCommit, withCommit } from "./commit.ts";
+import type { Candidate } from "./hot-paths.ts";
 import { missing, type Need } from "./needs.ts";
-import { type BenchOptions, BenchUsageError, readOptions } from "./options.ts";
+import { type BenchArguments, type BenchOptions, BenchUsageError, readOptions } from "./options.ts";
+import { SlowerError } from "./recorded.ts";
 
 interface Benchmark {
   readonly run: (options: BenchOptions) => Promise<void>;
   readonly needs: readonly Need[];
+  /** Whether it can measure another commit's program in turns with this one. */
+  readonly compares?: true;
+  /** Whether it is run only by name. */
+  readonly named?: true;
 }
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
@@ -30,23 +37,41 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },
   export: { run: async (options) => (await import("./export.ts")).benchExport(options), needs: ["psql"] },
+  "hot-paths": {
+    run: async ({ rival }) => (await import("./hot-paths-bench.ts")).benchHotPaths(rival),
+    needs: ["dist/uam", "wrk", "psql"],
+    compares: true,
+  },
+  guard: {
+    run: async () => (await import("./guard.ts")).benchGuard(),
+    needs: ["dist/uam", "wrk", "psql"],
+    named: true,
+  },
   fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
   "fleet-single": {
     run: async (options) => (await import("./fleet-single.ts")).benchFleetSingle(options),
     needs: ["dist/uam", "wrk"],
+    compares: true,
   },
   backup: { run: async (options) => (await import("./backup.ts")).benchBackup(options), needs: [] },
 };
 
-const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N] [--agents N]
+const NAMES = Object.entries(BENCHMARKS);
+
+const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N] [--agents N] [--against COMMIT]
 
 Measures against a floor taken in the same run, and prints machine, versions and date. Without a NAME all of these:
-  ${Object.keys(BENCHMARKS).join(", ")}
+  ${listed(({ named }) => named === undefined)}
+By name only, since it fails if a hot path has become more than a fifth dearer:
+  ${listed(({ named }) => named === true)}
 
   --rows N    records of the large audit log; 300000 unless given, or BENCH_ROWS
   --small N   records of the small one that it is compared with; 5000, or BENCH_SMALL
   --calls N   calls of each case; 200, or BENCH_CALLS
   --agents N  simulated hosts of the fleet; 10000, or BENCH_AGENTS
+  --against COMMIT
+              builds that commit, and measures it in turns with dist/uam; without a NAME these, which can:
+              ${listed(({ compares }) => compares === true)}
   -h, --help  print this`;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -56,28 +81,54 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  let options: ReturnType<typeof readOptions>;
+  let asked: BenchArguments;
+  let chosen: readonly Benchmark[];
+  let commit: string | undefined;
   try {
-    options = readOptions(args);
-    const unknown = options.names.find((name) => !Object.hasOwn(BENCHMARKS, name));
-    if (unknown !== undefined) throw new BenchUsageError(`There is no benchmark ${JSON.stringify(unknown)}.`);
+    asked = readOptions(args);
+    chosen = choose(asked);
+    // Before anything is measured: otherwise a missing program would show only after many minutes.
+    const lacks = missing([
+      ...chosen.flatMap(({ needs }) => needs),
+      ...(asked.against === undefined ? [] : ["git" as const]),
+    ]);
+    if (lacks.length > 0) {
+      console.error(lacks.join("\n"));
+      return 1;
+    }
+    commit = asked.against === undefined ? undefined : resolveCommit(asked.against);
   } catch (error) {
     if (!(error instanceof BenchUsageError)) throw error;
     console.error(`${error.message}\n\n${USAGE}`);
     return 2;
   }
-  const { names } = options;
-  const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.length === 0 || names.includes(name));
-  // Before anything is measured: otherwise a missing program would show only after many minutes.
-  const lacks = missing(chosen.flatMap(([, { needs }]) => needs));
-  if (lacks.length > 0) {
-    console.error(lacks.join("\n"));
-    return 1;
-  }
+  const measure = async (rival: Candidate | undefined) => {
+    for (const { run } of chosen) await run({ ...asked, rival });
+  };
   try {
-    for (const [, { run }] of chosen) await run(options);
+    await (commit === undefined ? measure(undefined) : withCommit(commit, measure));
     return 0;
+  } catch (error) {
+    if (!(error instanceof SlowerError)) throw error;
+    console.error(error.message);
+    return 1;
   } finally {
     await (await import("../support/database.ts")).stopTestServer();
   }
+}
+
+function choose({ names, against }: BenchArguments): readonly Benchmark[] {
+  const unknown = names.find((name) => !Object.hasOwn(BENCHMARKS, name));
+  if (unknown !== undefined) throw new BenchUsageError(`There is no benchmark ${JSON.stringify(unknown)}.`);
+  const alone = names.find((name) => against !== undefined && BENCHMARKS[name]?.compares === undefined);
+  if (alone !== undefined) throw new BenchUsageError(`${alone} cannot compare two commits.`);
+  return NAMES.filter(([name, { named, compares }]) =>
+    names.length > 0 ? names.includes(name) : against === undefined ? named === undefined : compares === true,
+  ).map(([, benchmark]) => benchmark);
+}
+
+function listed(which: (benchmark: Benchmark) => boolean): string {
+  return NAMES.filter(([, benchmark]) => which(benchmark))
+    .map(([name]) => name)
+    .join(", ");
 }

@@ -1,12 +1,9 @@
 /** The audit log as CSV (RFC 4180), in blocks that the database writes: no connection is held while a client is slow. */
 
 import { clearTimeout, setTimeout } from "node:timers";
-import { sql } from "drizzle-orm";
 import type { Slots } from "../../shared/bounded.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { preparedOnce } from "../../store/client.ts";
-import { audit } from "../../store/schema-audit.ts";
 import type { Context } from "../operation/context.ts";
 import { auditRange } from "./audit.ts";
 
@@ -37,7 +34,7 @@ const HEADER = [
 ] as const;
 
 /** A byte order mark tells spreadsheets that it is UTF-8. */
-const BEGINNING = `\uFEFF${HEADER.join(",")}\r\n`;
+const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
 
 /**
  * The records within `range` that exist when it is called, oldest first, as UTF-8 CSV with a header row. When it
@@ -63,16 +60,14 @@ export async function exportAudit(
 
 /** What a stream is made of. */
 interface Source {
-  readonly first: string | undefined;
+  readonly first: Uint8Array | undefined;
   /** Whole lines, in the order of the log; undefined after the last. */
-  readonly read: () => Promise<string | undefined>;
+  readonly read: () => Promise<Uint8Array | undefined>;
   readonly release: () => void;
 }
 
 function toStream(context: Context, { first, read, release }: Source): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let lines = first;
-  let text = BEGINNING;
+  let lines = concatenated(BEGINNING, first);
   let watch: NodeJS.Timeout | undefined;
   let isOver = false;
   const end = () => {
@@ -99,13 +94,15 @@ function toStream(context: Context, { first, read, release }: Source): ReadableS
       async pull(controller) {
         clearTimeout(watch);
         try {
-          controller.enqueue(encoder.encode(text + (lines ?? "")));
-          text = "";
-          if (lines !== undefined) lines = await read();
+          controller.enqueue(lines);
+          const next = await read();
           if (isOver) return;
-          if (lines !== undefined) return watchReader(controller);
-          end();
-          controller.close();
+          if (next === undefined) {
+            end();
+            return controller.close();
+          }
+          lines = next;
+          watchReader(controller);
         } catch (error) {
           fail(controller, error);
         }
@@ -121,8 +118,8 @@ function toStream(context: Context, { first, read, release }: Source): ReadableS
  * retention removed meanwhile. Blocks are bounded by ids, not by a limit: so the next can be read at the same time, and a
  * planner without statistics does not sort everything that is left for each block (a million took 93 s).
  */
-function readAhead(context: Context, after: number, last: number): () => Promise<string | undefined> {
-  const coming: Promise<string | null>[] = [];
+function readAhead(context: Context, after: number, last: number): () => Promise<Uint8Array | undefined> {
+  const coming: Promise<Uint8Array | null>[] = [];
   let next = after;
   return async () => {
     for (;;) {
@@ -141,40 +138,44 @@ function readAhead(context: Context, after: number, last: number): () => Promise
   };
 }
 
-async function readBlock({ db }: Context, after: number, end: number): Promise<string | null> {
-  const [row] = await selectBlock(db).execute({ after, end });
-  return row?.lines ?? null;
+/** As the bytes that came: decoding them and encoding them again is a fifth of what an export costs. */
+async function readBlock({ db }: Context, after: number, end: number): Promise<Uint8Array | null> {
+  const [row] = await db.$client.unsafe<[(Uint8Array | null)[]]>(SELECT_BLOCK, [after, end], { prepare: true }).raw();
+  return row?.[0] ?? null;
 }
 
-const selectBlock = preparedOnce((db) =>
-  db
-    .select({ lines: sql<string | null>`string_agg(${line()}, '' order by id)` })
-    .from(audit)
-    .where(sql`id > ${sql.placeholder("after")} and id <= ${sql.placeholder("end")}`)
-    .prepare("export_audit"),
-);
+function concatenated(beginning: Uint8Array, rest: Uint8Array | undefined): Uint8Array {
+  return rest === undefined ? beginning : Buffer.concat([beginning, rest]);
+}
+
+/**
+ * What to_char() gives, in a third of the time: the added microsecond keeps trailing zeros, and is cut off with the rest. No zone
+ * has to be looked up for an interval.
+ */
+const TIME = "substr(to_json(timezone(interval '0', created_at) + interval '1 microsecond')::text, 2, 23)";
 
 /** One record as a line. Columns that submitted text can reach are quoted; the others hold only our own words and digits. */
-function line() {
-  // What to_char() gives, in a third of the time; the added microsecond keeps trailing zeros, and is cut off with the rest.
-  const time = sql`substr(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 2, 23) || 'Z'`;
-  const columns = [
-    sql`id::text`,
-    time,
-    sql`actor_type`,
-    quoted("actor"),
-    sql`action`,
-    sql`resource_type`,
-    quoted("resource_id"),
-    quoted("detail"),
-    sql`result`,
-    quoted("ip"),
-  ];
-  return sql`${sql.join(columns, sql` || ',' || `)} || E'\\r\\n'`;
-}
+const LINE = [
+  "id::text || ','",
+  TIME,
+  "'Z,' || actor_type",
+  quoted("actor", ","),
+  "'\",' || action || ',' || resource_type",
+  quoted("resource_id", ","),
+  quoted("detail", '",'),
+  "'\",' || result",
+  quoted("ip", ","),
+  "E'\"\\r\\n'",
+].join(" || ");
 
-/** Quoted, and with an apostrophe before what a spreadsheet would run as a formula: = + - @, a tab, a carriage return. */
-function quoted(column: "actor" | "resource_id" | "detail" | "ip") {
-  const name = sql.identifier(column);
-  return sql`case when ascii(${name}) in (61, 43, 45, 64, 9, 13) then '"''' else '"' end || replace(${name}, '"', '""') || '"'`;
+const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.audit where id > $1 and id <= $2`;
+
+/**
+ * What comes before it, an opening quotation mark, and its text: with an apostrophe before what a spreadsheet would run as a
+ * formula, = + - @, a tab, a carriage return. Letters, digits and braces are most of what there is, so they are asked for first.
+ */
+function quoted(column: "actor" | "resource_id" | "detail" | "ip", before: string): string {
+  const first = `ascii(${column})`;
+  return `case when ${first} > 64 or ${first} between 46 and 60 then '${before}"'
+    when ${first} in (61, 43, 45, 64, 9, 13) then '${before}"''' else '${before}"' end || replace(${column}, '"', '""')`;
 }

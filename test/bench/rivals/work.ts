@@ -7,6 +7,8 @@ export interface Job {
   readonly socket: string;
   readonly username: string;
   readonly database: string;
+  /** The directory of its socket. */
+  readonly directory: string;
 }
 
 export function readJob(): Job {

@@ -1,0 +1,256 @@
+/**
+ * What is asked of the service most, and what an administrator waits for: its processor time, the database's and that of every
+ * command included, beside a floor that does the bare work, in turns. Both grow alike on a slower or a busier machine, so that
+ * their ratio says something about the program. Key changes are made in direct mode, so they need root.
+ */
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { silentLog } from "../../src/shared/log.ts";
+import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";
+import { freshKey } from "../support/keys.ts";
+import { type Service, startProgram } from "../support/service.ts";
+import { percentile, timed } from "./bench.ts";
+import { fillAudit } from "./fill-audit.ts";
+import { treeTime } from "./processor-time.ts";
+import { KEYS, SESSION } from "./rivals/work.ts";
+
+const RECORDS = 200_000;
+const USERS = 2000;
+const CHANGES = 30;
+const LOAD_SECONDS = 2;
+const EXPORTS = 3;
+
+export const PATHS = ["GET /me/keys", "GET /audit", "export", "key upload", "revocation"] as const;
+export type HotPath = (typeof PATHS)[number];
+
+/** One operation on a path: microseconds of processor time, and milliseconds until the next. */
+interface Cost {
+  readonly processor: number;
+  readonly time: number;
+}
+
+/** What answers on the paths. */
+interface Subject {
+  readonly origin: string;
+  readonly user: string;
+  readonly admin: string;
+  /** The processes that work for it. */
+  readonly pids: readonly number[];
+  readonly keys: number[];
+}
+
+/** A binary under a name. */
+export interface Candidate {
+  readonly name: string;
+  readonly binary: string;
+}
+
+/** Medians of a path over the rounds. */
+export interface Figures {
+  readonly path: HotPath;
+  /** Microseconds for one operation, of the floor and of each candidate in their order. */
+  readonly floor: number;
+  readonly own: readonly number[];
+  /** What the floor takes of each candidate's processor time: 1 would be as cheap as it can be. */
+  readonly ratios: readonly number[];
+  /** What the first candidate takes of the second's processor time, and of its time; NaN if there is no second. */
+  readonly processor: number;
+  readonly time: number;
+}
+
+/** Measures the candidates on these paths, `rounds` times in turns with the floor. */
+export async function measureHotPaths(
+  candidates: readonly Candidate[],
+  rounds: number,
+  paths: readonly HotPath[] = pathsHere(),
+): Promise<readonly Figures[]> {
+  const cleanUps: (() => unknown)[] = [];
+  try {
+    const services: Started[] = [];
+    for (const [index, candidate] of candidates.entries()) {
+      services.push(await startCandidate(candidate, index, cleanUps));
+    }
+    const [first] = services;
+    if (first === undefined) throw new Error("there is nothing to measure");
+    const floor = await startFloor(first);
+    cleanUps.push(floor.stop);
+    return await measure([floor.subject, ...services.map(({ subject }) => subject)], rounds, paths);
+  } finally {
+    for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  }
+}
+
+/** All of them, but for key changes where nobody may make accounts. */
+export function pathsHere(): readonly HotPath[] {
+  return isRoot() ? PATHS : PATHS.filter((path) => path !== "key upload" && path !== "revocation");
+}
+
+async function measure(subjects: readonly Subject[], rounds: number, paths: readonly HotPath[]) {
+  const costs = new Map(paths.map((path) => [path, subjects.map((): Cost[] => [])]));
+  // The first round is for compiled code and prepared statements.
+  for (let round = -1; round < rounds; round++) {
+    for (const path of paths) {
+      for (const [index, subject] of subjects.entries()) {
+        const cost = await costOf(subject, path);
+        if (round >= 0) costs.get(path)?.[index]?.push(cost);
+      }
+    }
+  }
+  return paths.map((path): Figures => {
+    const [floor = [], ...own] = costs.get(path) ?? [];
+    const [one = [], other = []] = own;
+    const median = (runs: readonly Cost[]) => percentile(processors(runs), 0.5);
+    return {
+      path,
+      floor: median(floor),
+      own: own.map(median),
+      ratios: own.map((runs) => medianRatio(processors(floor), processors(runs))),
+      processor: medianRatio(processors(one), processors(other)),
+      time: medianRatio(
+        one.map(({ time }) => time),
+        other.map(({ time }) => time),
+      ),
+    };
+  });
+}
+
+function processors(runs: readonly Cost[]): readonly number[] {
+  return runs.map(({ processor }) => processor);
+}
+
+/** Round by round, since a slow moment of the machine is one for both. */
+function medianRatio(some: readonly number[], others: readonly number[]): number {
+  return percentile(
+    others.map((other, round) => (some[round] ?? Number.NaN) / other),
+    0.5,
+  );
+}
+
+async function costOf(subject: Subject, path: HotPath): Promise<Cost> {
+  const spent = () => subject.pids.reduce((sum, pid) => sum + treeTime(pid), 0);
+  const before = spent();
+  let operations = 0;
+  const time = await timed(async () => {
+    operations = await OPERATIONS[path](subject);
+  });
+  return { processor: (spent() - before) / operations, time: time / operations };
+}
+
+/** Does many operations, and says how many. */
+const OPERATIONS: Readonly<Record<HotPath, (subject: Subject) => Promise<number>>> = {
+  "GET /me/keys": async ({ origin, user }) => load(`${origin}/api/v1/me/keys`, user),
+  "GET /audit": async ({ origin, admin }) => load(`${origin}/api/v1/audit?action=user.update&page=3`, admin),
+  export: async ({ origin, admin }) => {
+    for (let each = 0; each < EXPORTS; each++) {
+      const answer = await fetch(`${origin}/api/v1/audit/export`, { headers: { cookie: admin } });
+      if (!answer.ok || answer.body === null) throw new Error(`the export answered ${answer.status}`);
+      for await (const _ of answer.body);
+    }
+    return EXPORTS * RECORDS;
+  },
+  "key upload": async ({ origin, user, keys }) => {
+    for (let change = 0; change < CHANGES; change++) {
+      const body = JSON.stringify({ name: "bench", public_key: freshKey() });
+      const headers = { cookie: user, "content-type": "application/json" };
+      const answer = await fetch(`${origin}/api/v1/me/keys`, { method: "POST", headers, body });
+      if (!answer.ok) throw new Error(`an upload answered ${answer.status}: ${await answer.text()}`);
+      const { data } = (await answer.json()) as { data: { id: number } };
+      keys.push(data.id);
+    }
+    return CHANGES;
+  },
+  revocation: async ({ origin, user, keys }) => {
+    for (const id of keys.splice(0)) {
+      const answer = await fetch(`${origin}/api/v1/me/keys/${id}`, { method: "DELETE", headers: { cookie: user } });
+      if (!answer.ok) throw new Error(`a revocation answered ${answer.status}: ${await answer.text()}`);
+    }
+    return CHANGES;
+  },
+};
+
+/** Requests by wrk (Debian package), from another process; throws if an answer was no success. */
+function load(url: string, cookie: string): number {
+  const text = execFileSync("wrk", ["-t1", "-c8", `-d${LOAD_SECONDS}s`, "-H", `Cookie: ${cookie}`, url], {
+    encoding: "utf8",
+  });
+  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${url} answered with failures:\n${text}`);
+  return Number(/(\d+) requests in/.exec(text)?.[1]);
+}
+
+interface Started {
+  readonly subject: Subject;
+  /** The database server's process, and what a rival is told about it. */
+  readonly postgres: number;
+  readonly job: object;
+}
+
+/** A service with a filled log, an administrator, and a user who has three keys and, if root asks, an account on this host. */
+async function startCandidate({ binary }: Candidate, index: number, cleanUps: (() => unknown)[]): Promise<Started> {
+  const directory = mkdtempSync("/var/tmp/uam-bench-");
+  cleanUps.push(() => rmSync(directory, { recursive: true, force: true }));
+  const username = `thot${index}`;
+  const service = await startProgram([binary], directory, {
+    ...(isRoot() ? { UAM_HOST_MODE: "direct", UAM_UID_RANGE: `5860${index}-5860${index}` } : {}),
+    UAM_MAX_KEYS: "100",
+    UAM_RATE_LIMIT: "off",
+    UAM_LOG_LEVEL: "warn",
+  });
+  cleanUps.push(() => service.stop());
+  const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
+  cleanUps.push(() => shared.stop());
+  const { host, port, database } = shared.connection;
+  await fillAudit({ ...shared.connection, username: "postgres" }, RECORDS, USERS);
+  if (isRoot()) cleanUps.push(() => spawnSync("userdel", ["--", `ext_${username}`]));
+  const cookies = await logIn(service, username);
+  cleanUps.push(() => service.call("DELETE", `/users/${cookies.id}`, cookies.admin));
+  const job = {
+    ...{ socket: `${host}/.s.PGSQL.${port}`, directory: host, username: shared.connection.username, database },
+    ...{ session: SESSION, keys: KEYS },
+  };
+  return {
+    subject: { origin: service.origin, ...cookies, pids: [service.pid], keys: [] },
+    postgres: childNamed(service.pid, "postgres"),
+    job,
+  };
+}
+
+async function logIn(service: Service, username: string) {
+  const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
+  const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
+  const made = await service.call("POST", "/users", admin, { username, email: "b@example.org" });
+  const code = service.run(["otp", username]).stdout.trim();
+  const user = (await service.call("POST", "/auth/otp/login", "", { username, code })).cookie;
+  for (const name of ["one", "two", "three"]) {
+    await service.call("POST", "/me/keys", user, { name, public_key: freshKey() });
+  }
+  return { admin, user, id: made.body.data.id as number };
+}
+
+/** The rival that does the bare work, on the database of that candidate, with its sessions. */
+async function startFloor({ subject, postgres, job }: Started): Promise<{ subject: Subject; stop: () => void }> {
+  const program = join(import.meta.dir, "rivals/bare-paths.ts");
+  const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(job)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const origin = await new Promise<string>((resolve) =>
+    child.stdout?.once("data", (text) => resolve(String(text).trim().replace(/\/$/, ""))),
+  );
+  return {
+    subject: { ...subject, origin, pids: [child.pid ?? 0, postgres], keys: [] },
+    stop: () => void child.kill(),
+  };
+}
+
+/** The process of that name which this one has started. */
+function childNamed(pid: number, name: string): number {
+  const text = execFileSync("ps", ["-o", "pid=,comm=", "--ppid", String(pid)], { encoding: "utf8" });
+  const found = new RegExp(`^\\s*(\\d+) ${name}$`, "m").exec(text)?.[1];
+  if (found === undefined) throw new Error(`${name} is not a child of the service:\n${text}`);
+  return Number(found);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

@@ -1,0 +1,102 @@
+/**
+ * The floor of the hot paths: Bun.serve and the bare driver doing what each of them cannot do without, and nothing else. It answers
+ * where uam does, so that the same load fits both.
+ */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { KEYS, readJob, SESSION, shape } from "./work.ts";
+
+const job = readJob();
+const sql = postgres({ path: job.socket, username: job.username, database: job.database, max: 4 });
+const keyFiles = mkdtempSync("/var/tmp/uam-bench-floor-");
+
+const TOTAL = "select n_action as total from audit where action = $1 order by id desc limit 1";
+const PAGE = "select * from audit where action = $1 order by id desc limit 20 offset $2";
+const CHANGE = `insert into settings (key, value, updated_at) values ('bench', 1, now())
+  on conflict (key) do update set value = settings.value + 1`;
+const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  idleTimeout: 60,
+  async fetch(request) {
+    const token = /__Host-uam_session=([A-Za-z0-9_-]{43})/.exec(request.headers.get("cookie") ?? "")?.[1] ?? "";
+    const hash = createHash("sha256").update(token).digest();
+    const [session] = await sql.unsafe(SESSION, [hash, new Date().toISOString()], { prepare: true });
+    if (session === undefined) return Response.json({ error: "no session" }, { status: 401 });
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname.endsWith("/audit/export")) return new Response(await exported());
+    if (pathname.endsWith("/audit")) return await page(searchParams);
+    if (request.method === "POST") return await change(await request.text());
+    if (request.method === "DELETE") return await revocation();
+    const rows = await sql.unsafe(KEYS, [session.id], { prepare: true });
+    return Response.json({ data: { items: rows.map(shape) } });
+  },
+});
+console.log(server.url.origin);
+
+async function page(asked: URLSearchParams): Promise<Response> {
+  const action = asked.get("action") ?? "";
+  const offset = (Number(asked.get("page")) - 1) * 20;
+  const [total, items] = await Promise.all([
+    sql.unsafe(TOTAL, [action], { prepare: true }),
+    sql.unsafe(PAGE, [action, offset], { prepare: true }),
+  ]);
+  return Response.json({ data: { total: Number(total[0]?.total), items } });
+}
+
+/** One commit, and one file that is on disk before it has its name. */
+async function change(text: string): Promise<Response> {
+  await sql.unsafe(CHANGE, [], { prepare: true });
+  const temporary = join(keyFiles, "temporary");
+  const file = openSync(temporary, "w", 0o600);
+  writeSync(file, text);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, join(keyFiles, "authorized_keys"));
+  const parent = openSync(keyFiles, "r");
+  fsyncSync(parent);
+  closeSync(parent);
+  return Response.json({ data: { id: 1 } });
+}
+
+/** The same, and one look at all processes, whose number differs from machine to machine. */
+async function revocation(): Promise<Response> {
+  const answer = await change("");
+  for (const name of readdirSync("/proc")) {
+    if (/^\d+$/.test(name) && existsSync(`/proc/${name}/stat`)) look(`/proc/${name}/stat`);
+  }
+  return answer;
+}
+
+function look(path: string): void {
+  try {
+    readFileSync(path);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** `psql \copy` of the columns of the export; throws unless it succeeds. */
+async function exported(): Promise<string> {
+  const copy = `\\copy (select ${COLUMNS} from audit order by id) to /dev/null csv header`;
+  const argv = ["psql", "-X", "-h", job.directory, "-U", job.username, "-d", job.database, "-c", copy];
+  const psql = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });
+  const text = await new Response(psql.stdout).text();
+  if ((await psql.exited) !== 0) throw new Error("psql failed");
+  return text;
+}
