@@ -217,7 +217,7 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     },
   };
   try {
-    await cluster.whole(90_000);
+    await cluster.whole(240_000);
   } catch (error) {
     for (const member of members) killMachine(member);
     tearDown();
@@ -248,7 +248,7 @@ function programOf(source: string | undefined, name: string): readonly string[] 
 
 async function stateOf({ address }: Member): Promise<State | undefined> {
   try {
-    const response = await fetch(`http://${address}:8008/patroni`, { signal: AbortSignal.timeout(1000) });
+    const response = await fetch(`http://${address}:8008/patroni`, { signal: AbortSignal.timeout(3000) });
     return (await response.json()) as State;
   } catch {
     return undefined;
