@@ -39,8 +39,8 @@ try {
     const drawn = random.below(100);
     if (drawn < 74) await scene.killAgents();
     else if (drawn < 92) await scene.killReplica();
-    else if (drawn < 97) await scene.losePrimary();
-    else if (drawn < 99) scene.backUp();
+    else if (drawn < 96) await scene.losePrimary();
+    else if (drawn < 98) scene.backUp();
     else await scene.restore();
     await Bun.sleep(random.below(600));
     if (round % COMPARE === 0) {
