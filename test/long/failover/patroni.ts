@@ -118,7 +118,8 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     ];
     const children = programs.map((argv, index) => {
       const all = ["netns", "exec", spaceOf(name), "setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
-      const child = spawn("ip", [...all, "--pdeathsig=KILL", ...argv], { stdio: ["ignore", "pipe", "pipe"] });
+      // Where this was started from may be closed to that user.
+      const child = spawn("ip", [...all, "--pdeathsig=KILL", ...argv], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
       const file = join(top, `${name}-${index === 0 ? "etcd" : "patroni"}.log`);
       for (const stream of [child.stdout, child.stderr]) {
         stream.on("data", (chunk: Buffer) => writeFileSync(file, chunk, { flag: "a" }));
