@@ -16,6 +16,8 @@ export interface PostgresNode {
   start(settings?: Readonly<Record<string, string>>): Promise<void>;
   /** As a lost machine ends: nothing is written or told any more. */
   kill(): Promise<void>;
+  /** Becomes a copy of that running primary, called `s1`, and follows it; for one that was killed. */
+  follow(primary: PostgresNode, settings?: Readonly<Record<string, string>>): Promise<void>;
   /** Holds every process of the server, so that it says nothing and refuses nothing. */
   freeze(): void;
   thaw(): void;
@@ -158,6 +160,15 @@ function nodeIn(directory: string, { port, native, environment }: How): Postgres
       signal("SIGKILL");
       await ended;
     },
+    async follow(primary, settings = {}) {
+      await copyRunning(primary, directory);
+      const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=s1`;
+      appendFileSync(join(directory, "postgresql.conf"), `primary_conninfo = '${from}'\n`);
+      writeFileSync(join(directory, "standby.signal"), "");
+      chmodSync(directory, 0o700);
+      if (asRoot) handOver(directory, nobody());
+      await node.start(settings);
+    },
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
     async run<Row>(statement: string) {
@@ -174,6 +185,25 @@ function nodeIn(directory: string, { port, native, environment }: How): Postgres
     },
   };
   return node;
+}
+
+/** A base backup as PostgreSQL's documentation has it (26.3.3), without the log, which the copy then asks for. */
+async function copyRunning({ port, directory: source }: PostgresNode, target: string): Promise<void> {
+  const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1, fetch_types: false });
+  try {
+    await sql`select pg_backup_start('copy', true)`;
+    rmSync(target, { recursive: true, force: true });
+    // What vanishes meanwhile is replayed.
+    spawnSync("cp", ["-a", source, target]);
+    const [row] = await sql`select labelfile from pg_backup_stop(false)`;
+    for (const name of ["postmaster.pid", "postmaster.opts", "pg_wal"]) {
+      rmSync(join(target, name), { recursive: true, force: true });
+    }
+    mkdirSync(join(target, "pg_wal/archive_status"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(target, "backup_label"), String(row?.labelfile));
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }
 
 /** The package has the libraries under longer names than the loader asks for. */

@@ -118,7 +118,8 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     ];
     const children = programs.map((argv, index) => {
       const all = ["netns", "exec", spaceOf(name), "setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
-      const child = spawn("ip", [...all, "--pdeathsig=KILL", ...argv], { stdio: ["ignore", "pipe", "pipe"] });
+      // Where this was started from may be closed to that user.
+      const child = spawn("ip", [...all, "--pdeathsig=KILL", ...argv], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
       const file = join(top, `${name}-${index === 0 ? "etcd" : "patroni"}.log`);
       for (const stream of [child.stdout, child.stderr]) {
         stream.on("data", (chunk: Buffer) => writeFileSync(file, chunk, { flag: "a" }));
@@ -217,7 +218,7 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     },
   };
   try {
-    await cluster.whole(90_000);
+    await cluster.whole(240_000);
   } catch (error) {
     for (const member of members) killMachine(member);
     tearDown();
@@ -248,7 +249,7 @@ function programOf(source: string | undefined, name: string): readonly string[] 
 
 async function stateOf({ address }: Member): Promise<State | undefined> {
   try {
-    const response = await fetch(`http://${address}:8008/patroni`, { signal: AbortSignal.timeout(1000) });
+    const response = await fetch(`http://${address}:8008/patroni`, { signal: AbortSignal.timeout(3000) });
     return (await response.json()) as State;
   } catch {
     return undefined;

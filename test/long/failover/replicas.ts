@@ -1,15 +1,18 @@
 /** Several replicas of the real service on one database, without a host of their own, and who calls them. */
 
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, startProgram } from "../../support/service.ts";
+import { freePort, type Service, startProgram } from "../../support/service.ts";
 
 const MAIN = join(import.meta.dir, "../../../src/main.ts");
 
 export interface Replicas {
+  /** One that was started again takes the place of the one before. */
   readonly services: readonly Service[];
+  /** Kills one and starts it again, at the same address; `between` runs while it is gone. */
+  restart(index: number, between?: () => Promise<void>): Promise<void>;
   /** A machine's token, of the role operator. */
   readonly token: string;
   /** How often a mail with that subject went to the address, by all replicas together. */
@@ -21,7 +24,11 @@ export interface Replicas {
 const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
 
 /** Starts them one after the other: the first brings the database up to date. */
-export async function startReplicas(url: string, count: number): Promise<Replicas> {
+export async function startReplicas(
+  url: string,
+  count: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Replicas> {
   const top = mkdtempSync(join(tmpdir(), "uam-replicas-"));
   const key = randomBytes(32).toString("hex");
   const services: Service[] = [];
@@ -31,11 +38,17 @@ export async function startReplicas(url: string, count: number): Promise<Replica
     UAM_LOCAL_HOST: "off",
     UAM_RATE_LIMIT: "off",
     UAM_LOG_LEVEL: "warn",
+    ...more,
   };
   const directories = Array.from({ length: count }, () => mkdtempSync(join(top, "replica-")));
-  for (const directory of directories) {
-    services.push(await startProgram([...BOUND, process.execPath, MAIN], directory, variables));
-  }
+  for (const directory of directories) mkdirSync(join(directory, "data"), { mode: 0o700 });
+  const ports = await Promise.all(directories.map(freePort));
+  const start = (index: number) =>
+    startProgram([...BOUND, process.execPath, MAIN], directories[index] ?? "", {
+      ...variables,
+      UAM_LISTEN: `127.0.0.1:${ports[index]}`,
+    });
+  for (const index of directories.keys()) services.push(await start(index));
   const [first] = services;
   if (first === undefined) throw new Error("no replica was asked for");
   must(first.run(["admin", "add", "root-admin", "--email", "root@example.org", "--role", "owner"]));
@@ -45,6 +58,11 @@ export async function startReplicas(url: string, count: number): Promise<Replica
   return {
     services,
     token: JSON.parse(made).token,
+    async restart(index, between) {
+      await services[index]?.stop("SIGKILL");
+      await between?.();
+      services[index] = await start(index);
+    },
     mailed: (address, subject) =>
       directories.reduce((sum, directory) => {
         const text = readLog(join(directory, "data/mail.log"));
