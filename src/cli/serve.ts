@@ -51,6 +51,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   const transport = openTransport(config);
   const manager = openServiceManager(environment.variables, environment.runtime, log);
   const handle = await openServices(config, log, { lifetime: "service", machine: environment.runtime });
+  const servers: RunningServer[] = [];
   try {
     const { services } = handle;
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
@@ -73,14 +74,17 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       }),
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
+    if (monitored !== undefined) servers.push(monitored);
     const server = await startServer(environment.runtime, {
       listen: config.listen,
       tls: tlsFiles(config),
       fetch: app.fetch,
       mayPause: app.mayPause,
     });
+    servers.push(server);
     log.info("serving", { address: server.address, version: VERSION, hostMode: services.host.mode });
-    const known = await hasAdmins(services.db);
+    // Only for what a newcomer is told: a database that is away for a moment must not end the start.
+    const known = await hasAdmins(services.db).catch(() => true);
     environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
     const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
     const own = handle.openMore(FOLLOWER_CONNECTIONS);
@@ -107,6 +111,10 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     await fleetOf(services).stop();
     await own.close();
     await monitored?.stop(0);
+  } catch (error) {
+    // A server that still listens would keep a process alive that serves nobody.
+    await Promise.all(servers.map((server) => server.stop(0)));
+    throw error;
   } finally {
     await handle.close();
     manager.close();

@@ -52,6 +52,25 @@ describe("uam as a process", () => {
     expect(items[0]).toMatchObject({ actor_type: "cli", actor: own, action: "user.create" });
   });
 
+  test("serve ends where one of its addresses is taken, although it listens on another by then", () => {
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const listen = {
+      UAM_LISTEN: `127.0.0.1:${taken.port}`,
+      UAM_METRICS: `unix:${join(directory, "metrics.sock")}`,
+    };
+    const options = {
+      cwd: directory,
+      env: { ...variables, ...listen },
+      encoding: "utf8",
+      timeout: 20_000,
+      killSignal: "SIGKILL",
+    } as const;
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "serve"], options);
+    taken.stop(true);
+    expect(stderr).toContain("Cannot listen on");
+    expect(status).toBe(1);
+  });
+
   test("serve exits with 78 if others can read its data or the host lacks what accounts need, and reports all faults at once", () => {
     const data = join(directory, "open");
     mkdirSync(data);
