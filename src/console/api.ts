@@ -1,6 +1,7 @@
 /** The one way to the service: its public API, typed by the schemas that it checks requests with. */
 
 import type { AnswerOf, BodyOf, QueryOf, RouteKey } from "../server/api/contract.ts";
+import { harmlessJson } from "./harmless.ts";
 
 export type { AnswerOf, BodyOf, QueryOf, RouteKey };
 
@@ -47,7 +48,7 @@ export function watchSession(listener: () => void): void {
 /** What the route answers below `data`. Throws ApiFailure; an AbortError if the caller gave up. */
 export async function api<R extends RouteKey>(route: R, ask: Ask<R> = {}): Promise<AnswerOf<R>> {
   const response = await send(route, ask);
-  const body = (await response.json().catch(() => ({}))) as { data?: AnswerOf<R>; error?: string };
+  const body = (harmlessJson(await response.text().catch(() => "")) ?? {}) as { data?: AnswerOf<R>; error?: string };
   if (!response.ok) throw refusal(response, body.error);
   return body.data as AnswerOf<R>;
 }
@@ -56,7 +57,7 @@ export async function api<R extends RouteKey>(route: R, ask: Ask<R> = {}): Promi
 export async function download<R extends RouteKey>(route: R, ask: Ask<R> = {}): Promise<Response> {
   const response = await send(route, ask);
   if (response.ok) return response;
-  const body = (await response.json().catch(() => ({}))) as { error?: string };
+  const body = (harmlessJson(await response.text().catch(() => "")) ?? {}) as { error?: string };
   throw refusal(response, body.error);
 }
 

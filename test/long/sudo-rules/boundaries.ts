@@ -33,7 +33,8 @@ export function shiftsOf({ as, argv }: Shift): readonly Shift[] {
  * Runs it as the service's user, in a directory of that user's where whatever is not meant for a path is one. Returns what it did
  * that the rules are not to allow, a sentence each. Only its own processes are within its reach.
  */
-export function runShift(user: string, ground: Ground, { as, argv }: Shift): readonly string[] {
+export function runShift(user: string, ground: Ground, shift: Shift): readonly string[] {
+  const { as, argv } = shift;
   const lair = join("/tmp", `uam-shift-${process.pid}`);
   rmSync(lair, { recursive: true, force: true });
   prepare(lair, argv, ground);
@@ -53,7 +54,7 @@ export function runShift(user: string, ground: Ground, { as, argv }: Shift): rea
   if (error !== undefined) faults.push(String(error));
   if (stdout.includes("killed")) faults.push("a process of root's ended");
   if (describeTree(lair) !== before.lair) faults.push("a file where the service may choose the directory changed");
-  faults.push(...strangers(before.tables, tables(), ground));
+  faults.push(...strangers(shift, before.tables, tables(), ground));
   const added = [...entries(ground.base)].filter((name) => !before.base.has(name));
   const odd = added.filter((name) => !/^(?:ext_|\.uam-trash)/.test(name));
   faults.push(...odd.map((name) => `${JSON.stringify(name)} was made among the homes`));
@@ -98,11 +99,22 @@ function entries(directory: string): ReadonlySet<string> {
 
 type Tables = ReturnType<typeof tables>;
 
+/** What the command cannot have been about: accounts that other programs made meanwhile. */
+function isAnothers(name: string, { argv }: Shift): boolean {
+  return (
+    /^(?:ext_|uam-ext)/.test(name) &&
+    !argv
+      .join(" ")
+      .split(/[ /.,=]/)
+      .includes(name)
+  );
+}
+
 /**
  * Lines that came, went or changed, and are not of an account as the rules are to allow it: its name, a uid of the range, its groups,
  * its expiry and no password. Home, shell and subordinate ids are what useradd takes as they are (docs/sudo-mode.md).
  */
-function strangers(before: Tables, after: Tables, { uids, group }: Ground): readonly string[] {
+function strangers(shift: Shift, before: Tables, after: Tables, { uids, group }: Ground): readonly string[] {
   const faults: string[] = [];
   const members =
     (after.get("/etc/group") ?? [])
@@ -112,6 +124,7 @@ function strangers(before: Tables, after: Tables, { uids, group }: Ground): read
   for (const path of TABLES) {
     const [old, now] = [before.get(path) ?? [], after.get(path) ?? []];
     for (const line of now.filter((line) => !old.includes(line))) {
+      if (isAnothers(line.split(":")[0] ?? "", shift)) continue;
       const [name = "", second = "", third = "", , , , , expiry = ""] = line.split(":");
       const isOurs = /^ext_[a-z0-9][a-z0-9_-]*$/.test(name);
       const inRange = Number(third) >= uids.first && Number(third) <= uids.last;
@@ -125,7 +138,7 @@ function strangers(before: Tables, after: Tables, { uids, group }: Ground): read
     }
     for (const line of old.filter((line) => !now.includes(line))) {
       const [name = ""] = line.split(":");
-      if (!name.startsWith("ext_") && name !== group) faults.push(`${path} lost ${JSON.stringify(line)}`);
+      if (!/^(?:ext_|uam-ext)/.test(name)) faults.push(`${path} lost ${JSON.stringify(line)}`);
     }
   }
   return faults;

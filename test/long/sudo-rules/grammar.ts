@@ -70,7 +70,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split(`/usr/bin/ls -A -- ${trash}`),
     split(`/usr/bin/rm -rf --one-file-system -- ${trash}/{name}.{mark}`),
     split("/usr/bin/getent shadow {name}"),
-    split("/usr/bin/getent shadow {name} {name2}"),
+    ...[2, 3, 4].map((count) => split(`/usr/bin/getent shadow {name} {name2} {name3} {name4}`).slice(0, count + 2)),
     split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1"),
     [...program, "sweep", "{uid}"],
     [...program, "host", "sessions", "{name}", "{uid}", group],
@@ -116,6 +116,8 @@ export function drawValues(random: Random, ground: Ground, names: readonly strin
   return {
     name: name(),
     name2: name(),
+    name3: name(),
+    name4: name(),
     uid: String(ground.uids.first + random.below(ground.uids.last - ground.uids.first + 1)),
     day: String(1 + random.below(100_000)),
     mark: text(HEX, 16),
@@ -141,9 +143,9 @@ export function judge({ as, argv }: Command, ground: Ground): Judgement {
   return templates.some(([, ...pieces]) => fits([pieces.join(" ")], [args.join(" ")])) ? "shifted" : "other";
 }
 
-/** By its bare name, which sudo looks for in its own path, or in the same directory by another: /bin is often /usr/bin. */
+/** By the bare name of a system's program, which sudo looks for in its own path, or in the same directory by another: /bin is often /usr/bin. */
 function isSameProgram(path: string, other: string): boolean {
-  if (path === other || basename(path) === other) return true;
+  if (path === other || (path.startsWith("/usr/") && basename(path) === other)) return true;
   if (!other.startsWith("/") || other.endsWith("/") || basename(path) !== basename(other)) return false;
   try {
     return realpathSync(dirname(path)) === realpathSync(dirname(other));
@@ -178,6 +180,8 @@ const NAME = `${LETTERS}${DIGITS}_-`;
 const SLOTS: Readonly<Record<string, string | undefined>> = {
   name: NAME,
   name2: NAME,
+  name3: NAME,
+  name4: NAME,
   uid: DIGITS,
   day: DIGITS,
   mark: HEX,
@@ -190,6 +194,8 @@ function mayBe(slot: string, value: string, { uids }: Ground): boolean {
   switch (slot) {
     case "name":
     case "name2":
+    case "name3":
+    case "name4":
       return (
         value.startsWith("ext_") &&
         value.length >= 5 &&

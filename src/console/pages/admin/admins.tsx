@@ -118,7 +118,7 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
       isHeader: true,
       cell: ({ id, username }) => (
         <span>
-          {username} {id === own ? <span class="status">{texts.you}</span> : null}
+          <bdi>{username}</bdi> {id === own ? <span class="status">{texts.you}</span> : null}
         </span>
       ),
     },

@@ -87,7 +87,7 @@ function Lease({ host }: { readonly host: HostDetail }) {
     <>
       <dt>{texts.lease}</dt>
       <dd>
-        {host.lease === "none" ? <strong class="bad-text">{texts.none}</strong> : host.lease} (
+        {host.lease === "none" ? <strong class="bad-text">{texts.none}</strong> : <bdi>{host.lease}</bdi>} (
         {host.own_lease === null ? texts.inherited : texts.own})<p class="quiet">{texts.ends[host.lease_ends]}</p>
       </dd>
       {host.lease_until === null ? null : (

@@ -91,7 +91,7 @@ function What({ own, item }: { readonly own: OwnAccount; readonly item: Item }) 
         </span>
       )}
       <span class="quiet">
-        <code>{item.action}</code> {item.ip === "" ? null : trail.from(item.ip)}
+        <code>{item.action}</code> {item.ip === "" ? null : trail.from(isolated(item.ip))}
       </span>
     </div>
   );

@@ -8,6 +8,7 @@ import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
 import { number } from "../../../texts/language.ts";
 import { DAY, now } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";
+import { isolated } from "../../../ui/isolated.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -84,7 +85,7 @@ export function HostProblems() {
         {shown.map(({ host, account, kind, text, since }) => (
           <li key={`${host} ${account} ${kind} ${text}`}>
             <strong>{seesHosts ? <a href={`${PAGES.hosts}${searchOf({ q: host })}`}>{host}</a> : host}</strong>
-            {account === "" ? "" : `, ${account}`}: <Typed text={text.replace(/\.?$/, ".")} />{" "}
+            {account === "" ? "" : `, ${isolated(account)}`}: <Typed text={text.replace(/\.?$/, ".")} />{" "}
             <span class="quiet">
               {texts.since} <Time at={since} />.
             </span>
