@@ -70,8 +70,9 @@ export function createSudoExecutor(log: Log, program: readonly string[], group: 
 const view: HostView = {
   ...OWN_VIEW,
   shadow: readShadow,
-  keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
-  keyFileText: async (file, mounts) => (file.inHome ? await keyFileText(file, mounts) : readKeyFile(file, mounts)),
+  keyFileDifference: (file, text, { mounts }) => keyFileDifference(file, text, mounts),
+  keyFileText: async (file, ground) =>
+    file.inHome ? await keyFileText(file, ground.mounts) : readKeyFile(file, ground),
   trash: listTrash,
 };
 
