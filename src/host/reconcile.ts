@@ -51,16 +51,19 @@ export async function reconcileAccounts(
 ): Promise<readonly Drift[]> {
   const { settings, patterns } = parts;
   const { view } = parts.executor;
-  const names = accounts.map(({ name }) => name);
-  const table = await completeTable(view, view.accounts(accounts), names);
-  const example = accounts.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
+  // A single account is looked at again because it may differ.
+  const suspects = accounts.length > 1 ? await parts.executor.suspects?.(accounts) : undefined;
+  const compared = suspects ?? accounts;
+  const names = compared.map(({ name }) => name);
+  const table = await completeTable(view, view.accounts(compared), names);
+  const example = compared.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
   patterns.refresh();
   const keyFiles = example && (await patterns.of(example.name));
   const roots = createRoots();
   const snapshot = { table, mounts: view.mounts(), roots, processes: view.processes(), keyFiles };
   const drifts: Drift[] = [];
   try {
-    for (const [index, account] of accounts.entries()) {
+    for (const [index, account] of compared.entries()) {
       if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) {
         roots.close();
         await breathe();

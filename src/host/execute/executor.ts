@@ -39,6 +39,8 @@ export interface Executor {
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
   /** Ends the connections from outside the keys' networks. False if some could not be ended: then everything has to end. */
   endOutside(account: Account): Promise<boolean>;
+  /** Those of many accounts that may differ from the host, where asking for all of them costs less than looking at each; else all. */
+  suspects?(accounts: readonly Account[]): Promise<readonly Account[]>;
   readonly sessions: HostSessions;
   readonly view: HostView;
 }
