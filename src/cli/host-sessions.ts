@@ -1,4 +1,4 @@
-/** uam host sessions, end-session and logins: what only root can see of SSH sessions. Run by the service through sudo, as root. */
+/** uam host sessions, end-session, logins and look: what only root can see, or see at once. Run by the service through sudo, as root. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -10,7 +10,7 @@ import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 import { printJson } from "./output.ts";
 
 const HIDDEN = {
-  brief: message`Look at SSH sessions, or end one; run by the service in sudo mode.`,
+  brief: message`Look at accounts and SSH sessions, or end one; run by the service in sudo mode.`,
   hidden: true,
 } as const;
 
@@ -53,8 +53,25 @@ const logins = command(
   HIDDEN,
 );
 
-/** Those three; none is for people. */
-export const hostSessionCommands = or(sessions, endSession, logins);
+const look = command(
+  "look",
+  map(
+    object({
+      markerGroup: argument(string({ metavar: "GROUP" })),
+      homeBase: argument(string({ metavar: "DIRECTORY" })),
+      authorizedKeysFile: argument(string({ metavar: "FILE" })),
+    }),
+    (where) =>
+      asRoot(async (environment) => {
+        const { rootLook } = await import("../host/look.ts");
+        return await rootLook(where, await environment.readStandardInput());
+      }),
+  ),
+  HIDDEN,
+);
+
+/** Those four; none is for people. */
+export const hostSessionCommands = or(sessions, endSession, logins, look);
 
 /** Prints what the work finds as JSON. */
 function asRoot(work: (environment: CliEnvironment) => Promise<unknown>): Command {

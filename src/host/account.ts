@@ -32,6 +32,8 @@ export interface AccountTable {
   readonly shadow: ReadonlyMap<string, ShadowEntry> | undefined;
 }
 
+/** Most groups have no member that is named. */
+const NOBODY: ReadonlySet<string> = new Set();
 const NAME = new RegExp(`^${hostAccountOf(USERNAME_PATTERN)}$`);
 const LOWEST_UID = 1000;
 const HIGHEST_UID = 0xffff_fffd;
@@ -56,12 +58,14 @@ export function readAccounts(): AccountTable {
   for (const [name = "", , uid, gid, , home = ""] of records("/etc/passwd")) {
     if (passwd.has(name)) continue;
     passwd.set(name, { name, uid: Number(uid), gid: Number(gid), home });
-    namesByUid.set(Number(uid), [...(namesByUid.get(Number(uid)) ?? []), name]);
+    const known = namesByUid.get(Number(uid));
+    if (known === undefined) namesByUid.set(Number(uid), [name]);
+    else known.push(name);
   }
-  const groups = new Map<string, { gid: number; members: Set<string> }>();
+  const groups = new Map<string, { gid: number; members: ReadonlySet<string> }>();
   for (const [name = "", , gid, members = ""] of records("/etc/group")) {
     if (groups.has(name)) continue;
-    groups.set(name, { gid: Number(gid), members: new Set(members.split(",").filter((member) => member !== "")) });
+    groups.set(name, { gid: Number(gid), members: members === "" ? NOBODY : new Set(members.split(",")) });
   }
   return { passwd, namesByUid, groups, shadow: readShadow() };
 }
@@ -132,13 +136,16 @@ function readShadow(): ReadonlyMap<string, ShadowEntry> | undefined {
   }
 }
 
-function records(path: string): readonly (readonly string[])[] {
+function records(path: string): Iterable<readonly string[]> {
   return parseRecords(readFileSync(path, "utf8"));
 }
 
-function parseRecords(text: string): readonly (readonly string[])[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "" && !/^[#+-]/.test(line))
-    .map((line) => line.split(":"));
+/** One after the other: thousands of accounts in pieces at once are tens of megabytes. */
+function* parseRecords(text: string): Iterable<readonly string[]> {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found < 0 ? text.length : found;
+    if (end > start && !"#+-".includes(text.charAt(start))) yield text.slice(start, end).split(":");
+    start = end + 1;
+  }
 }

@@ -157,7 +157,7 @@ async function rewrite(
   const mine = failures.filter(({ change }) => change.kind === "write-keys");
   let difference: string | undefined;
   const failed = await attempt(async () => {
-    difference = await view.keyFileDifference(files.ours, textOf(parts, account), view.mounts());
+    difference = await view.keyFileDifference(files.ours, textOf(parts, account), { mounts: view.mounts() });
   }, parts.log);
   if (failed === undefined && difference === undefined) return { alive, owed: [] };
   const changed = failed ?? `${files.ours.path} of ${owner.name} was changed again: ${difference}`;
@@ -171,12 +171,12 @@ async function keysLeft(
   dead: DeadKeys,
 ): Promise<{ readonly own: readonly string[]; readonly outside: readonly string[] }> {
   const { view } = executor;
-  const mounts = view.mounts();
+  const ground = { mounts: view.mounts() };
   const found: { readonly isOwn: boolean; readonly sentence: string }[] = [];
   for (const file of [ours, ...others]) {
     // If the home is gone, as in the middle of a removal, there is no file in it.
     if (file.inHome && !view.exists(file.owner.home)) continue;
-    const sentence = deadKeyIn(file, await view.keyFileText(file, mounts), dead);
+    const sentence = deadKeyIn(file, await view.keyFileText(file, ground), dead);
     if (sentence !== undefined) found.push({ isOwn: file === ours || file.inHome, sentence });
   }
   const sentences = (isOwn: boolean) => found.filter((it) => it.isOwn === isOwn).map(({ sentence }) => sentence);

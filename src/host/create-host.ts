@@ -49,7 +49,7 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
       const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
       const sshd = askSshd(settings.tools, (argv) => runSudo({ as: "root", argv }));
-      const executor = createSudoExecutor(log, machine.program, settings.markerGroup);
+      const executor = createSudoExecutor(log, machine.program, settings);
       return await prepared({ settings, executor, expiry, log, ...sshd });
     }
   }

@@ -55,8 +55,8 @@ async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): 
   const failures = await tryAll(parts, [...planKeys(settings, owner, text, "take"), ...planRetireKeys(others)]);
   const left: string[] = [];
   const failed = await attempt(async () => {
-    const mounts = executor.view.mounts();
-    const difference = await executor.view.keyFileDifference(ours, text, mounts);
+    const ground = { mounts: executor.view.mounts() };
+    const difference = await executor.view.keyFileDifference(ours, text, ground);
     if (difference !== undefined) left.push(`${ours.path} of ${owner.name} was changed again: ${difference}`);
     for (const file of others) left.push(...(await copiesIn(parts, file, account)));
   }, log);
@@ -68,7 +68,7 @@ async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): 
 /** A sentence if the file, which sshd also reads, has a key that may not be used from everywhere, or may have one. */
 async function copiesIn({ executor }: HostParts, file: KeyFile, account: Account): Promise<readonly string[]> {
   const { view } = executor;
-  const { text, problem } = await view.keyFileText(file, view.mounts());
+  const { text, problem } = await view.keyFileText(file, { mounts: view.mounts() });
   if (problem !== undefined) return [`sshd reads keys of ${account.name} from ${file.path}, which ${problem}`];
   const narrow = new Set(account.keys.filter(({ networks }) => networks !== undefined).map(({ base64 }) => base64));
   if (!readAuthorizedKeys(text).some(({ base64 }) => narrow.has(base64))) return [];

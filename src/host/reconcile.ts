@@ -21,14 +21,13 @@ import {
   wantedShadow,
 } from "./plan/plan.ts";
 import { type ListedProcess, listedOf } from "./processes/processes.ts";
-import { type Mount, mountsWithin } from "./walk.ts";
+import { createRoots, type Ground, mountsWithin } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;
 
 /** One reading of the host, shared by all accounts of a reconciliation. */
-interface Snapshot {
+interface Snapshot extends Ground {
   readonly table: AccountTable;
-  readonly mounts: readonly Mount[];
   readonly processes: readonly ListedProcess[];
   readonly keyFiles: readonly string[] | undefined;
 }
@@ -52,16 +51,27 @@ export async function reconcileAccounts(
 ): Promise<readonly Drift[]> {
   const { settings, patterns } = parts;
   const { view } = parts.executor;
-  const names = accounts.map(({ name }) => name);
-  const table = await completeTable(view, view.accounts(accounts), names);
-  const example = accounts.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
+  // A single account is looked at again because it may differ.
+  const suspects = accounts.length > 1 ? await parts.executor.suspects?.(accounts) : undefined;
+  const compared = suspects ?? accounts;
+  const names = compared.map(({ name }) => name);
+  const table = await completeTable(view, view.accounts(compared), names);
+  const example = compared.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
   patterns.refresh();
   const keyFiles = example && (await patterns.of(example.name));
-  const snapshot = { table, mounts: view.mounts(), processes: view.processes(), keyFiles };
+  const roots = createRoots();
+  const snapshot = { table, mounts: view.mounts(), roots, processes: view.processes(), keyFiles };
   const drifts: Drift[] = [];
-  for (const [index, account] of accounts.entries()) {
-    if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) await breathe();
-    drifts.push(...(await reconcileAccount(parts, snapshot, { account, checkOnly })));
+  try {
+    for (const [index, account] of compared.entries()) {
+      if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) {
+        roots.close();
+        await breathe();
+      }
+      drifts.push(...(await reconcileAccount(parts, snapshot, { account, checkOnly })));
+    }
+  } finally {
+    roots.close();
   }
   return [...drifts, ...(await reconcileTrash(parts, checkOnly))];
 }
@@ -117,7 +127,7 @@ async function repairOpen(parts: HostParts, { account, owner, differences }: Rep
   if (files.length > 0) {
     const { view } = parts.executor;
     const file = keyFileOf(parts.settings.authorizedKeysFile, owner);
-    const difference = await view.keyFileDifference(file, textOf(parts, account), view.mounts());
+    const difference = await view.keyFileDifference(file, textOf(parts, account), { mounts: view.mounts() });
     if (difference !== undefined) return [`${file.path} of ${account.name} was changed again: ${difference}`];
   }
   return unique(sentencesOf(await tryAll(parts, changesOf(differences.filter(isShadow)))));
@@ -159,14 +169,14 @@ interface AccountFile {
 
 async function keyFileDifferences(
   parts: HostParts,
-  { mounts }: Snapshot,
+  ground: Snapshot,
   { account, file }: AccountFile,
 ): Promise<readonly Difference[]> {
   const { view } = parts.executor;
   const text = textOf(parts, account);
-  const difference = await view.keyFileDifference(file, text, mounts);
+  const difference = await view.keyFileDifference(file, text, ground);
   if (difference === undefined) return [];
-  const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, mounts), usableKeys(account.keys));
+  const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, ground), usableKeys(account.keys));
   const isTaken = isAdded || !account.open || hasNetworks(account);
   return [
     {
@@ -197,10 +207,11 @@ function shadowDifferences(table: AccountTable, account: Account): readonly Diff
 /** Key files other than ours that sshd would read: a revoked key could stay valid in them. */
 async function otherKeyFiles(
   { executor }: HostParts,
-  { keyFiles, mounts }: Snapshot,
+  ground: Snapshot,
   { account, file: ours }: AccountFile,
 ): Promise<readonly Difference[]> {
-  if (keyFiles === undefined || mountsWithin(mounts, ours.owner.home).length > 0) return [];
+  const { keyFiles } = ground;
+  if (keyFiles === undefined || mountsWithin(ground.mounts, ours.owner.home).length > 0) return [];
   const isRead = keyFiles.some((pattern) => pattern !== "none" && keyFileOf(pattern, ours.owner).path === ours.path);
   const advice = "set AuthorizedKeysFile for ext_* in sshd_config";
   const differences: Difference[] = [];
@@ -208,7 +219,7 @@ async function otherKeyFiles(
     differences.push({ kind: "other_file", problem: `sshd does not read ${ours.path}: ${advice}`, changes: undefined });
   }
   for (const file of otherKeyFilesOf(keyFiles, ours)) {
-    const found = await executor.view.keyFileText(file, mounts);
+    const found = await executor.view.keyFileText(file, ground);
     if (found.text === "" && found.problem === undefined) continue;
     const isAdded = account.open && file.inHome && holdsOtherKeys(found, usableKeys(account.keys));
     differences.push({

@@ -53,6 +53,30 @@ export function openTrusted(path: string): number {
   }
 }
 
+/** Trusted directories that are opened once for many files. */
+export interface Roots {
+  /** The descriptor of what `openTrusted` opens; it is not the caller's to close. Throws what that throws. */
+  open(path: string): number;
+  /** Closes all of them; they are opened anew if they are asked for again. */
+  close(): void;
+}
+
+/** For a moment only: a directory that is open cannot be unmounted. */
+export function createRoots(): Roots {
+  const opened = new Map<string, number>();
+  return {
+    open(path) {
+      const fd = opened.get(path) ?? openTrusted(path);
+      opened.set(path, fd);
+      return fd;
+    },
+    close() {
+      for (const fd of opened.values()) closeSync(fd);
+      opened.clear();
+    },
+  };
+}
+
 function requireClosed(stat: Stats, path: string, own: number, stickyAllowed: boolean): void {
   const sticky = stickyAllowed && (stat.mode & 0o1000) !== 0;
   if (stat.uid !== 0 && stat.uid !== own) {
@@ -77,6 +101,13 @@ export interface Mount {
   readonly type: string;
   /** Super options, `user_id=1000` for a FUSE mount. */
   readonly options: string;
+}
+
+/** What a look at a file starts from. */
+export interface Ground {
+  readonly mounts: readonly Mount[];
+  /** Without them, each look opens its own. */
+  readonly roots?: Roots;
 }
 
 /** The mounts as the kernel lists them (proc(5), mountinfo); nobody can hide one. */

@@ -90,6 +90,10 @@ describeOnHost("SSH sessions in sudo mode", () => {
       ["logins", "zz"],
       ["logins", "00", "00"],
       ["logins", "--help"],
+      ["look", "sudo", lab.base, "%h/.ssh/authorized_keys"],
+      ["look", GROUP, "/root", "%h/.ssh/authorized_keys"],
+      ["look", GROUP, lab.base, "%h/.ssh/id_ed25519"],
+      ["look", GROUP, lab.base],
       [],
     ]) {
       const refused = ask(...argv);

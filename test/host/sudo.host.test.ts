@@ -293,6 +293,30 @@ describeOnHost("sudo mode", () => {
       ]);
     });
 
+    test("reconcile() of several accounts looks at all of them at once, and finds what it finds of each", async () => {
+      const accounts = [NAME, OTHER].map((name, index) => stored({ name, uid: UID + index, keys: testAccount().keys }));
+      for (const account of accounts) await host.createAccount(account);
+      for (const account of accounts) await host.writeKeys(account);
+      const warned = async () => (await host.log()).some(({ message }) => message.includes("looked at together"));
+      expect(await host.reconcile(accounts, true)).toEqual([]);
+      lab.asAccount("echo edited > .ssh/authorized_keys");
+      run("usermod", "-e", "2030-01-01", "--", OTHER);
+      const found = await host.reconcile(accounts, true);
+      expect(found.map(({ account, kind }) => [account, kind])).toEqual([
+        [NAME, "key_file"],
+        [OTHER, "expiry_date"],
+      ]);
+      expect(await warned()).toBe(false);
+      const rules = lab.rules();
+      lab.install(rules.replace(/^.* host look .*\n/m, ""));
+      try {
+        expect(await host.reconcile(accounts, true)).toEqual(found);
+        expect(await warned()).toBe(true);
+      } finally {
+        lab.install(rules);
+      }
+    });
+
     test("every change refuses an account that is not ours", async () => {
       run("useradd", "-m", "-d", lab.home(), "-u", String(UID), "-U", "--", NAME);
       const before = [readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs];

@@ -9,7 +9,7 @@ import type { KeyFileText } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
 import type { Change } from "../plan/plan.ts";
 import type { ListedProcess } from "../processes/processes.ts";
-import type { Mount } from "../walk.ts";
+import type { Ground, Mount } from "../walk.ts";
 
 /** A connection of sshd's for an account: a login, or one that is still logging in. */
 export interface Connection extends SshSession {
@@ -40,6 +40,8 @@ export interface Executor {
   endUnproven(account: Account, fingerprint?: string): Promise<boolean>;
   /** Ends the connections from outside the keys' networks. False if some could not be ended: then everything has to end. */
   endOutside(account: Account): Promise<boolean>;
+  /** Those of many accounts that may differ from the host, where asking for all of them costs less than looking at each; else all. */
+  suspects?(accounts: readonly Account[]): Promise<readonly Account[]>;
   readonly sessions: HostSessions;
   readonly view: HostView;
 }
@@ -55,9 +57,9 @@ export interface HostView {
   processes(): readonly ListedProcess[];
   mounts(): readonly Mount[];
   /** What keeps an authorized-keys file from being as `write-keys` leaves it, as a clause; undefined if nothing does. */
-  keyFileDifference(file: KeyFile, text: string, mounts: readonly Mount[]): Promise<string | undefined>;
+  keyFileDifference(file: KeyFile, text: string, ground: Ground): Promise<string | undefined>;
   /** What sshd could read from the file. */
-  keyFileText(file: KeyFile, mounts: readonly Mount[]): Promise<KeyFileText>;
+  keyFileText(file: KeyFile, ground: Ground): Promise<KeyFileText>;
   /** What waits to be deleted in the trash of `base`. */
   trash(base: string): Promise<readonly string[]>;
   /** True if the name service switch (LDAP and the like included) knows the uid. */

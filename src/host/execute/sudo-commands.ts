@@ -151,6 +151,12 @@ export function keyFilesCommand(name: string, tools: HostSettings["tools"]): Sud
   return { as: "root", argv: settingsCommand(name, tools) };
 }
 
+/** Names those that differ of the accounts in standard input, by this very program as root, which looks at all of them at once. */
+export function lookCommand(layout: Layout, program: readonly string[]): SudoCommand {
+  const where = [layout.markerGroup, layout.homeBase, layout.authorizedKeysFile];
+  return { as: "root", argv: [...program, "host", "look", ...where], quiet: true };
+}
+
 /** Lists who is logged in to the account, by this very program as root, which alone may see what proves it. */
 export function sessionsCommand(account: AccountRef, group: string, program: readonly string[]): SudoCommand {
   return { as: "root", argv: [...program, "host", "sessions", ...inGroup(account, group)], quiet: true };

@@ -13,6 +13,7 @@ import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
 import { titledConnectionsOf } from "../processes/processes.ts";
 import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
+import type { Layout } from "../settings.ts";
 import { errorCode, mountsWithin, readMounts } from "../walk.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { type CommandResult, findCommand } from "./command.ts";
@@ -32,6 +33,7 @@ import {
   sweepCommand,
   trashPath,
 } from "./sudo-commands.ts";
+import { suspectsByRoot } from "./sudo-look.ts";
 import { runSudo } from "./sudo-run.ts";
 import { createSudoSessions } from "./sudo-sessions.ts";
 import { OWN_VIEW } from "./view.ts";
@@ -45,9 +47,9 @@ const KILL_TIMEOUT = 2_000;
 const SWEEP_TIMEOUT = 8_000;
 
 /** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
-export function createSudoExecutor(log: Log, program: readonly string[], group: string): Executor {
+export function createSudoExecutor(log: Log, program: readonly string[], layout: Layout): Executor {
   const ender = sudoEnder(program);
-  const sessions = createSudoSessions(log, program, group);
+  const sessions = createSudoSessions(log, program, layout.markerGroup);
   return {
     async apply(change) {
       const { message, fields } = describeChange(change);
@@ -61,6 +63,7 @@ export function createSudoExecutor(log: Log, program: readonly string[], group: 
       log.debug(`host: ${message}`, fields);
       return endOutsideSessions(account, sessions);
     },
+    suspects: (accounts) => suspectsByRoot(accounts, { layout, program, log }),
     sessions,
     view,
   };
@@ -70,8 +73,9 @@ export function createSudoExecutor(log: Log, program: readonly string[], group: 
 const view: HostView = {
   ...OWN_VIEW,
   shadow: readShadow,
-  keyFileDifference: (file, text, mounts) => keyFileDifference(file, text, mounts),
-  keyFileText: async (file, mounts) => (file.inHome ? await keyFileText(file, mounts) : readKeyFile(file, mounts)),
+  keyFileDifference: (file, text, { mounts }) => keyFileDifference(file, text, mounts),
+  keyFileText: async (file, ground) =>
+    file.inHome ? await keyFileText(file, ground.mounts) : readKeyFile(file, ground),
   trash: listTrash,
 };
 

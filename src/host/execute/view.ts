@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { knownToNameService, readAccounts } from "../account.ts";
-import { keyFileDifference } from "../key-file/key-file-check.ts";
+import { look } from "../key-file/key-file-check.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
 import { readProcesses } from "../processes/processes.ts";
 import { trashOf } from "../remove-home.ts";
@@ -16,8 +16,8 @@ export const OWN_VIEW: HostView = {
   exists,
   processes: readProcesses,
   mounts: readMounts,
-  keyFileDifference: async (file, text, mounts) => keyFileDifference(file, text, mounts),
-  keyFileText: async (file, mounts) => readKeyFile(file, mounts),
+  keyFileDifference: async (file, text, ground) => look(file, text, { ...ground, leftovers: true }),
+  keyFileText: async (file, ground) => readKeyFile(file, ground),
   trash: async (base) => trashOf(base),
   uidKnown: (uid) => knownToNameService("passwd", String(uid)),
 };

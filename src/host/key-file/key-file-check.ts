@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Stats } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
-import { at, errorCode, type Mount, mountsWithin, openDirectory, openTrusted } from "../walk.ts";
+import { at, errorCode, type Ground, type Mount, mountsWithin, openDirectory, openTrusted } from "../walk.ts";
 import type { KeyFile } from "./key-path.ts";
 
 const TEMPORARY = /^\.uam\.[0-9a-f]{32}$/;
@@ -26,15 +26,11 @@ export function keyFileDifference(target: KeyFile, text: string, mounts: readonl
 }
 
 /** Like `keyFileDifference`, with a choice whether a temporary file beside the file is a difference. */
-export function look(
-  target: KeyFile,
-  text: string,
-  how: { readonly mounts: readonly Mount[]; readonly leftovers: boolean },
-): string | undefined {
+export function look(target: KeyFile, text: string, how: Ground & { readonly leftovers: boolean }): string | undefined {
   requireNoMount(target, how.mounts);
   const opened: number[] = [];
   try {
-    let directory = keep(opened, openTrusted(target.trusted));
+    let directory = how.roots?.open(target.trusted) ?? keep(opened, openTrusted(target.trusted));
     for (const [index, name] of target.owned.entries()) {
       directory = keep(opened, openDirectory(directory, name));
       const stat = fstatSync(directory);
@@ -67,9 +63,11 @@ function fileDifference(target: KeyFile, stat: Stats, text: string): string | un
 
 /** A mount on the path is not the owner's file; a FUSE server could even make the call hang. */
 export function requireNoMount(target: KeyFile, mounts: readonly Mount[]): void {
-  if (target.owned.length === 0 || mounts.length === 0) return;
+  const [first] = target.owned;
+  // Most hosts have no mount that is named like an account.
+  if (first === undefined || !mounts.some(({ path }) => path.includes(`/${first}`))) return;
   const base = target.trusted === "/" ? "" : realTrusted(target);
-  const top = `${base}/${target.owned[0]}`;
+  const top = `${base}/${first}`;
   for (const mount of mountsWithin(mounts, top)) {
     const allowed = mount.path === top && target.inHome && !mount.type.startsWith("fuse");
     const onTheWay = `${base}/${target.owned.join("/")}/${target.file}/`.startsWith(`${mount.path}/`);

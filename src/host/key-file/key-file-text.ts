@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { at, errorCode, type Mount, openDirectory, openTrusted } from "../walk.ts";
+import { at, errorCode, type Ground, openDirectory, openTrusted } from "../walk.ts";
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 
@@ -21,26 +21,27 @@ export interface KeyFileText {
 }
 
 /** A file in a home is its owner's and is read without following any link; one elsewhere as sshd reads it. */
-export function readKeyFile(file: KeyFile, mounts: readonly Mount[]): KeyFileText {
-  return file.inHome ? readInHome(file, mounts) : readOutside(file.path);
+export function readKeyFile(file: KeyFile, ground: Ground): KeyFileText {
+  return file.inHome ? readInHome(file, ground) : readOutside(file.path);
 }
 
-function readInHome(file: KeyFile, mounts: readonly Mount[]): KeyFileText {
+function readInHome(file: KeyFile, { mounts, roots }: Ground): KeyFileText {
   const opened: number[] = [];
   try {
     requireNoMount(file, mounts);
-    let directory = keep(opened, openTrusted(file.trusted));
+    let directory = roots?.open(file.trusted) ?? keep(opened, openTrusted(file.trusted));
     for (const name of file.owned) {
-      const found = kindOf(directory, name);
+      const found = openOrName(directory, name);
       if (found === "link") return { text: "", problem: `is behind a link, ${name}` };
       if (found === "other") return { text: "" };
-      directory = keep(opened, openDirectory(directory, name));
+      directory = keep(opened, found);
     }
-    if (kindOf(directory, file.file) === "link") return { text: "", problem: "is a link" };
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     return textOf(keep(opened, openSync(at(directory, file.file), flags)));
   } catch (error) {
     if (error instanceof UamError) return { text: "", problem: `cannot be inspected: ${publicMessage(error)}` };
+    // Only the file itself is opened in a way that says so of a link.
+    if (errorCode(error) === "ELOOP") return { text: "", problem: "is a link" };
     return unread(error, GONE);
   } finally {
     for (const fd of opened) closeSync(fd);
@@ -83,9 +84,14 @@ function unread(error: unknown, absent = ABSENT): KeyFileText {
   return absent.has(code) ? { text: "" } : { text: "", problem: `cannot be read (${code})` };
 }
 
-function kindOf(directory: number, name: string): "missing" | "link" | "directory" | "other" {
-  const stat = lstatSync(at(directory, name), { throwIfNoEntry: false });
-  if (stat === undefined) return "missing";
-  if (stat.isSymbolicLink()) return "link";
-  return stat.isDirectory() ? "directory" : "other";
+/** The directory, opened, or what is in its place. Throws ENOTDIR if it is a directory by now: its owner is swapping it. */
+function openOrName(directory: number, name: string): number | "link" | "other" {
+  try {
+    return openDirectory(directory, name);
+  } catch (error) {
+    if (errorCode(error) !== "ENOTDIR") throw error;
+    const stat = lstatSync(at(directory, name), { throwIfNoEntry: false });
+    if (stat === undefined || stat.isDirectory()) throw error;
+    return stat.isSymbolicLink() ? "link" : "other";
+  }
 }

@@ -226,7 +226,7 @@ function obstacle(file: KeyFile, found: Finding): string | undefined {
 }
 
 /** Gives `work` an open file that contains the text and has no name; an empty text needs no space anywhere. */
-async function withInput(text: string, work: (fd: number) => Promise<unknown>): Promise<void> {
+export async function withInput(text: string, work: (fd: number) => Promise<unknown>): Promise<void> {
   const fd = text === "" ? openSync("/dev/null", constants.O_RDONLY) : stage(text);
   try {
     await work(fd);
