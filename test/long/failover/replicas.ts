@@ -20,6 +20,12 @@ export interface Replicas {
   stop(): Promise<void>;
 }
 
+export interface ReplicaOptions {
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The program's source, of another version than this one. */
+  readonly main?: string | undefined;
+}
+
 /** They end with this process, however that ends. */
 const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
 
@@ -27,7 +33,7 @@ const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
 export async function startReplicas(
   url: string,
   count: number,
-  more: Readonly<Record<string, string>> = {},
+  { variables: more = {}, main = MAIN }: ReplicaOptions = {},
 ): Promise<Replicas> {
   const top = mkdtempSync(join(tmpdir(), "uam-replicas-"));
   const key = randomBytes(32).toString("hex");
@@ -44,7 +50,7 @@ export async function startReplicas(
   for (const directory of directories) mkdirSync(join(directory, "data"), { mode: 0o700 });
   const ports = await Promise.all(directories.map(freePort));
   const start = (index: number) =>
-    startProgram([...BOUND, process.execPath, MAIN], directories[index] ?? "", {
+    startProgram([...BOUND, process.execPath, main], directories[index] ?? "", {
       ...variables,
       UAM_LISTEN: `127.0.0.1:${ports[index]}`,
     });
