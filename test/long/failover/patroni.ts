@@ -289,12 +289,7 @@ async function stateOf({ address }: Member): Promise<State | undefined> {
 }
 
 /** The settings that matter are the first ones; docs/fleet.md says why. */
-function configuration(
-  home: string,
-  { name, address }: Member,
-  members: readonly Member[],
-  options: PatroniOptions,
-) {
+function configuration(home: string, { name, address }: Member, members: readonly Member[], options: PatroniOptions) {
   const programs = join(PROGRAMS, versions().at(-1) ?? "", "bin");
   return {
     scope: "uam",
@@ -353,7 +348,13 @@ function tearDown(): void {
   for (const space of stdout.match(/^uamlong-\S+/gm) ?? []) {
     // Servers outlive the Patroni that started them.
     const pids = spawnSync("ip", ["netns", "pids", space], { encoding: "utf8" }).stdout.split("\n");
-    for (const pid of pids.map(Number).filter(Boolean)) process.kill(pid, "SIGKILL");
+    for (const pid of pids.map(Number).filter(Boolean)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // Ended meanwhile.
+      }
+    }
     spawnSync("ip", ["link", "del", space]);
     spawnSync("ip", ["netns", "del", space]);
   }

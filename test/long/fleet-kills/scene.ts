@@ -107,19 +107,23 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     });
     return lost.size > 0;
   }
+  async function insist(method: string, path: string): Promise<void> {
+    const { status } = await changes.insist(method, path);
+    if (status !== 200) fault(`${method} ${path} is ${status}`);
+  }
   /** As an administrator does who looks through users and keys first: what was closed is closed again. */
   async function closeAgain(): Promise<void> {
     const users = await ask<{ id: number; name: string }>(
       "select id, 'ext_' || username as name from users where disabled_at is null",
     );
     for (const { id, name } of users) {
-      if (watch.closed.has(name)) await changes.insist("POST", `/users/${id}/disable`);
+      if (watch.closed.has(name)) await insist("POST", `/users/${id}/disable`);
     }
     const keys = await ask<{ id: number; user: number; fingerprint: string }>(
       `select id, user_id as "user", fingerprint from ssh_keys where status = 'active'`,
     );
     for (const { id, user, fingerprint } of keys) {
-      if (watch.closed.has(fingerprint)) await changes.insist("DELETE", `/users/${user}/keys/${id}`);
+      if (watch.closed.has(fingerprint)) await insist("DELETE", `/users/${user}/keys/${id}`);
     }
   }
   async function check(): Promise<void> {
@@ -176,7 +180,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
       const before = cursors();
       cli("restore", "--force", file);
       forgotten += changes.told.length;
-      changes.forgetAfter(backedUpAt);
+      changes.forgetAfter(backedUpAt, replicas.anotherToken());
       forgotten -= changes.told.length;
       backedUpAt = undefined;
       const users = await ask<{ name: string }>("select 'ext_' || username as name from users");
