@@ -1,6 +1,6 @@
 /** Backup and restore of an installation: its database, the key of its audit log, and the uids its host has seen. */
 
-import { createWriteStream } from "node:fs";
+import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { audited } from "../domain/operation/audited.ts";
@@ -157,7 +157,11 @@ async function load({ installation, file, force, signal }: TransferOptions): Pro
     const connection = server.owner ?? server.connection;
     const replaced = (await examineTarget(connection, signal)) && force;
     const savedAs = replaced ? join(installation.dataDir, `before-restore-${timeForName()}.uam-backup`) : undefined;
-    if (savedAs !== undefined) await save(installation, connection, savedAs, { force: false, signal });
+    // Beside an external database nothing may have needed the directory yet.
+    if (savedAs !== undefined) {
+      mkdirSync(installation.dataDir, { recursive: true, mode: 0o711 });
+      await save(installation, connection, savedAs, { force: false, signal });
+    }
     const summary = await restoreBackup(file, {
       connection,
       serviceRole: server.owner === undefined ? undefined : await roleOf(server.connection, signal),

@@ -64,12 +64,41 @@ export interface PatroniCluster {
   close(): void;
 }
 
+interface Spawned {
+  readonly name: string;
+  readonly argv: readonly string[];
+}
+
+interface Etcd {
+  readonly name: string;
+  readonly client: string;
+  readonly peer: string;
+}
+
+function etcdOf({ name, address }: Member, index: number, { etcdApart }: PatroniOptions): Etcd {
+  const [host, port] = etcdApart === true ? [HERE, 2379 + 10 * index] : [address, 2379];
+  return { name, client: `${host}:${port}`, peer: `${host}:${port + 1}` };
+}
+
+function etcdArgv({ name, client, peer }: Etcd, all: readonly Etcd[], data: string): readonly string[] {
+  return [
+    "/usr/bin/etcd",
+    ...["--name", name, "--data-dir", data, "--logger", "zap", "--log-level", "error"],
+    ...["--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`],
+    ...["--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`],
+    ...["--initial-cluster", all.map((each) => `${each.name}=http://${each.peer}`).join(",")],
+    ...["--initial-cluster-state", "new", "--heartbeat-interval", "300", "--election-timeout", "3000"],
+  ];
+}
+
 /** What of the cluster is not as by default. */
 export interface PatroniOptions {
   /** A directory with Patroni's source; Debian's package by default. */
   readonly source?: string | undefined;
   /** Of Patroni's dynamic configuration, besides or instead of those here. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether etcd is on this machine, which nothing befalls, and not on those of PostgreSQL. */
+  readonly etcdApart?: boolean | undefined;
 }
 
 /** Makes the network and starts everything; on return there is a leader with a synchronous standby. */
@@ -102,32 +131,34 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     run("chown", "-R", "postgres:postgres", home);
   }
 
-  function start(member: Member): void {
-    const { name, address } = member;
+  function spawnAs(program: string, before: readonly string[], { name, argv }: Spawned): ChildProcess {
+    const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL"];
+    const all = [...before, "setpriv", ...user, ...argv];
+    // Where this was started from may be closed to that user.
+    const child = spawn(all[0] ?? "", all.slice(1), { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
+    const file = join(top, `${name}-${program}.log`);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => writeFileSync(file, chunk, { flag: "a" }));
+    }
+    return child;
+  }
+  const etcds = members.map((member, index) => etcdOf(member, index, options));
+  function start({ name }: Member): void {
     const home = join(top, name);
-    const programs = [
-      [
-        "/usr/bin/etcd",
-        ...["--name", name, "--data-dir", join(home, "etcd"), "--logger", "zap", "--log-level", "error"],
-        ...["--listen-peer-urls", `http://${address}:2380`, "--initial-advertise-peer-urls", `http://${address}:2380`],
-        ...["--listen-client-urls", `http://${address}:2379`, "--advertise-client-urls", `http://${address}:2379`],
-        ...["--initial-cluster", members.map((each) => `${each.name}=http://${each.address}:2380`).join(",")],
-        ...["--initial-cluster-state", "new", "--heartbeat-interval", "300", "--election-timeout", "3000"],
-      ],
-      [...patroni, join(home, "patroni.json")],
+    const inside = ["ip", "netns", "exec", spaceOf(name)];
+    const etcd = etcds.find((each) => each.name === name);
+    const children = [
+      spawnAs("patroni", inside, { name, argv: [...patroni, join(home, "patroni.json")] }),
+      ...(etcd === undefined || options.etcdApart === true
+        ? []
+        : [spawnAs("etcd", inside, { name, argv: etcdArgv(etcd, etcds, join(home, "etcd")) })]),
     ];
-    const children = programs.map((argv, index) => {
-      const all = ["netns", "exec", spaceOf(name), "setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
-      // Where this was started from may be closed to that user.
-      const child = spawn("ip", [...all, "--pdeathsig=KILL", ...argv], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
-      const file = join(top, `${name}-${index === 0 ? "etcd" : "patroni"}.log`);
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.on("data", (chunk: Buffer) => writeFileSync(file, chunk, { flag: "a" }));
-      }
-      return child;
-    });
     running.set(name, children);
   }
+  const apart = options.etcdApart === true ? etcds : [];
+  const etcdsApart = apart.map((etcd) =>
+    spawnAs("etcd", [], { name: etcd.name, argv: etcdArgv(etcd, etcds, join(top, etcd.name, "etcd")) }),
+  );
   function serverOf({ name }: Member): number | undefined {
     try {
       return Number(readFileSync(join(top, name, "data/postmaster.pid"), "utf8").split("\n")[0]);
@@ -213,6 +244,7 @@ export async function startPatroni(options: PatroniOptions = {}): Promise<Patron
     },
     close() {
       for (const member of members) killMachine(member);
+      for (const child of etcdsApart) child.kill("SIGKILL");
       tearDown();
       rmSync(top, { recursive: true, force: true });
     },
@@ -257,18 +289,13 @@ async function stateOf({ address }: Member): Promise<State | undefined> {
 }
 
 /** The settings that matter are the first ones; docs/fleet.md says why. */
-function configuration(
-  home: string,
-  { name, address }: Member,
-  members: readonly Member[],
-  { settings = {} }: PatroniOptions,
-) {
+function configuration(home: string, { name, address }: Member, members: readonly Member[], options: PatroniOptions) {
   const programs = join(PROGRAMS, versions().at(-1) ?? "", "bin");
   return {
     scope: "uam",
     name,
     restapi: { listen: `${address}:8008`, connect_address: `${address}:8008` },
-    etcd3: { hosts: members.map((each) => `${each.address}:2379`) },
+    etcd3: { hosts: members.map((each, index) => etcdOf(each, index, options).client) },
     bootstrap: {
       dcs: {
         synchronous_mode: true,
@@ -277,7 +304,7 @@ function configuration(
         // By its older and its newer name.
         ...{ master_start_timeout: 0, primary_start_timeout: 0 },
         ...{ ttl: 30, loop_wait: 5, retry_timeout: 10 },
-        ...settings,
+        ...options.settings,
         postgresql: {
           use_pg_rewind: true,
           use_slots: true,
@@ -321,7 +348,13 @@ function tearDown(): void {
   for (const space of stdout.match(/^uamlong-\S+/gm) ?? []) {
     // Servers outlive the Patroni that started them.
     const pids = spawnSync("ip", ["netns", "pids", space], { encoding: "utf8" }).stdout.split("\n");
-    for (const pid of pids.map(Number).filter(Boolean)) process.kill(pid, "SIGKILL");
+    for (const pid of pids.map(Number).filter(Boolean)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // Ended meanwhile.
+      }
+    }
     spawnSync("ip", ["link", "del", space]);
     spawnSync("ip", ["netns", "del", space]);
   }

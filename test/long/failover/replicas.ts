@@ -1,7 +1,7 @@
 /** Several replicas of the real service on one database, without a host of their own, and who calls them. */
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, type Service, startProgram } from "../../support/service.ts";
@@ -15,9 +15,17 @@ export interface Replicas {
   restart(index: number, between?: () => Promise<void>): Promise<void>;
   /** A machine's token, of the role operator. */
   readonly token: string;
+  /** Makes another: those of before are void after a restore. */
+  anotherToken(): string;
   /** How often a mail with that subject went to the address, by all replicas together. */
   mailed(address: string, subject: string): number;
   stop(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The program's source, of another version than this one. */
+  readonly main?: string | undefined;
 }
 
 /** They end with this process, however that ends. */
@@ -27,7 +35,7 @@ const BOUND = ["/usr/bin/setpriv", "--pdeathsig=KILL"];
 export async function startReplicas(
   url: string,
   count: number,
-  more: Readonly<Record<string, string>> = {},
+  { variables: more = {}, main = MAIN }: ReplicaOptions = {},
 ): Promise<Replicas> {
   const top = mkdtempSync(join(tmpdir(), "uam-replicas-"));
   const key = randomBytes(32).toString("hex");
@@ -41,10 +49,9 @@ export async function startReplicas(
     ...more,
   };
   const directories = Array.from({ length: count }, () => mkdtempSync(join(top, "replica-")));
-  for (const directory of directories) mkdirSync(join(directory, "data"), { mode: 0o700 });
   const ports = await Promise.all(directories.map(freePort));
   const start = (index: number) =>
-    startProgram([...BOUND, process.execPath, MAIN], directories[index] ?? "", {
+    startProgram([...BOUND, process.execPath, main], directories[index] ?? "", {
       ...variables,
       UAM_LISTEN: `127.0.0.1:${ports[index]}`,
     });
@@ -52,12 +59,15 @@ export async function startReplicas(
   const [first] = services;
   if (first === undefined) throw new Error("no replica was asked for");
   must(first.run(["admin", "add", "root-admin", "--email", "root@example.org", "--role", "owner"]));
-  const made = must(
-    first.run(["token", "create", "--role", "operator", "--days", "2", "--owner", "root-admin", "--json", "load"]),
-  );
+  let tokens = 0;
+  const anotherToken = (): string => {
+    const wanted = ["--role", "operator", "--days", "2", "--owner", "root-admin", "--json", `load${++tokens}`];
+    return JSON.parse(must(first.run(["token", "create", ...wanted]))).token;
+  };
   return {
     services,
-    token: JSON.parse(made).token,
+    token: anotherToken(),
+    anotherToken,
     async restart(index, between) {
       await services[index]?.stop("SIGKILL");
       await between?.();

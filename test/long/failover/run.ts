@@ -1,8 +1,8 @@
 /**
- * `bun run test:long failover [--rounds N] [--writers N] [--replicas N] [--blow NAME]... [--set NAME=JSON]... [--patroni DIRECTORY]`:
+ * `bun run test:long failover [--rounds N] [--writers N] [--replicas N] [--blow NAME]... [--set NAME=JSON]... [--patroni DIRECTORY] [--etcd-apart]`:
  * three PostgreSQL under Patroni, two replicas of the service, and what can happen to a leader, under load. Needs root, and Debian's
  * patroni, etcd-server, postgresql, iproute2 and iptables. `--set` is for Patroni's dynamic configuration; `--patroni` is the source of
- * another Patroni than Debian's, which must be readable for the user postgres.
+ * another Patroni than Debian's, which must be readable for the user postgres; with `--etcd-apart` nothing befalls etcd.
  */
 
 import { parseArgs } from "node:util";
@@ -51,6 +51,7 @@ const { values } = parseArgs({
     blow: { type: "string", multiple: true, default: BLOWS.map(({ name }) => name) },
     set: { type: "string", multiple: true, default: [] },
     patroni: { type: "string" },
+    "etcd-apart": { type: "boolean", default: false },
   },
 });
 const blows = values.blow.map((name) => {
@@ -69,7 +70,7 @@ if (missing.length > 0) fail(`Not installed: apt-get install --no-install-recomm
 
 const began = performance.now();
 tell("three PostgreSQL under Patroni are started");
-const cluster = await startPatroni({ source: values.patroni, settings });
+const cluster = await startPatroni({ source: values.patroni, settings, etcdApart: values["etcd-apart"] });
 process.once("SIGINT", () => {
   cluster.close();
   process.exit(1);
@@ -92,13 +93,21 @@ try {
     if (served === undefined)
       tell(`nobody was served again within ${SERVED_AGAIN / 1000} s:\n${cluster.said().join("\n")}`);
     blow.end?.(cluster, leader);
-    await cluster.whole(WHOLE_AGAIN);
+    const broken = await cluster.whole(WHOLE_AGAIN).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
     const gap = ((served ?? Number.NaN) - struck) / 1000;
     gaps.set(blow.name, [...(gaps.get(blow.name) ?? []), gap]);
     tell(
       `${round + 1}: ${blow.name} (${leader.name} -> ${served === undefined ? leader.name : (await next).name}), served again after ${gap.toFixed(1)} s, ` +
         `${before} changes acknowledged before`,
     );
+    if (broken !== undefined) {
+      tell(`${broken}\n${cluster.said().join("\n")}`);
+      failed = true;
+      break;
+    }
     await Bun.sleep(CALM);
   }
   await load.stop();
@@ -113,7 +122,7 @@ try {
   );
   tell(found.audit === "" ? "the audit log verifies" : found.audit);
   for (const line of found.lost) tell(`lost: ${line}`);
-  failed = found.lost.length + found.doubled.length > 0 || found.audit !== "";
+  failed ||= found.lost.length + found.doubled.length > 0 || found.audit !== "";
   await replicas.stop();
 } finally {
   cluster.close();

@@ -35,8 +35,8 @@ export interface Agents {
   close(): Promise<void>;
 }
 
-/** Joins as many hosts with the lines, and starts their agents. */
-export async function startAgents(lines: readonly string[]): Promise<Agents> {
+/** Joins as many hosts with the lines, and starts their agents, with `program` those of another version. */
+export async function startAgents(lines: readonly string[], program = PROGRAM): Promise<Agents> {
   const top = mkdtempSync(join(tmpdir(), "uam-fleet-kills-"));
   const all: Agent[] = [];
   for (const [index, line] of lines.entries()) {
@@ -50,7 +50,7 @@ export async function startAgents(lines: readonly string[]): Promise<Agents> {
     const about = { name, mode: "direct" as const, version: "0", ssh: { host: name, port: 22, host_keys: [] } };
     const joining = { directory, line: parsed, fleetKey, ca: undefined, send, clock: systemClock };
     await joinService({ ...joining, about: { ...about, highest_uid: 0 } });
-    all.push(agentIn(base, name));
+    all.push(agentIn(base, name, program));
   }
   for (const agent of all) agent.start();
   return {
@@ -62,7 +62,7 @@ export async function startAgents(lines: readonly string[]): Promise<Agents> {
   };
 }
 
-function agentIn(base: string, name: string): Agent {
+function agentIn(base: string, name: string, program: string): Agent {
   const { directory, files, host } = placesIn(base);
   let child: ChildProcess | undefined;
   return {
@@ -76,7 +76,7 @@ function agentIn(base: string, name: string): Agent {
     },
     cursor: () => readState(directory)?.cursor ?? "",
     start() {
-      const argv = ["--pdeathsig=KILL", process.execPath, PROGRAM, base];
+      const argv = ["--pdeathsig=KILL", process.execPath, program, base];
       child = spawn("/usr/bin/setpriv", argv, { stdio: ["ignore", "ignore", "inherit"] });
     },
     async kill() {

@@ -17,8 +17,8 @@ export interface Changes {
   /** Resolves once nobody has a request under way. */
   pause(): Promise<void>;
   resume(): void;
-  /** Forgets what was told after that moment: the database was set back. Who had been logged in has to do so again. */
-  forgetAfter(at: number): void;
+  /** Forgets what was told after that moment: the database was set back. Who had been logged in has to do so again, and the token is another. */
+  forgetAfter(at: number, token: string): void;
   /** One call of the API with the token, tried again for half a minute while nobody can serve it; the status and what was answered. */
   insist(method: string, path: string): Promise<Answer>;
 }
@@ -41,7 +41,12 @@ const PATIENCE = 30_000;
 const TRIES = 60;
 
 /** Starts as many who make users, disable and delete them, and as many who upload and revoke keys. */
-export function startChanges({ origin, token, codeFor }: ChangesParts, userMakers: number, keyMakers: number): Changes {
+export function startChanges(
+  { origin, codeFor, ...parts }: ChangesParts,
+  userMakers: number,
+  keyMakers: number,
+): Changes {
+  let { token } = parts;
   let told: Told[] = [];
   const answers = new Map<string, number>();
   const cookies = new Map<string, string>();
@@ -154,7 +159,8 @@ export function startChanges({ origin, token, codeFor }: ChangesParts, userMaker
       gate?.resolve();
       gate = undefined;
     },
-    forgetAfter(at) {
+    forgetAfter(at, another) {
+      token = another;
       told = told.filter((each) => each.at <= at);
       cookies.clear();
     },

@@ -1,8 +1,8 @@
 /**
- * `bun run test:long fleet-kills [--rounds N] [--minutes N] [--replicas N] [--agents N] [--seed N]`: a PostgreSQL primary with a synchronous
- * standby, replicas of the service, agents on hosts that are files, and users and keys that come and go. Each round kills agents, a
+ * `bun run test:long fleet-kills [--rounds N] [--minutes N] [--replicas N] [--agents N] [--seed N]
+ * [--service-from DIRECTORY] [--agents-from DIRECTORY]`: a PostgreSQL primary with a synchronous standby, replicas of the service, agents on hosts that are files, and users and keys that come and go. Each round kills agents, a
  * replica or the primary, which is failed over, or restores an older backup. Nothing that was closed may be open again on any host, every
- * divergence must be noted, and everything that was acknowledged must be there.
+ * divergence must be noted, and everything that was acknowledged must be there. The directories have the source of another version.
  */
 
 import { parseArgs } from "node:util";
@@ -15,6 +15,8 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "60" },
     replicas: { type: "string", default: "2" },
     agents: { type: "string", default: "5" },
+    "service-from": { type: "string" },
+    "agents-from": { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
@@ -29,6 +31,8 @@ const scene = await openScene({
   replicas: Number(values.replicas),
   agents: Number(values.agents),
   random,
+  serviceFrom: values["service-from"],
+  agentsFrom: values["agents-from"],
   say,
 });
 let round = 0;

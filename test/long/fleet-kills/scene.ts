@@ -33,6 +33,9 @@ export interface SceneOptions {
   readonly replicas: number;
   readonly agents: number;
   readonly random: Random;
+  /** Directories with another version's source; this one's by default. */
+  readonly serviceFrom?: string | undefined;
+  readonly agentsFrom?: string | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -40,12 +43,14 @@ export interface SceneOptions {
 const SETTINGS = { synchronous_standby_names: "s1", wal_keep_size: "512MB" };
 const PATIENCE = 180_000;
 
-export async function openScene({ replicas: count, agents: hosts, random, say }: SceneOptions): Promise<Scene> {
+export async function openScene(options: SceneOptions): Promise<Scene> {
+  const { replicas: count, agents: hosts, random, say, serviceFrom, agentsFrom } = options;
   const cluster = await startPostgresNodes(1, SETTINGS);
   let [primary, standby] = cluster.nodes as [PostgresNode, PostgresNode];
   const front = await startFront();
   const variables = { UAM_BASE_URL: front.origin, UAM_FLEET_WAIT: "1s" };
-  const replicas = await startReplicas(cluster.url("?target_session_attrs=read-write"), count, variables);
+  const main = serviceFrom === undefined ? undefined : join(serviceFrom, "src/main.ts");
+  const replicas = await startReplicas(cluster.url("?target_session_attrs=read-write"), count, { variables, main });
   front.to = replicas.services.map(({ origin }) => origin);
   const cli = (...args: readonly string[]) => {
     const { status, stdout, stderr } = replicas.services[random.below(count)]?.run(args) ?? {};
@@ -53,7 +58,8 @@ export async function openScene({ replicas: count, agents: hosts, random, say }:
     return stdout ?? "";
   };
   const lines = Array.from({ length: hosts }, () => cli("host", "token", "--group", "default").trim());
-  const agents = await startAgents(lines);
+  const program = agentsFrom === undefined ? undefined : join(agentsFrom, "test/long/fleet-kills/agent.ts");
+  const agents = await startAgents(lines, program);
   const codeFor = (username: string) => {
     try {
       return /\b\d{4} ?\d{4}\b/.exec(cli("otp", username))?.[0] ?? "";
@@ -68,6 +74,8 @@ export async function openScene({ replicas: count, agents: hosts, random, say }:
   const file = join(tmpdir(), `uam-fleet-kills-${process.pid}.backup`);
   let backedUpAt: number | undefined;
   let forgotten = 0;
+  /** Whom a restored database does not know any more. */
+  const strangers = new Set<string>();
 
   const ask = <Row>(statement: string) => primary.run<Row>(statement);
   function counted(what: string, times = 1): void {
@@ -99,24 +107,28 @@ export async function openScene({ replicas: count, agents: hosts, random, say }:
     });
     return lost.size > 0;
   }
+  async function insist(method: string, path: string): Promise<void> {
+    const { status } = await changes.insist(method, path);
+    if (status !== 200) fault(`${method} ${path} is ${status}`);
+  }
   /** As an administrator does who looks through users and keys first: what was closed is closed again. */
   async function closeAgain(): Promise<void> {
     const users = await ask<{ id: number; name: string }>(
       "select id, 'ext_' || username as name from users where disabled_at is null",
     );
     for (const { id, name } of users) {
-      if (watch.closed.has(name)) await changes.insist("POST", `/users/${id}/disable`);
+      if (watch.closed.has(name)) await insist("POST", `/users/${id}/disable`);
     }
     const keys = await ask<{ id: number; user: number; fingerprint: string }>(
       `select id, user_id as "user", fingerprint from ssh_keys where status = 'active'`,
     );
     for (const { id, user, fingerprint } of keys) {
-      if (watch.closed.has(fingerprint)) await changes.insist("DELETE", `/users/${user}/keys/${id}`);
+      if (watch.closed.has(fingerprint)) await insist("DELETE", `/users/${user}/keys/${id}`);
     }
   }
   async function check(): Promise<void> {
     await changes.pause();
-    await eventually("hosts", () => differences(ask, agents.all));
+    await eventually("hosts", () => differences(ask, agents.all, strangers));
     for (const each of await unrecorded(ask, changes.told)) fault(`told, but not recorded: ${each}`);
     changes.resume();
   }
@@ -168,9 +180,14 @@ export async function openScene({ replicas: count, agents: hosts, random, say }:
       const before = cursors();
       cli("restore", "--force", file);
       forgotten += changes.told.length;
-      changes.forgetAfter(backedUpAt);
+      changes.forgetAfter(backedUpAt, replicas.anotherToken());
       forgotten -= changes.told.length;
       backedUpAt = undefined;
+      const users = await ask<{ name: string }>("select 'ext_' || username as name from users");
+      const known = new Set(users.map(({ name }) => name));
+      for (const agent of agents.all) {
+        for (const name of Object.keys(agent.accounts())) if (!known.has(name)) strangers.add(name);
+      }
       for (const index of replicas.services.keys()) await replicas.restart(index);
       await checkDivergence(before);
       await closeAgain();

@@ -6,8 +6,12 @@ import type { Told } from "./changes.ts";
 /** Runs SQL on the primary. */
 export type Ask = <Row>(statement: string) => Promise<readonly Row[]>;
 
-/** Where hosts differ from what is stored; none if they are as they should be. */
-export async function differences(ask: Ask, agents: readonly Agent[]): Promise<readonly string[]> {
+/** Where hosts differ from what is stored; none if they are as they should be. `strangers` are accounts that no stored user ever had: they are shut, and stay. */
+export async function differences(
+  ask: Ask,
+  agents: readonly Agent[],
+  strangers: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const users = await ask<{ name: string; open: boolean; keys: string }>(`
     select 'ext_' || u.username as name, u.disabled_at is null and u.expire_at > now() as open,
       (select coalesce(string_agg(k.fingerprint, ' ' order by k.id), '') from ssh_keys k where k.user_id = u.id and k.status = 'active') as keys
@@ -19,7 +23,7 @@ export async function differences(ask: Ask, agents: readonly Agent[]): Promise<r
     return [...names].flatMap((name) => {
       const found = accounts[name];
       const is = found === undefined ? "missing" : found.open ? `open ${found.file.join(" ")}` : "shut";
-      const should = wanted.get(name) ?? "missing";
+      const should = wanted.get(name) ?? (strangers.has(name) && found !== undefined ? "shut" : "missing");
       // Who was shut before an agent heard of them needs no account.
       return is === should || (should === "shut" && is === "missing")
         ? []

@@ -45,7 +45,12 @@ describe("an older agent and this service", () => {
     });
   });
 
-  test.each([["0", 200], ["1", 200], ["2", 400], ["", 400]])("version %j is answered with %d", async (version, wanted) => {
+  test.each([
+    ["0", 200],
+    ["1", 200],
+    ["2", 400],
+    ["", 400],
+  ])("version %j is answered with %d", async (version, wanted) => {
     const twist = { headers: { "uam-agent-version": version } };
     const { status, headers, signed } = await agent.ask("GET", "/agent/state?since=&wait=0", undefined, twist);
     expect([status, signed]).toEqual([wanted, true]);
@@ -72,7 +77,12 @@ describe("this agent", () => {
   });
 
   test("takes nothing that says what it does not know in a place that it does", () => {
-    for (const change of [{ status: "paused" }, { lease_ends: "never" }, { end_sessions: "some" }, { lease_ms: "4h" }]) {
+    for (const change of [
+      { status: "paused" },
+      { lease_ends: "never" },
+      { end_sessions: "some" },
+      { lease_ms: "4h" },
+    ]) {
       expect(parseHostState({ ...FIRST_STATE, ...change })).toBeUndefined();
     }
   });
