@@ -9,6 +9,7 @@ import process from "node:process";
 const SUITES: Readonly<Record<string, string>> = {
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, requests of anything",
+  crash: "service, database, agent and pairs of them killed at every step of every change, and at random under load",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
 };
 
