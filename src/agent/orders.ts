@@ -158,8 +158,9 @@ export function openOrders(parts: OrdersParts): Orders {
           if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
           faultPoint("agent: orders stored, host untouched");
           try {
+            const done = await doAll(merged);
             faultPoint("agent: host done, not stored");
-            store(await doAll(merged));
+            store(done);
           } catch (error) {
             // Nothing of it counts as done, and the next answer says it again.
             state = before;

@@ -105,6 +105,12 @@ async function accountsOf({ db, clock }: Context): Promise<readonly Account[]> {
   );
 }
 
+/** What is done to a host, and what is wrong with it afterwards. */
+export interface HostDeed {
+  readonly act: (fleet: Fleet) => Promise<unknown>;
+  readonly settle: (fleet: Fleet) => Promise<readonly string[]>;
+}
+
 const { create, upload, revoke, disable, enable, extend, narrow, widen } = DEEDS as Record<string, Deed>;
 
 /** What changes something on the agent's host. */
@@ -120,26 +126,55 @@ export const FLEET_DEEDS = {
   widen,
 } as Readonly<Record<string, Deed>>;
 
-/** Joins another host; what the directory then has of it is whole or nothing. Returns what is wrong. */
-export async function joinAnother({ world }: Fleet, name: string): Promise<() => Promise<readonly string[]>> {
+/** The host that has the agent: the service's own is the first, and the second has none. */
+const HOST = "(select id from hosts where name = 'web1')";
+let joined = 0;
+
+export const HOST_DEEDS: Readonly<Record<string, HostDeed>> = {
+  "lock the host": {
+    act: async ({ world }) => {
+      const [row] = await world.sql(`select ${HOST} as id`);
+      return await world.call("POST", `/hosts/${row?.id}/lock`, world.admin());
+    },
+    settle: async ({ world }) => {
+      const [row] = await world.sql(`select ${HOST} as id`);
+      const lock = await world.call("POST", `/hosts/${row?.id}/lock`, world.admin());
+      const answer = await world.call("POST", `/hosts/${row?.id}/unlock`, world.admin());
+      return answer?.status === 200 ? [] : [`it cannot be unlocked: ${JSON.stringify([lock, answer])}`];
+    },
+  },
+  "a new key": {
+    act: async (fleet) => {
+      await fleet.killAgent();
+      fleet.startAgent({ rotate: 1 });
+      await Bun.sleep(1000);
+    },
+    // Whichever key it has by now, the service lets it in: that shows in the agreement.
+    settle: async () => [],
+  },
+  join: {
+    act: async ({ world }) => await joinAs(world, `web-${++joined}`),
+    settle: async ({ world }) => {
+      const directory = join(world.directory, `web-${joined}`);
+      const identity = existsSync(directory) ? findIdentity(directory) : undefined;
+      // Begun and not finished, it begins anew.
+      if (identity === undefined) return await joinAs(world, `web-${++joined}`);
+      const { present } = readKeys(directory);
+      if (present === undefined) return ["it knows whom it joined, and has no key"];
+      const key = Buffer.from(publicBytes(signingKey(present))).toString("hex");
+      const rows = await world.sql(
+        `select 1 from hosts where id = ${identity.host_id} and encode(public_key, 'hex') = '${key}'`,
+      );
+      return rows.length === 1 ? [] : ["it has a key that the service does not know"];
+    },
+  },
+};
+
+/** Joins another host of that name; what went wrong. */
+async function joinAs(world: World, name: string): Promise<readonly string[]> {
+  const { line } = await createJoinToken(await world.context(), { name });
   const directory = join(world.directory, name);
-  const join_ = async () => {
-    const { line } = await createJoinToken(await world.context(), { name });
-    const child = world.launch([process.execPath, join(SUPPORT, "join-driver.ts"), directory, line, name]);
-    const said = await outputOf(child);
-    return { isJoined: child.exitCode === 0, said };
-  };
-  const { isJoined } = await join_();
-  return async () => {
-    const identity = existsSync(directory) ? findIdentity(directory) : undefined;
-    if (isJoined && identity === undefined) return ["it joined, and does not know to whom"];
-    if (identity === undefined) return [];
-    const { present } = readKeys(directory);
-    if (present === undefined) return ["it knows whom it joined, and has no key"];
-    const key = Buffer.from(publicBytes(signingKey(present))).toString("hex");
-    const rows = await world.sql(
-      `select 1 from hosts where id = ${identity.host_id} and encode(public_key, 'hex') = '${key}'`,
-    );
-    return rows.length === 1 ? [] : ["it has a key that the service does not know"];
-  };
+  const child = world.launch([process.execPath, join(SUPPORT, "join-driver.ts"), directory, line, name]);
+  const said = await outputOf(child);
+  return child.exitCode === 0 ? [] : [`it could not join: ${said}`];
 }

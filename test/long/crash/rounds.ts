@@ -3,7 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../closings/random.ts";
-import { ALL, type Round, runStep, type Step, stepsOf, VICTIMS, type Victim } from "./walk.ts";
+import { makeFleet } from "./fleet.ts";
+import { FLEET_NAMES, fleetSteps, PARTS, runFleetStep } from "./fleet-walk.ts";
+import { runStorm } from "./storm.ts";
+import { ALL, type Round, runStep, type Step, stepsOf, VICTIMS } from "./walk.ts";
 import { makeWorld, type Start, type World } from "./world.ts";
 
 export interface Run {
@@ -27,53 +30,67 @@ export interface Outcome {
 /** What the service does by itself is passed as often as it happens. */
 const BY_ITSELF = /^(mail|webhook|stream)/;
 
-/** Every step of every deed with every victim, in an order that the seed draws; again from the beginning if there is more to do. */
+/** A ground for rounds of one kind. */
+interface Ground {
+  /** Does the round of that number, and says who died. */
+  readonly round: (number: number) => Promise<Round & { readonly victim: string }>;
+  readonly world: World;
+  readonly end: () => Promise<void>;
+}
+
+/** Numbers its rounds from 0 on, whichever of its grounds they are on. */
+interface Kind {
+  readonly open: (index: number) => Promise<Ground>;
+  next: number;
+}
+
+/** Storms among the steps of a service on its own host: every third round is one. */
+const STORMS = 3;
+
+/**
+ * Every step of every deed with every victim, in an order that the seed draws, with storms in between; on the last of the worlds, what
+ * reaches a host with an agent. Again from the beginning if there is more to do.
+ */
 export async function runRounds(run: Run): Promise<Outcome> {
   const began = performance.now();
   const isOver = () => performance.now() - began > run.within;
   const failures: string[] = [];
   const starts: Start[] = [];
-  const done = new Map<Victim, number>();
+  const done = new Map<string, number>();
   const places = new Set<string>();
-  const all = await allSteps(run);
-  const tasks = drawn(
-    all.flatMap((step) => VICTIMS.map((victim) => ({ step, victim }))),
-    run.seed,
-  );
-  run.tell(`${all.length} steps of ${new Set(all.map(({ deed }) => deed)).size} deeds, ${tasks.length} rounds to do`);
-  let next = 0;
+  const kinds = [await serviceKind(run), ...(run.only === undefined ? [await agentKind(run)] : [])];
   let finished = 0;
 
-  async function work(index: number): Promise<void> {
-    let world: World | undefined;
+  function take(round: Round & { readonly victim: string }): void {
+    if (round.start !== undefined) starts.push(round.start);
+    if (!round.reached) return;
+    finished++;
+    done.set(round.victim, (done.get(round.victim) ?? 0) + 1);
+    places.add(round.name);
+  }
+
+  async function work(index: number, kind: Kind): Promise<void> {
+    let ground: Ground | undefined;
     const leave = async (): Promise<void> => {
-      const left = world;
-      world = undefined;
+      const left = ground;
+      ground = undefined;
       if (left === undefined) return;
-      failures.push(...(await delivered(left)));
+      failures.push(...(await delivered(left.world)));
       await left.end();
     };
     while (!isOver() && finished < run.rounds) {
-      const task = tasks[next++ % tasks.length];
-      if (task === undefined) break;
-      const { step, victim } = task;
-      const name = `${step.deed}; ${step.point}; ${step.nth}; ${victim}`;
+      const number = kind.next++;
       try {
-        world ??= await makeWorld({ index, program: run.program, hostMode: "direct" });
-        const round: Round = await runStep(world, step, victim);
-        if (round.start !== undefined) starts.push(round.start);
-        if (round.reached) {
-          finished++;
-          done.set(victim, (done.get(victim) ?? 0) + 1);
-          places.add(`${step.deed} ${step.point} ${step.nth}`);
-        }
-        run.tell(`${round.faults.length === 0 ? (round.reached ? "ok  " : "past") : "FAIL"} ${name}`);
+        ground ??= await kind.open(index);
+        const round = await ground.round(number);
+        take(round);
+        run.tell(`${round.faults.length === 0 ? (round.reached ? "ok  " : "past") : "FAIL"} ${round.name}`);
         if (round.faults.length === 0) continue;
-        failures.push(`${name}\n  ${round.faults.join("\n  ")}`);
-        run.tell(`  ${round.faults.join("\n  ")}\n${world.log().split("\n").slice(-15).join("\n")}`);
+        failures.push(`${round.name}\n  ${round.faults.join("\n  ")}`);
+        run.tell(`  ${round.faults.join("\n  ")}\n${tailOf(ground)}`);
       } catch (error) {
-        failures.push(`${name} could not be carried out: ${error instanceof Error ? error.stack : error}`);
-        run.tell(`FAIL ${failures.at(-1)}\n${world?.log().split("\n").slice(-15).join("\n")}`);
+        failures.push(`round ${number} could not be carried out: ${error instanceof Error ? error.stack : error}`);
+        run.tell(`FAIL ${failures.at(-1)}\n${tailOf(ground)}`);
       }
       // What went wrong must not be found again in the rounds after.
       await leave();
@@ -81,26 +98,76 @@ export async function runRounds(run: Run): Promise<Outcome> {
     await leave();
   }
 
-  await Promise.all(Array.from({ length: run.worlds }, (_, index) => work(index)));
-  const of = VICTIMS.map((victim) => `${victim} ${done.get(victim) ?? 0}`).join(", ");
+  const works = Array.from(
+    { length: run.worlds },
+    (_, index) => kinds[index === run.worlds - 1 ? kinds.length - 1 : 0],
+  );
+  await Promise.all(works.map((kind, index) => (kind === undefined ? undefined : work(index, kind))));
+  const of = [...done]
+    .map(([victim, times]) => `${victim} ${times}`)
+    .sort()
+    .join(", ");
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-  const summary = `${finished} kills (${of}) at ${places.size} of ${all.length} steps in ${minutes} minutes: ${failures.length} failures; ${sayStarts(starts)}`;
+  const summary = `${finished} kills (${of}), ${places.size} of them different, in ${minutes} minutes: ${failures.length} failures; ${sayStarts(starts)}`;
   return { rounds: finished, failures, summary };
 }
 
-async function allSteps({ program, only, tell }: Run): Promise<readonly Step[]> {
-  const steps: Step[] = [];
+function tailOf(ground: Ground | undefined): string {
+  return ground?.world.log().split("\n").slice(-15).join("\n") ?? "";
+}
+
+async function serviceKind({ seed, program, only, tell }: Run): Promise<Kind> {
   const world = await makeWorld({ index: 0, program, hostMode: "direct" });
-  try {
-    for (const name of only === undefined ? Object.keys(ALL) : [only]) {
-      const found = (await stepsOf(world, name)).filter(({ point, nth }) => nth === 1 || !BY_ITSELF.test(point));
-      tell(`${name}: ${found.length} steps`);
-      steps.push(...found);
-    }
-  } finally {
-    await world.end();
-  }
-  return steps;
+  const steps: Step[] = [];
+  for (const name of only === undefined ? Object.keys(ALL) : [only]) steps.push(...once(await stepsOf(world, name)));
+  await world.end();
+  const tasks = drawn(
+    steps.flatMap((step) => VICTIMS.map((victim) => ({ step, victim }))),
+    seed,
+  );
+  tell(`a service on its own host: ${steps.length} steps, ${tasks.length} rounds, and storms between them`);
+  return {
+    next: 0,
+    open: async (index) => {
+      const made = await makeWorld({ index, program, hostMode: "direct" });
+      const round: Ground["round"] = async (number) => {
+        if (only === undefined && number % STORMS === STORMS - 1) return await runStorm(made, seed + number);
+        const task = tasks[(only === undefined ? number - Math.floor(number / STORMS) : number) % tasks.length];
+        if (task === undefined) throw new Error("there is nothing to do");
+        return { ...(await runStep(made, task.step, task.victim)), victim: task.victim };
+      };
+      return { world: made, round, end: made.end };
+    },
+  };
+}
+
+async function agentKind({ seed, program, tell }: Run): Promise<Kind> {
+  const fleet = await makeFleet({ index: 0, program });
+  const steps: Step[] = [];
+  for (const name of FLEET_NAMES) steps.push(...once(await fleetSteps(fleet, name)));
+  await fleet.end();
+  const tasks = drawn(
+    steps.flatMap((step) => PARTS.map((parts) => ({ step, parts }))),
+    seed,
+  );
+  tell(`a host with an agent: ${steps.length} steps, ${tasks.length} rounds`);
+  return {
+    next: 0,
+    open: async (index) => {
+      const made = await makeFleet({ index, program });
+      const round: Ground["round"] = async (number) => {
+        const task = tasks[number % tasks.length];
+        if (task === undefined) throw new Error("there is nothing to do");
+        return { ...(await runFleetStep(made, task.step, task.parts)), victim: task.parts.join(" and ") };
+      };
+      return { world: made.world, round, end: made.end };
+    },
+  };
+}
+
+/** Without what the service does again and again by itself. */
+function once(steps: readonly Step[]): readonly Step[] {
+  return steps.filter(({ point, nth }) => nth === 1 || !BY_ITSELF.test(point));
 }
 
 function drawn<T>(from: readonly T[], seed: number): readonly T[] {

@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
+import { MINUTE, SECOND } from "../../../src/shared/clock.ts";
 import type { FaultPoint } from "../../../src/shared/fault-point.ts";
 import { type Answer, DEEDS, type Deed, stateOf } from "./deeds.ts";
 import { STARTS } from "./starts.ts";
@@ -92,20 +93,20 @@ export async function runStep(world: World, { deed: name, point, nth }: Step, vi
   const context = await (victim === "postgres" ? world.contextAgain() : world.context());
   await until(() => world.ready());
   if (deed.atStart === "is finished")
-    await until(async () => deed.isDone(await stateOf(world, subject.name), subject, before));
+    await until(async () => deed.isDone(await stateOf(world, subject.name), subject, before), MINUTE);
   // A service that goes on without its database for a moment repairs the host within a minute of its return.
   if (victim === "postgres" || name === "uam lock") await reconcileHost(context, world.dataDir, "repair at once");
   faults.push(...(await judge(world, { deed, subject, before, since, answer })));
   return { name: `${name}; ${point}; ${nth}; ${victim}`, reached, faults, start };
 }
 
-async function lastRecord(world: World): Promise<number> {
+export async function lastRecord(world: World): Promise<number> {
   const [row] = await world.sql("select coalesce(max(id), 0)::int as id from audit");
   return Number(row?.id);
 }
 
 /** Whether the point was reached: the file that armed it is gone. */
-async function isReached(world: World, isAnswered: () => boolean): Promise<boolean> {
+export async function isReached(world: World, isAnswered: () => boolean): Promise<boolean> {
   for (let left = LATER; left > 0; left -= 5) {
     if (!existsSync(world.fault)) return true;
     await Bun.sleep(5);
@@ -127,7 +128,7 @@ async function strike(world: World, victim: Exclude<Victim, "service">): Promise
   stopped?.kill(victim === "both" ? "SIGKILL" : "SIGCONT");
 }
 
-function isStopped({ pid }: ChildProcess): boolean {
+export function isStopped({ pid }: ChildProcess): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.[0] === "T";
   } catch {
@@ -135,8 +136,8 @@ function isStopped({ pid }: ChildProcess): boolean {
   }
 }
 
-/** At most ten seconds; what is not so by then is a fault that shows. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 10_000;
+/** What is not so by then is a fault that shows. */
+export async function until(condition: () => Promise<boolean>, patience = 10 * SECOND): Promise<void> {
+  const end = performance.now() + patience;
   while (!(await condition().catch(() => false)) && performance.now() < end) await Bun.sleep(20);
 }

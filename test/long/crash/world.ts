@@ -25,7 +25,7 @@ const PASSWORD = "seven lanterns over cold water";
 const ADMIN = "crash-admin";
 /** Nothing else on a machine that runs tests has these. */
 const FIRST_UID = 20_000;
-const UIDS = 3000;
+const UIDS = 2000;
 const prefixOf = (index: number): string => `tc${index}x`;
 /** From the start of the process until it serves, in milliseconds. */
 export const MOST_TO_SERVE = 3000;
