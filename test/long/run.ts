@@ -10,6 +10,7 @@ const SUITES: Readonly<Record<string, string>> = {
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, requests of anything",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
+  faults: "the database, disks, processes, the clock, receivers and callers fail, one after the other",
 };
 
 const USAGE = `Usage: bun run test:long [NAME [OPTION...]]
