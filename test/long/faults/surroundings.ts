@@ -87,7 +87,7 @@ export async function deafReceivers(): Promise<readonly string[]> {
   const [hook, siem, mail] = [await blackHole(), await blackHole(), await blackHole()];
   const variables = {
     UAM_WEBHOOK_NETWORKS: "127.0.0.0/8",
-    UAM_AUDIT_STREAM: `syslog+tcp://127.0.0.1:${siem.port}`,
+    UAM_AUDIT_STREAM: `syslog://127.0.0.1:${siem.port}`,
     UAM_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
     UAM_MAIL_FROM: "uam@example.org",
   };
