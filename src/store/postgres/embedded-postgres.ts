@@ -267,7 +267,8 @@ async function asSuperuser(directory: string, work: (sql: postgres.Sql) => Promi
   try {
     await work(sql);
   } finally {
-    await sql.end();
+    // The server may be gone or stand still by now, and whoever starts it again waits here.
+    await sql.end({ timeout: 5 });
   }
 }
 

@@ -4,7 +4,10 @@
  */
 
 import { parseArgs } from "node:util";
+import { leaving, noDescriptor, silent, slow } from "./clients.ts";
 import { cutAnywhere, cutBackends, frozenServer, fullDisk, killedServer } from "./database.ts";
+import { backupToFullDisk, logOnFullDisk, mailOnFullDisk, readOnlyData } from "./disks.ts";
+import { clockSet, deafReceivers, noProcess } from "./surroundings.ts";
 
 const FAULTS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   "cut-anywhere": cutAnywhere,
@@ -12,6 +15,17 @@ const FAULTS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   "killed-server": killedServer,
   "frozen-server": frozenServer,
   "full-disk": fullDisk,
+  "read-only-data": readOnlyData,
+  "log-on-full-disk": logOnFullDisk,
+  "mail-on-full-disk": mailOnFullDisk,
+  "backup-to-full-disk": backupToFullDisk,
+  "silent-connections": silent,
+  "slow-bodies": slow,
+  "leaving-clients": leaving,
+  "no-descriptor": noDescriptor,
+  "no-process": noProcess,
+  "deaf-receivers": deafReceivers,
+  "clock-set": clockSet,
 };
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });

@@ -1,4 +1,4 @@
-/** What callers are told while the disk of the database is full. That a server then says 53100, test/host/full-disk.host.test.ts shows. */
+/** What callers are told while the disk of the database is full. That a server then says 53100, test/host/faults.host.test.ts shows. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
