@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Account, Drift } from "../../../src/protocol/host.ts";
+import { closings } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -44,13 +45,51 @@ describe("reconcileHost()", () => {
     const calls: boolean[] = [];
     const reconcile = async (_: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]> => {
       calls.push(checkOnly);
-      return calls.length === 1
+      return calls.length <= 2
         ? [{ account: "ext_drift-a", kind: "key_file", problem: "differs", repaired: false }]
         : [];
     };
     const services = { ...app.services, host: { ...app.host, reconcile } };
     expect(await reconcileHost(services, app.config.dataDir, "check")).toHaveLength(1);
     expect(await reconcileHost(services, app.config.dataDir, "repair")).toEqual([]);
-    expect(calls).toEqual([true, true]);
+    expect(calls).toEqual([true, true, true]);
+  });
+
+  test("reports no difference that is gone once the account is compared again under its row lock", async () => {
+    let comparisons = 0;
+    const drift = {
+      account: "ext_drift-a",
+      kind: "key_file",
+      problem: "is just being written",
+      repaired: false,
+    } as const;
+    const reconcile = async () => (++comparisons === 1 ? [drift] : []);
+    const services = { ...app.services, host: { ...app.host, reconcile } };
+    expect(await reconcileHost(services, app.config.dataDir, "check")).toEqual([]);
+    expect(comparisons).toBe(2);
+  });
+
+  test("reports no access that is just being taken away, and all that was cut short", async () => {
+    const { id } = await app.user("drift-c");
+    const admin = await app.admin();
+    const shut = app.host.shutAccount;
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    app.host.shutAccount = async (ref) => {
+      await held;
+      return await shut(ref);
+    };
+    const check = () => reconcileHost(app.services, app.config.dataDir, "check");
+    const disabling = admin.call("POST", `/users/${id}/disable`);
+    while ((await app.db.select().from(closings)).length === 0) await Bun.sleep(2);
+    expect(await check()).toEqual([]);
+    goOn();
+    expect((await disabling).status).toBe(200);
+    app.host.shutAccount = shut;
+    const note = { userId: id, kind: "shut", action: "user.disable", actorType: "cli", actor: "operator" } as const;
+    await app.db.insert(closings).values({ ...note, begunAt: app.clock.now(), dueAt: app.clock.now() });
+    expect(await check()).toMatchObject([{ account: "ext_drift-c", problem: expect.stringContaining("cut short") }]);
   });
 });

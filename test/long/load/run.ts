@@ -4,6 +4,7 @@
  * clients go away. Afterwards: only what was injected failed, memory is flat, nothing is left over, and everything verifies.
  */
 
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createRandom } from "../closings/random.ts";
 import { startFaults } from "./faults.ts";
@@ -57,6 +58,7 @@ const faults = startFaults(ground, createRandom(seed), Number(values.faults) * 1
 const readings: Reading[] = [];
 while (Date.now() - begin < minutes * MINUTE) {
   await Bun.sleep(10_000);
+  if (!existsSync(`/proc/${pid}`)) await goneByItself();
   readings.push(read(pid));
   if (readings.length % 30 === 0) progress();
 }
@@ -102,6 +104,12 @@ tell(`stopped in ${((performance.now() - stopping) / 1000).toFixed(1)} s`);
 tell(`${findings.length} findings, seed ${seed}`);
 for (const finding of findings) console.log(`\n${finding}`);
 process.exit(findings.length === 0 ? 0 : 1);
+
+async function goneByItself(): Promise<never> {
+  tell(`the service has ended by itself; it said:\n${ground.service.log().split("\n").slice(-40).join("\n")}`);
+  tell(`exit code ${await ground.service.stop()}; faults: ${JSON.stringify(faults.injected.slice(-3))}`);
+  process.exit(1);
+}
 
 function progress(): void {
   const { samples } = traffic;

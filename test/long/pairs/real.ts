@@ -14,6 +14,7 @@ import { BINARY, startService } from "../../support/service.ts";
 export interface RealWorld extends World {
   /** What the program says of its audit log. */
   verify(): Promise<{ readonly status: number; readonly output: string }>;
+  log(): string;
   close(): Promise<void>;
 }
 
@@ -130,6 +131,7 @@ export async function openRealWorld(): Promise<RealWorld> {
       await sql`delete from policy_state`;
     },
     verify: () => command("audit", "verify"),
+    log: service.log,
     close: async () => {
       await sql.end();
       await service.stop();

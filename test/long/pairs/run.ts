@@ -69,9 +69,14 @@ async function tryReal(): Promise<void> {
   const todo = possible.map((pair) => ({ pair, order: random() })).sort((a, b) => a.order - b.order);
   console.log(`${todo.length} pairs, ${trials} times each, seed ${seed}, on this host`);
   const world = await openRealWorld();
-  for (const { pair } of todo) {
-    if (performance.now() > end) break;
-    await report(world, { ...pair, withDrift: false }, random);
+  try {
+    for (const { pair } of todo) {
+      if (performance.now() > end) break;
+      await report(world, { ...pair, withDrift: false }, random);
+    }
+  } catch (error) {
+    console.log(`${error}\nThe service said:\n${world.log().split("\n").slice(-30).join("\n")}`);
+    found.push(String(error));
   }
   const { status, output } = await world.verify();
   if (status !== 0) found.push(output);

@@ -1,0 +1,55 @@
+/** The program of version 0.1.0, built from its commit once, and a log filled by its own code. */
+
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** The commit of the first version: before the audit log counted its series, so that the whole log has to be rewritten. */
+const COMMIT = "70720e2";
+const REPOSITORY = join(import.meta.dir, "../../..");
+const CACHE = join(REPOSITORY, "dist/cache/uam-0.1.0");
+
+export interface FirstVersion {
+  readonly binary: string;
+  /** Its sources, with what they need installed. */
+  readonly source: string;
+}
+
+/** Takes some minutes the first time. */
+export function buildFirstVersion(tell: (line: string) => void): FirstVersion {
+  const source = join(CACHE, "source");
+  const binary = join(CACHE, "uam");
+  if (existsSync(binary)) return { binary, source };
+  tell("building 0.1.0");
+  mkdirSync(dirname(CACHE), { recursive: true });
+  if (!existsSync(source)) run(REPOSITORY, "git", "clone", "--quiet", "--shared", REPOSITORY, source);
+  run(source, "git", "checkout", "--quiet", "--detach", COMMIT);
+  run(source, process.execPath, "install", "--frozen-lockfile");
+  run(source, process.execPath, "src/build/build.ts");
+  copyFileSync(join(source, "dist/uam"), binary);
+  return { binary, source };
+}
+
+/** Fills an empty log, by the code that made the logs of that version for its benchmarks. */
+export function fillLog({ source }: FirstVersion, socket: string, records: number): void {
+  const script = join(source, "fill.ts");
+  writeFileSync(
+    script,
+    `import { openDatabase } from "./src/db/client.ts";
+import { busyDraft, fillAuditLog, seededRandom } from "./test/support/audit-log.ts";
+const handle = openDatabase({ host: ${JSON.stringify(socket)}, port: 5432, username: "postgres", database: "uam" }, 1);
+const start = new Date(Date.now() - ${records} * 20_000);
+await fillAuditLog(handle.db, ${records}, busyDraft(seededRandom(1), start, 20_000));
+await handle.close();
+`,
+  );
+  run(source, process.execPath, script);
+}
+
+/** The key that those logs are sealed with. */
+export const AUDIT_KEY = Buffer.alloc(32, 7).toString("hex");
+
+function run(directory: string, command: string, ...args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: directory, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}${stderr}`);
+}
