@@ -173,8 +173,15 @@ function line() {
   return sql`${sql.join(columns, sql` || ',' || `)} || E'\\r\\n'`;
 }
 
-/** Quoted, and with an apostrophe before what a spreadsheet would run as a formula: = + - @, a tab, a carriage return. */
+/**
+ * Quoted, and with an apostrophe before what a spreadsheet would run as a formula: = + - @, also in full width, a tab, a carriage
+ * return. So also after a semicolon, or what ends a line: spreadsheets of many countries separate cells by it, and then know
+ * no quotes within a line.
+ */
 function quoted(column: "actor" | "resource_id" | "detail" | "ip") {
   const name = sql.identifier(column);
-  return sql`case when ascii(${name}) in (61, 43, 45, 64, 9, 13) then '"''' else '"' end || replace(${name}, '"', '""') || '"'`;
+  const formula = sql`'([;\\t\\r\\n]\\s*)(?=[-=+@＝＋－＠])'`;
+  const text = sql`case when ${name} ~ ${formula} then regexp_replace(${name}, ${formula}, '\\1''', 'g') else ${name} end`;
+  const isFormula = sql`ascii(${name}) in (61, 43, 45, 64, 9, 13, 65309, 65291, 65293, 65312)`;
+  return sql`case when ${isFormula} then '"''' else '"' end || replace(${text}, '"', '""') || '"'`;
 }
