@@ -8,7 +8,8 @@ import process from "node:process";
 
 const SUITES: Readonly<Record<string, string>> = {
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
-  attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
+  attack:
+    "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
   "sudo-rules": "10,000 changed commands that sudo is asked about, and those whose arguments are cut elsewhere, run",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
 };
