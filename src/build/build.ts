@@ -1,6 +1,6 @@
 /** `bun run build`: one file with the program, its native addons and PostgreSQL. */
 
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import type { ConsoleBundle } from "../server/console/carried.ts";
@@ -10,6 +10,7 @@ import { bundleConsole } from "./console.ts";
 import { leaveOutFaultPoints } from "./fault-points.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { buildPostgresArchive } from "./postgres-archive.ts";
+import { renderSbom } from "./sbom.ts";
 
 export interface BuildOptions extends ReleaseArguments {
   readonly entry: string;
@@ -173,12 +174,18 @@ export function binaryPath(architecture: Architecture): string {
   return join(PROJECT, architecture === ownArchitecture() ? "dist/uam" : `dist/uam-${architecture}`);
 }
 
+/** Where its bill of materials is, beside it. */
+export function sbomPath(architecture: Architecture): string {
+  return `${binaryPath(architecture)}.cdx.json`;
+}
+
 /** Builds what is shipped, and prints the result on the terminal. */
 export async function buildRelease({ architecture, version }: ReleaseArguments): Promise<void> {
   const outfile = binaryPath(architecture);
   const began = performance.now();
   const entry = join(PROJECT, "src/main.ts");
   const size = await build({ architecture, version, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
+  writeFileSync(sbomPath(architecture), renderSbom({ version, architecture }));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
     `${outfile}: ${(size / 1e6).toFixed(1)} MB, uam ${version} for linux-${architecture}, built in ${seconds} s`,

@@ -30,12 +30,13 @@ import { commandPages } from "./command-pages.ts";
 import { EXAMPLES } from "./examples.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
+import { renderSbom } from "./sbom.ts";
 
 const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
 const PROGRAM = "usr/bin/uam";
 const EXECUTABLE: ReadonlySet<string> = new Set([PROGRAM, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]);
 /** Approximate KiB of the files other than the program. */
-const OTHER_FILES = 64;
+const OTHER_FILES = 128;
 /** The maintainer of a package that was built without a name; mail to it goes nowhere (RFC 2606). */
 const NAME = "Unofficial build of uam";
 const ADDRESS = "nobody@example.org";
@@ -73,6 +74,8 @@ export function packageFiles(program: {
   readonly date: string;
   /** "Name <address>". */
   readonly maintainer: string;
+  /** The bill of materials. */
+  readonly sbom: string;
 }): ReadonlyMap<string, string | Uint8Array> {
   const manual = renderManual({
     version: program.version,
@@ -96,6 +99,7 @@ export function packageFiles(program: {
     ["usr/share/zsh/vendor-completions/_uam", program.completions.zsh],
     ["usr/share/man/man1/uam.1.gz", gzipSync(manual, { level: 9 })],
     ["usr/share/doc/uam/changelog.gz", gzipSync(changelog, { level: 9 })],
+    ["usr/share/doc/uam/uam.cdx.json", program.sbom],
     ["usr/share/doc/uam/copyright", copyright(readFileSync(join(PROJECT, "LICENSE"), "utf8"))],
     ["usr/share/lintian/overrides/uam", OVERRIDES],
   ]);
@@ -234,6 +238,7 @@ async function main(values: {
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
     date: date.toUTCString().replace("GMT", "+0000"),
     maintainer,
+    sbom: renderSbom({ version, architecture }),
   });
   const tree = join(PROJECT, `dist/deb-${debianName}`);
   rmSync(tree, { recursive: true, force: true });

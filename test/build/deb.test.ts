@@ -14,6 +14,7 @@ const program = {
   installedSize: 1,
   date: "today",
   maintainer,
+  sbom: "{}\n",
 };
 const files = packageFiles(program);
 const textOf = (path: string) => String(files.get(path));

@@ -16,7 +16,9 @@ describe("harmless()", () => {
 
 describe("harmlessJson()", () => {
   test("reaches every text of an answer, and is undefined for what is no JSON", () => {
-    expect(harmlessJson('{"data":{"items":[{"text":"\\u2069x"}]}}')).toEqual({ data: { items: [{ text: "\ufffdx" }] } });
+    expect(harmlessJson('{"data":{"items":[{"text":"\\u2069x"}]}}')).toEqual({
+      data: { items: [{ text: "\ufffdx" }] },
+    });
     expect(harmlessJson("<html>")).toBeUndefined();
   });
 

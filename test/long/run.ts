@@ -11,7 +11,8 @@ const SUITES: Readonly<Record<string, string>> = {
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
-  attack: "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, requests of anything",
+  attack:
+    "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
   "sudo-rules": "10,000 changed commands that sudo is asked about, and those whose arguments are cut elsewhere, run",
   "fleet-kills": "agents, replicas and the primary killed at random, and older backups restored, under load",
   crash: "service, database, agent and pairs of them killed at every step of every change, and at random under load",

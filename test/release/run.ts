@@ -1,5 +1,5 @@
 /**
- * `bun test/release/run.ts`: dist holds the binaries and Debian packages of both architectures, the packages hold what they
+ * `bun test/release/run.ts`: dist holds the binaries, Debian packages and bills of materials of both architectures, the packages hold what they
  * should, and another build of HEAD, in another place and with another environment, gives the same bytes. Exit code 1 if
  * anything is wrong or missing.
  */
@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { binaryPath } from "../../src/build/build.ts";
+import { binaryPath, sbomPath } from "../../src/build/build.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "../../src/build/packages.ts";
 import { VERSION } from "../../src/shared/version.ts";
 import { ENCLOSED, endChildren, must } from "../debian/shell.ts";
@@ -24,7 +24,7 @@ const PATIENCE = 240;
 const directory = mkdtempSync(join(tmpdir(), "uam-release-"));
 
 async function main(): Promise<"tested"> {
-  const files = (["x64", "arm64"] as const).flatMap((each) => [binaryPath(each), packagePath(each)]);
+  const files = (["x64", "arm64"] as const).flatMap((each) => [binaryPath(each), packagePath(each), sbomPath(each)]);
   if (process.getuid?.() !== 0) throw new Error("Only root can build in a namespace");
   for (const file of files) {
     if (!existsSync(file))
@@ -60,6 +60,8 @@ async function checkContents(): Promise<void> {
   same(await listed(arm64), await listed(x64), "the files of the package for arm64");
   await must(["cmp", binaryPath("x64"), join(x64, "usr/bin/uam")], 30);
   await must(["cmp", binaryPath("arm64"), join(arm64, "usr/bin/uam")], 30);
+  await must(["cmp", sbomPath("x64"), join(x64, "usr/share/doc/uam/uam.cdx.json")], 10);
+  await must(["cmp", sbomPath("arm64"), join(arm64, "usr/share/doc/uam/uam.cdx.json")], 10);
 }
 
 /** The path of a directory tree with the package's files. */

@@ -153,7 +153,15 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   build: {
     what: "makes binary, Debian package, manual page and generated documents; never runs in the service",
-    imports: ["agent/paths.ts", "config", "cli/commands.ts", "install", "server/console", "store/postgres"],
+    imports: [
+      "agent/paths.ts",
+      "config",
+      "cli/commands.ts",
+      "install",
+      "server/console",
+      "store/postgres",
+      "package.json",
+    ],
   },
 };
 

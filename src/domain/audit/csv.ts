@@ -172,10 +172,16 @@ const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.aud
 
 /**
  * What comes before it, an opening quotation mark, and its text: with an apostrophe before what a spreadsheet would run as a
- * formula, = + - @, a tab, a carriage return. Letters, digits and braces are most of what there is, so they are asked for first.
+ * formula, = + - @, also in full width, a tab, a carriage return. So also after a semicolon, or what ends a line: spreadsheets of many
+ * countries separate cells by it, and then know no quotes within a line. Letters, digits and braces are most of what there is, so
+ * they are asked for first.
  */
 function quoted(column: "actor" | "resource_id" | "detail" | "ip", before: string): string {
   const first = `ascii(${column})`;
-  return `case when ${first} > 64 or ${first} between 46 and 60 then '${before}"'
-    when ${first} in (61, 43, 45, 64, 9, 13) then '${before}"''' else '${before}"' end || replace(${column}, '"', '""')`;
+  const breaks = [";", "\\t", "\\r", "\\n"].map((character) => `strpos(${column}, E'${character}')`).join(" + ");
+  const text = `case when ${breaks} > 0 then regexp_replace(${column}, '([;\\t\\r\\n]\\s*)(?=[-=+@＝＋－＠])', '\\1''', 'g')
+    else ${column} end`;
+  return `case when ${first} between 65 and 65000 or ${first} between 46 and 60 then '${before}"'
+    when ${first} in (61, 43, 45, 64, 9, 13, 65309, 65291, 65293, 65312) then '${before}"''' else '${before}"' end
+    || replace(${text}, '"', '""')`;
 }

@@ -103,6 +103,7 @@ describe("exportAudit()", () => {
     ["@sum", "'@sum"],
     ["\tx", "'\tx"],
     ["\rx", "'\rx"],
+    ["＝1+1", "'＝1+1"],
     ["a=1", "a=1"],
     ["Ünïcödé 🖥", "Ünïcödé 🖥"],
     ["", ""],
@@ -113,6 +114,18 @@ describe("exportAudit()", () => {
     const row = rows.at(-1) ?? [];
     expect(row[3]).toBe(read);
     expect(JSON.parse(row[7] ?? "")).toEqual({ err: actor });
+  });
+
+  // Spreadsheets of many countries separate cells by semicolons, and know no quotes within a line.
+  test.each([
+    ["x;=1+1;y", "x;'=1+1;y"],
+    ["; \t@sum;-1", "; \t'@sum;'-1"],
+    ["a;b=1", "a;b=1"],
+  ])("writes the text %j so that it reads %j, in the detail too", async (text, read) => {
+    const createdAt = `2030-01-01T00:00:${String(++written).padStart(2, "0")}Z`;
+    await addRecords([{ actor: text, detail: `{"err":"${text.replace("\t", " ")}"}`, createdAt }]);
+    const row = parseCsv(await (await download("/audit/export?until=2030-12-31T00:00:00Z")).text()).at(-1) ?? [];
+    expect([row[3], JSON.parse(row[7] ?? "").err]).toEqual([read, read.replace("\t", " ")]);
   });
 
   test("takes since and until as inclusive, and ends every line with CRLF", async () => {

@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { BINARY } from "../../support/service.ts";
+import { csv, SPREADSHEET } from "./csv.ts";
 import { fuzz } from "./fuzz.ts";
 import { smuggling } from "./proxies.ts";
 import { provesItself, sqlmap } from "./sqlmap.ts";
@@ -29,6 +30,7 @@ requirePrograms({
   "/usr/bin/testssl": "testssl.sh",
   "/usr/sbin/nginx": "nginx-light",
   "/usr/sbin/haproxy": "haproxy",
+  [SPREADSHEET]: "libreoffice-calc-nogui",
 });
 
 const tell = (line: string): void => console.log(`  ${line}`);
@@ -42,6 +44,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await provesItself();
     return await on((target) => sqlmap(target, tell));
   },
+  csv: () => csv(tell),
   fuzz: () => on((target) => fuzzed(target)),
 };
 

@@ -52,7 +52,18 @@ export async function startAttempt(): Promise<Attempt> {
 
 /** All of them, or as many as are to be run. A new account's name goes with a uid that is free. */
 function drawn(seed: number, count: number, ground: Ground): readonly Shift[] {
-  const usual = { name: NAME, name2: OTHER, uid: String(UID), day: "22000", mark: "0123456789abcdef", below: "mnt" };
+  const usual = {
+    name: NAME,
+    name2: OTHER,
+    name3: NAME,
+    name4: NAME,
+    name5: NAME,
+    name6: NAME,
+    uid: String(UID),
+    day: "22000",
+    mark: "0123456789abcdef",
+    below: "mnt",
+  };
   const values = { ...usual, session: "123450000678", place: "00" };
   const added = { ...values, name: OTHER, uid: String(UID + 1) };
   const shifts = (["root", "owner"] as const).flatMap((as) =>

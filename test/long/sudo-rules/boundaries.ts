@@ -131,7 +131,7 @@ function strangers(shift: Shift, before: Tables, after: Tables, { uids, group }:
       const isRight: Readonly<Record<string, boolean>> = {
         "/etc/passwd": isOurs && inRange && members.includes(name),
         "/etc/group": (isOurs && inRange) || name === group,
-        "/etc/shadow": isOurs && /^[!*]/.test(second) && expiry !== "",
+        "/etc/shadow": isOurs && /^ ?[!*]/.test(second) && expiry !== "",
         "/etc/gshadow": isOurs || name === group,
       };
       if (!(isRight[path] ?? isOurs)) faults.push(`${path} got ${JSON.stringify(line)}`);

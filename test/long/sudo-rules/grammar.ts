@@ -34,6 +34,8 @@ const DIGITS = "0123456789";
 const HEX = `${DIGITS}abcdef`;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
+const GETENT = "/usr/bin/getent shadow {name} {name2} {name3} {name4} {name5} {name6}";
+
 const split = (text: string): Template => text.split(" ");
 const SPOOLS = ["crontabs", "tabs", ".", "atjobs", "atspool"].map((name) => join("/var/spool/cron", name));
 
@@ -69,8 +71,8 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split(`/usr/bin/mv -T -- ${base}/{name} ${trash}/{name}.{mark}`),
     split(`/usr/bin/ls -A -- ${trash}`),
     split(`/usr/bin/rm -rf --one-file-system -- ${trash}/{name}.{mark}`),
-    split("/usr/bin/getent shadow {name}"),
-    ...[2, 3, 4].map((count) => split(`/usr/bin/getent shadow {name} {name2} {name3} {name4}`).slice(0, count + 2)),
+    // Of as many as there are; a change may add two.
+    ...[1, 2, 3, 4, 5, 6].map((count) => split(GETENT).slice(0, count + 2)),
     split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1"),
     [...program, "sweep", "{uid}"],
     [...program, "host", "sessions", "{name}", "{uid}", group],
@@ -115,9 +117,7 @@ export function drawValues(random: Random, ground: Ground, names: readonly strin
     random.onceIn(2) ? random.pick(names) : `ext_${text(`${LETTERS}${DIGITS}`, 1 + random.below(28))}`;
   return {
     name: name(),
-    name2: name(),
-    name3: name(),
-    name4: name(),
+    ...Object.fromEntries([2, 3, 4, 5, 6].map((number) => [`name${number}`, name()])),
     uid: String(ground.uids.first + random.below(ground.uids.last - ground.uids.first + 1)),
     day: String(1 + random.below(100_000)),
     mark: text(HEX, 16),
@@ -164,11 +164,12 @@ function fit(piece: string, text: string, values: Values, ground: Ground): boole
       continue;
     }
     const slot = part.slice(1, -1);
-    const characters = SLOTS[slot];
+    const kind = slot.replace(/\d$/, "");
+    const characters = SLOTS[kind];
     let end = at;
     while (end < text.length && (characters === undefined || characters.includes(text[end] ?? ""))) end++;
     const value = text.slice(at, end);
-    if (!mayBe(slot, value, ground) || (values[slot] ?? value) !== value) return false;
+    if (!mayBe(kind, value, ground) || (values[slot] ?? value) !== value) return false;
     values[slot] = value;
     at = end;
   }
@@ -179,9 +180,6 @@ const NAME = `${LETTERS}${DIGITS}_-`;
 /** What a slot may hold; `below` anything. */
 const SLOTS: Readonly<Record<string, string | undefined>> = {
   name: NAME,
-  name2: NAME,
-  name3: NAME,
-  name4: NAME,
   uid: DIGITS,
   day: DIGITS,
   mark: HEX,
@@ -193,9 +191,6 @@ function mayBe(slot: string, value: string, { uids }: Ground): boolean {
   const isPlain = (character: string | undefined) => `${LETTERS}${DIGITS}`.includes(character ?? " ");
   switch (slot) {
     case "name":
-    case "name2":
-    case "name3":
-    case "name4":
       return (
         value.startsWith("ext_") &&
         value.length >= 5 &&
