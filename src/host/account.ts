@@ -51,11 +51,29 @@ export function requireRef(account: AccountRef): void {
   }
 }
 
-/** Reads /etc/passwd, /etc/group and, where allowed, /etc/shadow. */
-export function readAccounts(): AccountTable {
+/** The contents of the local databases. */
+export interface AccountTexts {
+  readonly passwd: string;
+  readonly group: string;
+  readonly shadow: string | undefined;
+}
+
+/** Reads /etc/passwd, /etc/group and, where allowed, /etc/shadow; `only` as `accountsIn` has it. */
+export function readAccounts(only?: AccountRef): AccountTable {
+  const texts = { passwd: readFileSync("/etc/passwd", "utf8"), group: readFileSync("/etc/group", "utf8") };
+  return accountsIn({ ...texts, shadow: readShadow() }, only);
+}
+
+/**
+ * The table of all accounts; or of what concerns only one: its name, its uid, and groups that have members. Among ten thousand
+ * accounts that takes a fraction of the time. Pure.
+ */
+export function accountsIn(texts: AccountTexts, only?: AccountRef): AccountTable {
+  const isNamed = (line: string) => only === undefined || line.startsWith(`${only.name}:`);
   const passwd = new Map<string, PasswdEntry>();
   const namesByUid = new Map<number, string[]>();
-  for (const [name = "", , uid, gid, , home = ""] of records("/etc/passwd")) {
+  const isPasswd = (line: string) => isNamed(line) || uidIn(line) === only?.uid;
+  for (const [name = "", , uid, gid, , home = ""] of parseRecords(texts.passwd, isPasswd)) {
     if (passwd.has(name)) continue;
     passwd.set(name, { name, uid: Number(uid), gid: Number(gid), home });
     const known = namesByUid.get(Number(uid));
@@ -63,11 +81,26 @@ export function readAccounts(): AccountTable {
     else known.push(name);
   }
   const groups = new Map<string, { gid: number; members: ReadonlySet<string> }>();
-  for (const [name = "", , gid, members = ""] of records("/etc/group")) {
+  const isGroup = (line: string) => isNamed(line) || (!line.endsWith(":") && isFirst(texts.group, line));
+  for (const [name = "", , gid, members = ""] of parseRecords(texts.group, isGroup)) {
     if (groups.has(name)) continue;
     groups.set(name, { gid: Number(gid), members: members === "" ? NOBODY : new Set(members.split(",")) });
   }
-  return { passwd, namesByUid, groups, shadow: readShadow() };
+  const shadow = texts.shadow === undefined ? undefined : parseShadow(texts.shadow, isNamed);
+  return { passwd, namesByUid, groups, shadow };
+}
+
+/** False if the name stands in an earlier line, which is the one that counts. */
+function isFirst(text: string, line: string): boolean {
+  const key = line.slice(0, line.indexOf(":") + 1);
+  const first = text.startsWith(key) ? 0 : text.indexOf(`\n${key}`) + 1;
+  return text.startsWith(line, first);
+}
+
+/** The third field of a line of passwd(5). */
+function uidIn(line: string): number {
+  const start = line.indexOf(":", line.indexOf(":") + 1) + 1;
+  return Number(line.slice(start, line.indexOf(":", start)));
 }
 
 /**
@@ -117,35 +150,32 @@ export async function knownToNameService(database: "passwd" | "group", key: stri
   throw new UamError("internal", `Cannot look up ${key}: getent exited with ${result.exitCode}`);
 }
 
-/** Parses shadow(5) lines. */
-export function parseShadow(text: string): ReadonlyMap<string, ShadowEntry> {
+/** Parses shadow(5) lines, all or those wanted. */
+export function parseShadow(text: string, isWanted = (_line: string) => true): ReadonlyMap<string, ShadowEntry> {
   const entries = new Map<string, ShadowEntry>();
-  for (const [name = "", password = "", , minimum, maximum, warn, inactive, expires] of parseRecords(text)) {
+  for (const [name = "", password = "", , minimum, maximum, warn, inactive, expires] of parseRecords(text, isWanted)) {
     const ageing = [minimum, maximum, warn, inactive].some((field) => field !== undefined && field !== "");
     entries.set(name, { password, expires: expires ? Number(expires) : undefined, ageing });
   }
   return entries;
 }
 
-function readShadow(): ReadonlyMap<string, ShadowEntry> | undefined {
+function readShadow(): string | undefined {
   try {
-    return parseShadow(readFileSync("/etc/shadow", "utf8"));
+    return readFileSync("/etc/shadow", "utf8");
   } catch (error) {
     if (errorCode(error) === "EACCES") return undefined;
     throw error;
   }
 }
 
-function records(path: string): Iterable<readonly string[]> {
-  return parseRecords(readFileSync(path, "utf8"));
-}
-
 /** One after the other: thousands of accounts in pieces at once are tens of megabytes. */
-function* parseRecords(text: string): Iterable<readonly string[]> {
+function* parseRecords(text: string, isWanted: (line: string) => boolean): Iterable<readonly string[]> {
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf("\n", start);
     const end = found < 0 ? text.length : found;
-    if (end > start && !"#+-".includes(text.charAt(start))) yield text.slice(start, end).split(":");
+    const line = text.slice(start, end);
+    if (line !== "" && !"#+-".includes(line.charAt(0)) && isWanted(line)) yield line.split(":");
     start = end + 1;
   }
 }

@@ -11,10 +11,13 @@ import { detectExpiryFormat } from "../../src/host/sshd/sshd.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { recordingLog, testSettings } from "../support/host-account.ts";
+import { BINARY } from "../support/service.ts";
 import { percentile, timed } from "./bench.ts";
 
 const ACCOUNTS = 10_000;
 const ROUNDS = 5;
+/** As sudo-look.ts has it. */
+const AT_ONCE = 500;
 /** Beyond what the accounts of tests that run meanwhile have. */
 const FIRST_UID = 1_000_000;
 const GROUP = "uam-ext-bench";
@@ -73,7 +76,28 @@ console.log(`memory beyond before     ${((most - idle) / 2 ** 20).toFixed(0)} Mi
 console.log(`floor: reading the files ${(floor / 1000).toFixed(2)} s, so ${(time / floor).toFixed(1)} times that`);
 console.log(`changes applied          ${applied} (aim 0)`);
 console.log(`files written            ${changed} of ${after.size} (aim 0)`);
+const asked = lookAsRoot();
+console.log(
+  `in sudo mode, what root does  ${asked.seconds.toFixed(2)} s of processor time in ${asked.calls} commands (aim: 30 s)`,
+);
 if (applied + changed > 0) throw new Error("reconcile wrote although nothing differed");
+
+/** What a reconciliation in sudo mode asks root for, without sudo's own share. */
+function lookAsRoot(): { readonly seconds: number; readonly calls: number } {
+  let microseconds = 0;
+  let calls = 0;
+  for (; calls * AT_ONCE < ACCOUNTS; calls++) {
+    const some = accounts.slice(calls * AT_ONCE, (calls + 1) * AT_ONCE);
+    const { stdout, exitCode, resourceUsage } = Bun.spawnSync(
+      [BINARY, "host", "look", GROUP, homes, "%h/.ssh/authorized_keys"],
+      { stdin: Buffer.from(JSON.stringify(some)), cwd: "/" },
+    );
+    const found = stdout.toString().trim();
+    if (exitCode !== 0 || found !== "[]") throw new Error(`root found something: ${exitCode} ${found.slice(0, 100)}`);
+    microseconds += Number(resourceUsage.cpuTime.total);
+  }
+  return { seconds: microseconds / 1e6, calls };
+}
 
 /** Homes with key files, and a copy of /etc with the accounts in it, bound over the host's own in this namespace. */
 async function makeAccounts(): Promise<readonly Account[]> {

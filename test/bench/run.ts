@@ -27,7 +27,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   start: { run: async () => (await import("./start.ts")).benchStart(), needs: ["dist/uam", "wrk"] },
   flood: { run: async () => (await import("./flood.ts")).benchFlood(), needs: ["dist/uam", "wrk"] },
   enumeration: { run: async (options) => (await import("./enumeration.ts")).benchEnumeration(options), needs: [] },
-  reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare"] },
+  reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare", "dist/uam"] },
   console: {
     run: async (options) => (await import("./console.ts")).benchConsole(options),
     needs: ["dist/uam", "wrk", "chromium", "npm"],

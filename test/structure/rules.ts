@@ -123,6 +123,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "host/execute/command.ts",
         "host/execute/sudo-check.ts",
         "host/execute/sudo-sessions.ts",
+        "host/look.ts",
       ],
     ],
   },

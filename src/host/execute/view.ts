@@ -11,7 +11,7 @@ import type { HostView } from "./executor.ts";
 
 /** What this process can see without help. */
 export const OWN_VIEW: HostView = {
-  accounts: readAccounts,
+  accounts: (accounts) => readAccounts(accounts.length === 1 ? accounts[0] : undefined),
   shadow: async () => readAccounts().shadow,
   exists,
   processes: readProcesses,

@@ -98,16 +98,23 @@ export function refused(target: KeyFile, cause: unknown): UamError {
   return new UamError("internal", `Cannot write ${target.path} for ${target.owner.name}: ${why}`, { cause });
 }
 
+/** One for all: ten thousand files in buffers of their own are as many pieces of memory for the collector. */
+const shared = Buffer.alloc(16_384);
+
 function holds(fd: number, text: string): boolean {
-  const wanted = Buffer.from(text);
-  const found = Buffer.alloc(wanted.length + 1);
+  const size = Buffer.byteLength(text);
+  const found = size < shared.length ? shared : Buffer.alloc(size + 1);
   let length = 0;
-  while (length < found.length) {
-    const count = readSync(fd, found, length, found.length - length, null);
+  while (length <= size) {
+    const count = readSync(fd, found, length, size + 1 - length, null);
     if (count === 0) break;
     length += count;
   }
-  return found.subarray(0, length).equals(wanted);
+  if (length !== size) return false;
+  // A key file is ASCII, of which each byte is one letter.
+  return size === text.length
+    ? found.toString("latin1", 0, length) === text
+    : found.subarray(0, length).equals(Buffer.from(text));
 }
 
 /** Notes an open descriptor for the `finally` that closes it. */

@@ -1,11 +1,12 @@
 /** Sending what is queued: claimed, handed to the transport, and finished or postponed. */
 
-import { and, asc, eq, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
 import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createBell } from "../../shared/bell.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
+import { preparedOnce } from "../../store/client.ts";
 import { listen } from "../../store/notify.ts";
 import { type OutboxRow, outbox } from "../../store/schema.ts";
 import { type MailTransport, SEND_TIMEOUT, type SendResult } from "./mail.ts";
@@ -45,12 +46,21 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
     return async () => {};
   });
 
+  let dropAt = 0;
+  /** What is never claimed any more need not be dropped at once. */
+  async function dropSometimes(): Promise<void> {
+    const now = performance.now();
+    if (now < dropAt) return;
+    dropAt = now + POLL;
+    await dropExpired(services);
+  }
+
   /** The lanes work independently: a mail that takes long keeps one lane busy, and the next mail takes the other. */
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
       const rung = bell.next();
       try {
-        await dropExpired(services);
+        await dropSometimes();
         await runLane(services, transport, stopping.signal);
       } catch (error) {
         log.error("queued mail could not be read", { error });
@@ -97,24 +107,33 @@ async function runLane(services: Parts, transport: MailTransport, signal?: Abort
 /** Hides one due mail from all others until the lease ends; its attempt is counted whatever becomes of it. */
 async function claim({ db, clock }: Parts): Promise<OutboxRow | undefined> {
   const now = clock.now();
+  const [mail] = await claimNext(db).execute({ now: now.toISOString(), until: shift(now, LEASE).toISOString() });
+  return mail;
+}
+
+const claimNext = preparedOnce((db) => {
+  const now = sql`${sql.placeholder("now")}`;
   const next = db
     .select({ id: outbox.id })
     .from(outbox)
-    .where(and(eq(outbox.status, "queued"), lte(outbox.dueAt, now)))
+    .where(
+      // What is useless by now is left to whoever drops it.
+      and(eq(outbox.status, "queued"), lte(outbox.dueAt, now), or(isNull(outbox.expiresAt), gt(outbox.expiresAt, now))),
+    )
     // One-time codes are the first to become useless, and somebody waits for them.
     .orderBy(sql`${outbox.expiresAt} asc nulls last`, asc(outbox.dueAt), asc(outbox.id))
     .limit(1)
     .for("update", { skipLocked: true });
-  const [mail] = await db
-    .update(outbox)
-    .set({ dueAt: shift(now, LEASE), attempts: sql`${outbox.attempts} + 1` })
-    // Not IN: the planner may run the subquery of an IN more than once, and claim more than one.
-    .where(eq(outbox.id, sql`(${next})`))
-    .returning()
-    .prepare("claim_mail")
-    .execute();
-  return mail;
-}
+  return (
+    db
+      .update(outbox)
+      .set({ dueAt: sql`${sql.placeholder("until")}`, attempts: sql`${outbox.attempts} + 1` })
+      // Not IN: the planner may run the subquery of an IN more than once, and claim more than one.
+      .where(eq(outbox.id, sql`(${next})`))
+      .returning()
+      .prepare("claim_mail")
+  );
+});
 
 async function finish({ db, clock, log }: Parts, mail: OutboxRow, result: SendResult): Promise<void> {
   const now = clock.now();
