@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
 import { createSlots } from "../../src/shared/bounded.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
-import { describeRun, openEven, residentMiB, timed } from "./bench.ts";
+import { describeRun, openEven, percentile, residentMiB, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 import { treeTime } from "./processor-time.ts";
 
@@ -36,10 +36,15 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
       }),
     );
   }
-  const least = (costs: readonly Cost[], which: keyof Cost) => Math.min(...costs.map((cost) => cost[which]));
-  const floor = least(floors, "time");
-  const time = least(times, "time");
-  const [floorEach, each] = [floors, times].map((costs) => (least(costs, "processor") / rows).toFixed(2));
+  const [floor, time] = [floors, times].map((costs) => Math.min(...costs.map((cost) => cost.time))) as [number, number];
+  const [floorEach, each] = [floors, times].map((costs) =>
+    (
+      percentile(
+        costs.map(({ processor }) => processor),
+        0.5,
+      ) / rows
+    ).toFixed(2),
+  );
   const speed = (milliseconds: number) => `${Math.round((rows / milliseconds) * 1000)} records/s`;
   console.log(`psql      ${speed(floor)}`);
   console.log(

@@ -19,7 +19,10 @@ import { KEYS, SESSION } from "./rivals/work.ts";
 const RECORDS = 200_000;
 const USERS = 2000;
 const CHANGES = 30;
-const LOAD_SECONDS = 2;
+const LISTS = 2000;
+const PAGES = 1000;
+const CLIENTS = 8;
+const WARM_UP = 2;
 const EXPORTS = 3;
 
 export const PATHS = ["GET /me/keys", "GET /audit", "export", "key upload", "revocation"] as const;
@@ -66,7 +69,7 @@ export async function measureHotPaths(
   rounds: number,
   paths: readonly HotPath[] = pathsHere(),
 ): Promise<readonly Figures[]> {
-  const cleanUps: (() => unknown)[] = [];
+  const cleanUps: CleanUp[] = [];
   try {
     const services: Started[] = [];
     for (const [index, candidate] of candidates.entries()) {
@@ -78,7 +81,8 @@ export async function measureHotPaths(
     cleanUps.push(floor.stop);
     return await measure([floor.subject, ...services.map(({ subject }) => subject)], rounds, paths);
   } finally {
-    for (const cleanUp of cleanUps.reverse()) await cleanUp();
+    // One that fails must not hide what went wrong before, nor keep the others from being done.
+    for (const cleanUp of cleanUps.reverse()) await Promise.resolve(cleanUp()).catch((error) => console.error(error));
   }
 }
 
@@ -89,8 +93,8 @@ export function pathsHere(): readonly HotPath[] {
 
 async function measure(subjects: readonly Subject[], rounds: number, paths: readonly HotPath[]) {
   const costs = new Map(paths.map((path) => [path, subjects.map((): Cost[] => [])]));
-  // The first round is for compiled code and prepared statements.
-  for (let round = -1; round < rounds; round++) {
+  // The first rounds are for compiled code and prepared statements.
+  for (let round = -WARM_UP; round < rounds; round++) {
     for (const path of paths) {
       for (const [index, subject] of subjects.entries()) {
         const cost = await costOf(subject, path);
@@ -140,8 +144,8 @@ async function costOf(subject: Subject, path: HotPath): Promise<Cost> {
 
 /** Does many operations, and says how many. */
 const OPERATIONS: Readonly<Record<HotPath, (subject: Subject) => Promise<number>>> = {
-  "GET /me/keys": async ({ origin, user }) => load(`${origin}/api/v1/me/keys`, user),
-  "GET /audit": async ({ origin, admin }) => load(`${origin}/api/v1/audit?action=user.update&page=3`, admin),
+  "GET /me/keys": async ({ origin, user }) => load(`${origin}/api/v1/me/keys`, user, LISTS),
+  "GET /audit": async ({ origin, admin }) => load(`${origin}/api/v1/audit?action=user.update&page=3`, admin, PAGES),
   export: async ({ origin, admin }) => {
     for (let each = 0; each < EXPORTS; each++) {
       const answer = await fetch(`${origin}/api/v1/audit/export`, { headers: { cookie: admin } });
@@ -170,14 +174,22 @@ const OPERATIONS: Readonly<Record<HotPath, (subject: Subject) => Promise<number>
   },
 };
 
-/** Requests by wrk (Debian package), from another process; throws if an answer was no success. */
-function load(url: string, cookie: string): number {
-  const text = execFileSync("wrk", ["-t1", "-c8", `-d${LOAD_SECONDS}s`, "-H", `Cookie: ${cookie}`, url], {
-    encoding: "utf8",
-  });
-  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${url} answered with failures:\n${text}`);
-  return Number(/(\d+) requests in/.exec(text)?.[1]);
+/** That many requests, a few at once: a number and not a time, so that code is as compiled on a busy machine as on a quiet one. */
+async function load(url: string, cookie: string, requests: number): Promise<number> {
+  let left = requests;
+  const client = async () => {
+    while (left-- > 0) {
+      const answer = await fetch(url, { headers: { cookie } });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return requests;
 }
+
+/** What undoes one step. */
+type CleanUp = () => unknown;
 
 interface Started {
   readonly subject: Subject;
@@ -187,7 +199,7 @@ interface Started {
 }
 
 /** A service with a filled log, an administrator, and a user who has three keys and, if root asks, an account on this host. */
-async function startCandidate({ binary }: Candidate, index: number, cleanUps: (() => unknown)[]): Promise<Started> {
+async function startCandidate({ binary }: Candidate, index: number, cleanUps: CleanUp[]): Promise<Started> {
   const directory = mkdtempSync("/var/tmp/uam-bench-");
   cleanUps.push(() => rmSync(directory, { recursive: true, force: true }));
   const username = `thot${index}`;

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly calls: number;
   /** Simulated hosts. */
   readonly agents: number;
+  /** Users of the large installation. */
+  readonly users: number;
   /** The program of another commit, to be measured in turns with this one. */
   readonly rival: Candidate | undefined;
 }
@@ -40,6 +42,7 @@ export function readOptions(args: readonly string[]): BenchArguments {
     small: number(values.small, "BENCH_SMALL", 5_000),
     calls: number(values.calls, "BENCH_CALLS", 200),
     agents: number(values.agents, "BENCH_AGENTS", 10_000),
+    users: number(values.users, "BENCH_USERS", 100_000),
     names: positionals,
     against: values.against,
   };
@@ -54,6 +57,7 @@ function parse(args: readonly string[]) {
         small: { type: "string" },
         calls: { type: "string" },
         agents: { type: "string" },
+        users: { type: "string" },
         against: { type: "string" },
       },
       allowPositionals: true,

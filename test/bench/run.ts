@@ -36,15 +36,16 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   events: { run: async (options) => (await import("./events.ts")).benchEvents(options), needs: [] },
   "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },
+  scale: { run: async (options) => (await import("./scale.ts")).benchScale(options), needs: [] },
   export: { run: async (options) => (await import("./export.ts")).benchExport(options), needs: ["psql"] },
   "hot-paths": {
     run: async ({ rival }) => (await import("./hot-paths-bench.ts")).benchHotPaths(rival),
-    needs: ["dist/uam", "wrk", "psql"],
+    needs: ["dist/uam", "psql"],
     compares: true,
   },
   guard: {
     run: async () => (await import("./guard.ts")).benchGuard(),
-    needs: ["dist/uam", "wrk", "psql"],
+    needs: ["dist/uam", "psql"],
     named: true,
   },
   fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
@@ -58,7 +59,8 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
 
 const NAMES = Object.entries(BENCHMARKS);
 
-const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N] [--agents N] [--against COMMIT]
+const USAGE = `Usage: bun run bench [NAME...] [--rows N] [--small N] [--calls N] [--agents N] [--users N]
+                     [--against COMMIT]
 
 Measures against a floor taken in the same run, and prints machine, versions and date. Without a NAME all of these:
   ${listed(({ named }) => named === undefined)}
@@ -69,6 +71,7 @@ By name only, since it fails if a hot path has become more than a fifth dearer:
   --small N   records of the small one that it is compared with; 5000, or BENCH_SMALL
   --calls N   calls of each case; 200, or BENCH_CALLS
   --agents N  simulated hosts of the fleet; 10000, or BENCH_AGENTS
+  --users N   users of the large installation; 100000, or BENCH_USERS
   --against COMMIT
               builds that commit, and measures it in turns with dist/uam; without a NAME these, which can:
               ${listed(({ compares }) => compares === true)}

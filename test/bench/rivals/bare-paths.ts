@@ -13,6 +13,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +23,10 @@ import { KEYS, readJob, SESSION, shape } from "./work.ts";
 const job = readJob();
 const sql = postgres({ path: job.socket, username: job.username, database: job.database, max: 4 });
 const keyFiles = mkdtempSync("/var/tmp/uam-bench-floor-");
+process.on("SIGTERM", () => {
+  rmSync(keyFiles, { recursive: true, force: true });
+  process.exit(0);
+});
 
 const TOTAL = "select n_action as total from audit where action = $1 order by id desc limit 1";
 const PAGE = "select * from audit where action = $1 order by id desc limit 20 offset $2";
