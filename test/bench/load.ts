@@ -16,6 +16,8 @@ export interface Figures {
   readonly p99: number;
   /** Microseconds of its processor time for each request, which other load on the machine hardly changes. */
   readonly cpu: number;
+  /** The same of the database's processes; NaN where it is not known which they are. */
+  readonly databaseCpu: number;
 }
 
 /** A process that answers, and what it is asked for. */
@@ -26,6 +28,8 @@ export interface Subject {
   readonly cookies: readonly string[];
   /** Below the API's root; `/me/keys` unless given. */
   readonly path?: string;
+  /** The process of the database, whose children serve the connections. */
+  readonly database?: number;
 }
 
 /** In turns, so that a slowdown of the machine affects all; medians of the rounds. */
@@ -47,25 +51,29 @@ export function measure<Name extends string>(
         rate: median(name, (run) => run.rate),
         p99: median(name, (run) => run.p99),
         cpu: median(name, (run) => run.cpu),
+        databaseCpu: median(name, (run) => run.databaseCpu),
       },
     ]),
   ) as Record<Name, Figures>;
 }
 
 /** wrk (Debian package) from another process; throws if an answer was no success. */
-function load({ origin, pid, cookies, path = "/me/keys" }: Subject, duration: number): Figures {
+function load({ origin, pid, cookies, path = "/me/keys", database }: Subject, duration: number): Figures {
   const script = join(import.meta.dir, "sessions.lua");
   const url = `${origin}/api/v1${path}`;
   const args = ["-t1", `-c${CONNECTIONS}`, `-d${duration}s`, "--latency", "-s", script, url, "--", ...cookies];
   const before = processorTime(pid);
+  const databaseBefore = databaseTime(database);
   const text = execFileSync("wrk", args, { encoding: "utf8" });
   const spent = processorTime(pid) - before;
+  const databaseSpent = databaseTime(database) - databaseBefore;
   if (/Non-2xx/.test(text)) throw new Error(`${url} answered with failures:\n${text}`);
   const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
   const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
   const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
   const cpu = spent / requests;
-  return { rate, cpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
+  const databaseCpu = databaseSpent / requests;
+  return { rate, cpu, databaseCpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
 }
 
 /** What a process has used of the processors so far, in microseconds; the kernel counts in hundredths of a second. */
@@ -73,4 +81,13 @@ function processorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** Of what serves the connections, which stay open while it is under load; not of what the database writes back meanwhile. */
+function databaseTime(pid: number | undefined): number {
+  if (pid === undefined) return Number.NaN;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+  return children
+    .filter((child) => readFileSync(`/proc/${child}/cmdline`, "latin1").includes("[local]"))
+    .reduce((sum, child) => sum + processorTime(child), 0);
 }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
@@ -29,6 +29,7 @@ export async function benchRequests(): Promise<void> {
   const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
   const { host, port, username, database } = shared.connection;
   const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username, database };
+  const postmaster = Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
   const rivals: ChildProcess[] = [];
   const start = async (command: string, script: string) => {
     const child = spawn(command, [join(import.meta.dir, "rivals", script), JSON.stringify(job)], {
@@ -57,7 +58,7 @@ export async function benchRequests(): Promise<void> {
       const subjects = Object.fromEntries(
         Object.entries(servers).map(([name, { origin, pid }]) => [
           name,
-          { origin, pid, cookies: cookies[read.for], path },
+          { origin, pid, cookies: cookies[read.for], path, database: postmaster },
         ]),
       ) as Record<keyof typeof servers, Subject>;
       await requireSameAnswers(Object.values(subjects));
@@ -73,9 +74,9 @@ export async function benchRequests(): Promise<void> {
 
 function report(path: string, figures: Record<"uam" | "bare Bun.serve" | "Fastify, Node.js", Figures>): void {
   console.log(`\nGET ${path}`);
-  for (const [name, { rate, p99, cpu }] of Object.entries(figures)) {
+  for (const [name, { rate, p99, cpu, databaseCpu }] of Object.entries(figures)) {
     console.log(
-      `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each`,
+      `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each, the database's ${databaseCpu.toFixed(0)} us`,
     );
   }
   const against = (rival: keyof typeof figures) =>
