@@ -5,6 +5,7 @@ import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
+import { gathered } from "../../store/gather.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
@@ -88,6 +89,20 @@ const selectActiveKeys = preparedOnce((db) =>
     .orderBy(asc(sshKeys.id))
     .prepare("active_keys"),
 );
+
+/** The same as activeKeys(), for reads that many may ask for at the same moment: with one statement for all of them. */
+export const activeKeysOf = preparedOnce((db) => {
+  const query = db
+    .select()
+    .from(sshKeys)
+    .where(and(sql`${sshKeys.userId} = any(${sql.placeholder("ids")}::text::bigint[])`, eq(sshKeys.status, "active")))
+    .orderBy(asc(sshKeys.id))
+    .prepare("active_keys_of");
+  return gathered(
+    async (ids: readonly number[]) => await query.execute({ ids: `{${ids.join(",")}}` }),
+    ({ userId }) => userId,
+  );
+});
 
 /** The user's active keys, oldest first. */
 export async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
