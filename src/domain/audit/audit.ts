@@ -1,8 +1,9 @@
 /** Reads the audit log: any page of any filter costs a few index lookups. operation/append.ts writes it. */
 
-import { type SQL, sql } from "drizzle-orm";
+import { desc, type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";
 import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
@@ -142,14 +143,13 @@ const given = (name: string) => sql`${sql.placeholder(name)}`;
 const RANGE = rangeBetween(given("since"), given("until"));
 const ACTIONS = sql`string_to_array(${given("actions")}, ',')`;
 
-/** Whole records of a page that `page` makes as `(total, ids)`. Built once: that takes longer than running it. */
+/** The records of a page that `page` makes as `(total, ids)`. Built once: that takes longer than running it. */
 function selectPage(page: SQL) {
+  const items = jsonRows(SHOWN, sql`${audit} where ${audit.id} = any(page.ids)`, [desc(audit.id)]);
   return preparedOnce((db) =>
     db
-      .select({ total: sql`page.total`.mapWith(Number), item: SHOWN })
+      .select({ total: sql`page.total`.mapWith(Number), items })
       .from(sql`${RANGE} cross join lateral ${page} page`)
-      .leftJoin(audit, sql`${audit.id} = any(page.ids)`)
-      .orderBy(sql`${audit.id} desc`)
       .prepare("list_audit"),
   );
 }
@@ -169,7 +169,6 @@ const selectOfSeries = selectPage(sql`public.audit_page(${given("series")}, ${gi
 const selectOfSubject = selectPage(sql`public.audit_subject_page(${given("subject")}, ${given("actor")},
   ${given("resourceId")}, ${ACTIONS}, range.first, range.last, ${given("offset")}, ${given("size")})`);
 
-function pagedOf(rows: readonly { readonly total: number; readonly item: ShownRecord | null }[]): Paged<ShownRecord> {
-  const items = rows.map((row) => row.item).filter((item) => item !== null);
-  return { total: rows[0]?.total ?? 0, items };
+function pagedOf([row]: readonly Paged<ShownRecord>[]): Paged<ShownRecord> {
+  return row ?? { total: 0, items: [] };
 }

@@ -5,6 +5,7 @@ import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { parseText } from "../../shared/text.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 import { hasStatusAt } from "./find.ts";
@@ -64,9 +65,8 @@ async function readNear(
   const query = known.get(kind) ?? prepareNear(db, { status, hasSupervisor: supervisor !== undefined, sort });
   known.set(kind, query);
   const now = clock.now().toISOString();
-  const rows = await query.execute({ now, supervisor, size: page.pageSize, offset: offsetOf(page) });
-  const items = rows.map(({ item }) => item).filter((item) => item !== null);
-  return { total: rows[0]?.total ?? 0, items };
+  const [row] = await query.execute({ now, supervisor, size: page.pageSize, offset: offsetOf(page) });
+  return row ?? { total: 0, items: [] };
 }
 
 /** Of each kind of filter and order. Built once: that takes longer than running it. */
@@ -91,17 +91,8 @@ function prepareNear(db: Database, { status, hasSupervisor, sort }: Kind) {
     .orderBy(...order)
     .limit(sql.placeholder("size"))
     .offset(sql.placeholder("offset"));
-  const counted = db
-    .select({ total: count().as("total") })
-    .from(users)
-    .where(where)
-    .as("counted");
-  return db
-    .select({ total: counted.total, item: getTableColumns(users) })
-    .from(counted)
-    .leftJoin(users, sql`${users.id} = any(array(${ids}))`)
-    .orderBy(...order)
-    .prepare("list_users_near");
+  const items = jsonRows(getTableColumns(users), sql`${users} where ${users.id} = any(array(${ids}))`, order);
+  return db.select({ total: count(), items }).from(users).where(where).prepare("list_users_near");
 }
 
 interface Wanted {
