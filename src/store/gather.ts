@@ -35,9 +35,12 @@ export function gathered<Key extends string | number, Row>(
   }
 
   function take(): ReadonlyMap<Key, readonly Waiting<Row>[]> {
-    const all = [...waiting];
-    waiting = new Map(all.slice(MOST));
-    return new Map(all.slice(0, MOST));
+    const all = waiting;
+    waiting = new Map();
+    if (all.size <= MOST) return all;
+    const entries = [...all];
+    waiting = new Map(entries.slice(MOST));
+    return new Map(entries.slice(0, MOST));
   }
 
   async function send(batch: ReadonlyMap<Key, readonly Waiting<Row>[]>): Promise<void> {
