@@ -1,6 +1,7 @@
 /** Stored rows as the records that the API and the command line show. */
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
+import type { ShownRecord } from "../domain/audit/audit.ts";
 import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
@@ -21,7 +22,6 @@ import { hostAccountOf } from "../shared/account-name.ts";
 import { formatDuration } from "../shared/duration.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
-import type { AuditRow } from "../store/schema-audit.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 
@@ -192,7 +192,7 @@ export function seriesRecord({ days, states, ends, changes }: Series) {
   return { days, states: [...states], ends: [...ends], changes: [...changes] };
 }
 
-export function auditRecord(row: AuditRow) {
+export function auditRecord(row: ShownRecord) {
   return {
     id: row.id,
     created_at: formatTimestamp(row.createdAt),

@@ -34,6 +34,8 @@ export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
  * right) that a trusted proxy vouches for, else the peer's own. `peer` is undefined on a unix socket; `unix` stands for it.
  */
 export function clientAddress(peer: string | undefined, forwardedFor: string | null, trusted: TrustedProxies): string {
+  // Most requests: nobody speaks for anybody else, and of an IPv4 address there is one spelling.
+  if (peer !== undefined && forwardedFor === null && isIP(peer) === 4) return peer;
   const socket = peer === undefined ? undefined : parseAddress(peer);
   if (peer !== undefined && !socket) return peer;
   let believed = socket ? isTrusted(socket, trusted) : trusted.unix;

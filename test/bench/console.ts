@@ -14,8 +14,9 @@ import { describeMachine } from "./bench.ts";
 import { benchClicks } from "./console-clicks.ts";
 import { firstPaints } from "./console-paints.ts";
 import { lighthouse } from "./lighthouse.ts";
+import { measure } from "./load.ts";
 import type { BenchOptions } from "./options.ts";
-import { measure, prepare } from "./requests.ts";
+import { prepare } from "./requests.ts";
 
 const ROUNDS = 7;
 
@@ -73,10 +74,10 @@ async function cost(): Promise<void> {
   try {
     const figures = measure(
       {
-        with: { ...services[0], cookie: await prepare(services[0]) },
-        without: { ...services[1], cookie: await prepare(services[1]) },
+        with: { ...services[0], cookies: [await prepare(services[0])] },
+        without: { ...services[1], cookies: [await prepare(services[1])] },
       },
-      ROUNDS,
+      { rounds: ROUNDS },
     );
     for (const [name, { rate, p99, cpu }] of Object.entries(figures)) {
       say(

@@ -9,8 +9,9 @@ import { join } from "node:path";
 import { freshKey } from "../support/keys.ts";
 import { BINARY, type Service, startProgram } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
+import { measure } from "./load.ts";
 import type { BenchOptions } from "./options.ts";
-import { measure, prepare } from "./requests.ts";
+import { prepare } from "./requests.ts";
 
 const BOOTS = 15;
 const ROUNDS = 5;
@@ -66,13 +67,13 @@ async function boots(candidates: readonly Candidate[]): Promise<void> {
 }
 
 async function requests(candidates: readonly Candidate[]): Promise<void> {
-  const subjects: Record<string, Service & { readonly cookie: string }> = {};
+  const subjects: Record<string, Service & { readonly cookies: readonly string[] }> = {};
   try {
     for (const { name, binary, directory } of candidates) {
       const service = await startProgram([binary], directory, { UAM_LOG_LEVEL: "warn" });
-      subjects[name] = { ...service, cookie: await prepare(service) };
+      subjects[name] = { ...service, cookies: [await prepare(service)] };
     }
-    const figures = Object.entries(measure(subjects, ROUNDS));
+    const figures = Object.entries(measure(subjects, { rounds: ROUNDS }));
     compare("GET /me/keys", "requests/s", new Map(figures.map(([name, { rate }]) => [name, [rate]])));
     compare("GET /me/keys", "us of CPU each", new Map(figures.map(([name, { cpu }]) => [name, [cpu]])));
   } finally {

@@ -14,7 +14,6 @@ import { type Service, startProgram } from "../support/service.ts";
 import { percentile, timed } from "./bench.ts";
 import { fillAudit } from "./fill-audit.ts";
 import { treeTime } from "./processor-time.ts";
-import { KEYS, SESSION } from "./rivals/work.ts";
 
 const RECORDS = 200_000;
 const USERS = 2000;
@@ -217,10 +216,7 @@ async function startCandidate({ binary }: Candidate, index: number, cleanUps: Cl
   if (isRoot()) cleanUps.push(() => spawnSync("userdel", ["--", `ext_${username}`]));
   const cookies = await logIn(service, username);
   cleanUps.push(() => service.call("DELETE", `/users/${cookies.id}`, cookies.admin));
-  const job = {
-    ...{ socket: `${host}/.s.PGSQL.${port}`, directory: host, username: shared.connection.username, database },
-    ...{ session: SESSION, keys: KEYS },
-  };
+  const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username: shared.connection.username, database };
   return {
     subject: { origin: service.origin, ...cookies, pids: [service.pid], keys: [] },
     postgres: childNamed(service.pid, "postgres"),

@@ -1,44 +1,35 @@
-/** `GET /me/keys` with a session: the built binary compared with a bare Bun.serve and with Fastify and pg on Node.js. */
+/** The hot reads with a session: the built binary compared with a bare Bun.serve and with Fastify and pg on Node.js. */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { env } from "node:process";
+import { isDeepStrictEqual } from "node:util";
+import { sql } from "drizzle-orm";
 import { silentLog } from "../../src/shared/log.ts";
+import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
 import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";
 import { freshKey } from "../support/keys.ts";
-import { type Service, startService } from "../support/service.ts";
-import { describeMachine, percentile } from "./bench.ts";
-import { processorTime } from "./processor-time.ts";
-import { KEYS, SESSION } from "./rivals/work.ts";
+import { BINARY, type Service, startProgram } from "../support/service.ts";
+import { describeMachine } from "./bench.ts";
+import { CONNECTIONS, type Figures, measure, type Subject } from "./load.ts";
+import { READS } from "./rivals/work.mjs";
 
-const SECONDS = 5;
-const ROUNDS = 3;
-const CONNECTIONS = 32;
+/** Sessions of each kind: with a single one, a service could answer many requests with one look. */
+const SESSIONS = 64;
+const USERS = 1000;
 
-/** How a service answers under load. */
-export interface Figures {
-  readonly rate: number;
-  /** Milliseconds. */
-  readonly p99: number;
-  /** Microseconds of its processor time for each request, which other load on the machine hardly changes. */
-  readonly cpu: number;
-}
-
-/** A process that answers, and a session there. */
-export interface Subject {
-  readonly origin: string;
-  readonly pid: number;
-  readonly cookie: string;
-}
-
-/** Prints requests per second and p99 of each, medians of three rounds in turns, and the ratios. */
+/** Prints requests per second, p99 and processor time of each for each read, medians of rounds in turns, and the ratios. */
 export async function benchRequests(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "uam-bench-"));
-  const service = await startService(directory, { UAM_LOG_LEVEL: "warn" });
+  // Another program may be measured instead, such as the sources: BENCH_PROGRAM="bun src/main.ts".
+  const service = await startProgram((env.BENCH_PROGRAM ?? BINARY).split(" "), directory, { UAM_LOG_LEVEL: "warn" });
   const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
   const { host, port, username, database } = shared.connection;
-  const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username, database, session: SESSION, keys: KEYS };
+  const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username, database };
+  const postmaster = Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
   const rivals: ChildProcess[] = [];
   const start = async (command: string, script: string) => {
     const child = spawn(command, [join(import.meta.dir, "rivals", script), JSON.stringify(job)], {
@@ -52,28 +43,61 @@ export async function benchRequests(): Promise<void> {
   };
   try {
     const cookie = await prepare(service);
-    const subjects = {
-      uam: { ...service, cookie },
-      "bare Bun.serve": { ...(await start(process.execPath, "bare-bun.ts")), cookie },
-      "Fastify, Node.js": { ...(await start("node", "fastify-pg.mjs")), cookie },
-    };
-    console.log(`\n## GET /me/keys with a session, ${CONNECTIONS} connections\n\n${describeMachine()}`);
-    const figures = measure(subjects);
-    for (const [name, { rate, p99, cpu }] of Object.entries(figures)) {
-      console.log(
-        `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each`,
-      );
+    // As many records as a page has.
+    for (let change = 0; change < 20; change++) {
+      await service.call("PATCH", "/me/keys/1", cookie, { name: `key ${change}` });
     }
-    const ratio = (rival: keyof typeof subjects) => (figures.uam.rate / figures[rival].rate).toFixed(2);
-    console.log(
-      `uam / bare Bun.serve ${ratio("bare Bun.serve")} (aim 0.8), uam / Fastify ${ratio("Fastify, Node.js")} (aim 2)`,
-    );
+    const cookies = await fill(shared.connection);
+    const servers = {
+      uam: service,
+      "bare Bun.serve": await start(process.execPath, "bare-bun.ts"),
+      "Fastify, Node.js": await start("node", "fastify-pg.mjs"),
+    };
+    console.log(`\n## Hot reads with one of ${SESSIONS} sessions, ${CONNECTIONS} connections\n\n${describeMachine()}`);
+    for (const [path, read] of Object.entries(READS)) {
+      const subjects = Object.fromEntries(
+        Object.entries(servers).map(([name, { origin, pid }]) => [
+          name,
+          { origin, pid, cookies: cookies[read.for], path, database: postmaster },
+        ]),
+      ) as Record<keyof typeof servers, Subject>;
+      await requireSameAnswers(Object.values(subjects));
+      report(path, measure(subjects));
+    }
   } finally {
     for (const child of rivals) child.kill();
     await shared.stop();
     await service.stop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function report(path: string, figures: Record<"uam" | "bare Bun.serve" | "Fastify, Node.js", Figures>): void {
+  console.log(`\nGET ${path}`);
+  for (const [name, { rate, p99, cpu, databaseCpu }] of Object.entries(figures)) {
+    console.log(
+      `${name.padEnd(16)} ${Math.round(rate).toString().padStart(6)} requests/s   p99 ${p99.toFixed(2)} ms   ${cpu.toFixed(0)} us of CPU each, the database's ${databaseCpu.toFixed(0)} us`,
+    );
+  }
+  const against = (rival: keyof typeof figures) =>
+    `${(figures.uam.rate / figures[rival].rate).toFixed(2)} of the rate, ${(figures.uam.cpu / figures[rival].cpu).toFixed(2)} of the CPU`;
+  console.log(`uam / bare Bun.serve: ${against("bare Bun.serve")}`);
+  console.log(`uam / Fastify: ${against("Fastify, Node.js")} (aim 1.5)`);
+}
+
+/** Throws where one of them answers anything else: then they would not be doing the same work. */
+async function requireSameAnswers(subjects: readonly Subject[]): Promise<void> {
+  const [first, ...others] = await Promise.all(
+    subjects.map(async ({ origin, cookies, path }) => {
+      const response = await fetch(`${origin}/api/v1${path}`, { headers: { cookie: cookies[0] ?? "" } });
+      return { origin, body: await response.json() };
+    }),
+  );
+  const different = others.find(({ body }) => !isDeepStrictEqual(body, first?.body));
+  if (different === undefined) return;
+  throw new Error(
+    `${different.origin} answers ${JSON.stringify(different.body)} instead of ${JSON.stringify(first?.body)}`,
+  );
 }
 
 /** Makes a user with three keys; returns the cookie of a session. */
@@ -89,48 +113,30 @@ export async function prepare(service: Service): Promise<string> {
   return cookie;
 }
 
-/** In turns, so that a slowdown of the machine affects all; medians of the rounds. */
-export function measure<Name extends string>(
-  subjects: Readonly<Record<Name, Subject>>,
-  rounds = ROUNDS,
-): Record<Name, Figures> {
-  const names = Object.keys(subjects) as Name[];
-  const runs = new Map<Name, Figures[]>(names.map((name) => [name, []]));
-  for (const name of names) load(subjects[name], 1);
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) runs.get(name)?.push(load(subjects[name], SECONDS));
-  }
-  const median = (name: Name, pick: (figures: Figures) => number) => percentile((runs.get(name) ?? []).map(pick), 0.5);
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      {
-        rate: median(name, (run) => run.rate),
-        p99: median(name, (run) => run.p99),
-        cpu: median(name, (run) => run.cpu),
-      },
-    ]),
-  ) as Record<Name, Figures>;
-}
-
-/** wrk (Debian package) from another process; throws if an answer was no success. */
-function load({ origin, pid, cookie }: Subject, duration: number): Figures {
-  const args = [
-    "-t1",
-    `-c${CONNECTIONS}`,
-    `-d${duration}s`,
-    "--latency",
-    "-H",
-    `Cookie: ${cookie}`,
-    `${origin}/api/v1/me/keys`,
-  ];
-  const before = processorTime(pid);
-  const text = execFileSync("wrk", args, { encoding: "utf8" });
-  const spent = processorTime(pid) - before;
-  if (/Non-2xx/.test(text)) throw new Error(`${origin} answered with failures:\n${text}`);
-  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
-  const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
-  const requests = Number(/(\d+) requests in/.exec(text)?.[1]);
-  const cpu = spent / requests;
-  return { rate, cpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
+/** Puts users, keys and sessions of users and of the administrator into the database; returns the cookies of the sessions. */
+async function fill(connection: ConnectionOptions): Promise<Record<"user" | "admin", readonly string[]>> {
+  const { db, close } = openDatabase(connection, 1);
+  await db.execute(sql`
+    insert into users (username, email, supervisor, purpose, expire_at, created_at, updated_at)
+    select 'bench' || n, 'bench' || n || '@example.org', 'Bo Lindqvist', 'Maintenance of the build servers', now() + interval '90 days', now(), now()
+    from generate_series(1, ${USERS}) n`);
+  await db.execute(sql`
+    insert into ssh_keys (user_id, name, type, bits, fingerprint, public_key, created_at)
+    select u.id, k.name, k.type, k.bits, k.fingerprint || u.id, k.public_key, now()
+    from users u, ssh_keys k where u.username like 'bench_%'`);
+  const open = async (kind: "user" | "admin", source: string) => {
+    const tokens = Array.from({ length: SESSIONS }, () => randomBytes(32).toString("base64url"));
+    for (const [index, token] of tokens.entries()) {
+      const hash = createHash("sha256").update(token).digest("hex");
+      await db.execute(sql`
+        insert into sessions (token_hash, user_type, principal_id, username, created_at, expires_at)
+        select decode(${hash}, 'hex'), ${kind}, p.id, p.username, now(), now() + interval '1 day'
+        from (select id, username from ${sql.raw(source)} order by id) p limit 1 offset ${kind === "user" ? index + 1 : 0}`);
+    }
+    return tokens.map((token) => `__Host-uam_session=${token}`);
+  };
+  const cookies = { user: await open("user", "users"), admin: await open("admin", "admins") };
+  await db.execute("analyze users, ssh_keys, sessions");
+  await close();
+  return cookies;
 }

@@ -1,10 +1,12 @@
 /** What a host is told about a user: the account as it should be, with the stored keys. */
 
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
+import { gathered } from "../../store/gather.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
@@ -88,6 +90,18 @@ const selectActiveKeys = preparedOnce((db) =>
     .orderBy(asc(sshKeys.id))
     .prepare("active_keys"),
 );
+
+/** The same as activeKeys(), for reads that many may ask for at the same moment: with one statement for all of them. */
+export const activeKeysOf = preparedOnce((db) => {
+  const isWanted = sql`${sshKeys.userId} = any(${sql.placeholder("ids")}::text::bigint[])`;
+  const active = sql`${sshKeys} where ${and(isWanted, eq(sshKeys.status, "active"))}`;
+  const keys = jsonRows(getTableColumns(sshKeys), active, [asc(sshKeys.id)]);
+  const query = db.select({ keys }).from(sql`(select) one`).prepare("active_keys_of");
+  return gathered(
+    async (ids: readonly number[]) => (await query.execute({ ids: `{${ids.join(",")}}` }))[0]?.keys ?? [],
+    ({ userId }) => userId,
+  );
+});
 
 /** The user's active keys, oldest first. */
 export async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {

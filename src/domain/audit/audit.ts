@@ -1,8 +1,9 @@
 /** Reads the audit log: any page of any filter costs a few index lookups. operation/append.ts writes it. */
 
-import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { desc, type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import type { Database, Transaction } from "../../store/client.ts";
+import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";
 import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
@@ -19,48 +20,39 @@ export interface AuditFilter {
   readonly until?: Date | undefined;
 }
 
+/** What lists show of a record: nobody reads seals and counters there, and half of a page's time would go into them. */
+export type ShownRecord = Pick<AuditRow, keyof typeof SHOWN>;
+
 /** The numbers of the records in a span of time; none if `first` is above `last`. */
 export interface AuditRange {
   readonly first: number;
   readonly last: number;
 }
 
-/**
- * Records that are counted in the log itself, one series for each of `actions` (see audit_page() in drizzle/): those with the
- * actor and the resource id that the series' name mentions. `subject` is the series about one user, whatever the action.
- */
-interface Series {
-  readonly name: "action" | "actor_action" | "resource_action" | "resource_actor_action" | "subject";
-  readonly actor?: string | undefined;
-  readonly resourceId?: string | undefined;
-  readonly subjectId?: number;
-  readonly actions: readonly string[];
-}
-
 /** One page of the log, newest first. Total and page come from one snapshot. */
-export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<AuditRow>> {
+export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<ShownRecord>> {
   const { userId, actor, action, resourceType, resourceId } = filter;
   // PostgreSQL text cannot hold a NUL; a query with one would be an error.
   if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
   const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
+  const { db } = context;
+  const wanted = { ...valuesOf(filter), ...boundsOf(page) };
   if (userId === undefined) {
-    return await readPage(context.db, isWhole ? pageOfAll(filter, page) : pageOfSeries(seriesOf(filter), filter, page));
+    if (isWhole) return pagedOf(await selectOfAll(db).execute(wanted));
+    return pagedOf(await selectOfSeries(db).execute({ ...wanted, ...seriesOf(filter) }));
   }
-  const subject = { name: "subject", subjectId: userId, actions: [] } as const;
-  return await readPage(
-    context.db,
-    isWhole ? pageOfSeries(subject, filter, page) : pageOfSubject(userId, filter, page),
-  );
+  if (isWhole) return pagedOf(await selectOfSeries(db).execute({ ...wanted, ...subjectSeries(userId) }));
+  return pagedOf(await selectOfSubject(db).execute({ ...wanted, subject: userId, actions: joined(actionsOf(filter)) }));
 }
 
 /**
  * One page of the records in which the caller, an external user, is the actor or the object, newest first. Addresses are
  * shown only for what the caller did.
  */
-export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<AuditRow>> {
-  const series = { name: "subject", subjectId: userId, actions: [] } as const;
-  const { total, items } = await readPage(db, pageOfSeries(series, {}, page));
-  const isOwn = (row: AuditRow) => row.actorType === actor.type && row.actor === actor.name;
+export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<ShownRecord>> {
+  const wanted = { ...valuesOf({}), ...boundsOf(page), ...subjectSeries(userId) };
+  const { total, items } = pagedOf(await selectOfSeries(db).execute(wanted));
+  const isOwn = (row: ShownRecord) => row.actorType === actor.type && row.actor === actor.name;
   return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
 
@@ -68,20 +60,28 @@ export async function listOwnAudit({ db, actor }: Context, userId: number, page:
 export async function auditRange(db: Database | Transaction, since?: Date, until?: Date): Promise<AuditRange> {
   const [range] = await db
     .select({ first: sql`first`.mapWith(Number), last: sql`last`.mapWith(Number) })
-    .from(rangeOf({ since, until }))
+    .from(rangeBetween(sql`${since?.toISOString() ?? null}`, sql`${until?.toISOString() ?? null}`))
     .prepare("audit_range")
     .execute();
   if (range === undefined) throw new Error("an aggregate returned no row");
   return range;
 }
 
-function seriesOf(filter: AuditFilter): Series {
+/**
+ * Which of the series it is whose records are counted in the log itself, one for each of `actions` (see audit_page() in drizzle/): those
+ * with the actor and the resource id that the series' name mentions.
+ */
+function seriesOf(filter: AuditFilter): Values {
   const { actor, resourceId } = filter;
-  const actions = actionsOf(filter);
-  if (resourceId !== undefined) {
-    return { name: actor === undefined ? "resource_action" : "resource_actor_action", actor, resourceId, actions };
-  }
-  return { name: actor === undefined ? "action" : "actor_action", actor, actions };
+  const actions = joined(actionsOf(filter));
+  if (resourceId === undefined)
+    return { series: actor === undefined ? "action" : "actor_action", subject: null, actions };
+  return { series: actor === undefined ? "resource_action" : "resource_actor_action", subject: null, actions };
+}
+
+/** The same for all that concerns one user. */
+function subjectSeries(userId: number): Values {
+  return { series: "subject", subject: userId, actions: "" };
 }
 
 /** The actions that match a filter; the records of an action all have the same resource type. */
@@ -93,10 +93,28 @@ function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[
   );
 }
 
+/** One parameter for any number of actions; no action contains a comma. */
+function joined(actions: readonly AuditAction[]): string {
+  return actions.join(",");
+}
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+function valuesOf({ since, until, actor, resourceId }: AuditFilter): Values {
+  return {
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+    actor: actor ?? null,
+    resourceId: resourceId ?? null,
+  };
+}
+
+function boundsOf(page: Page): Values {
+  return { offset: offsetOf(page), size: page.pageSize };
+}
+
 /** `(first, last)` of the filter's time span. */
-function rangeOf({ since, until }: AuditFilter): SQL {
-  const from = since?.toISOString() ?? null;
-  const to = until?.toISOString() ?? null;
+function rangeBetween(from: SQL, to: SQL): SQL {
   const newest = sql`(select h.id from public.audit_head h)`;
   return sql`(select
     case when ${from}::timestamptz is null then 1 else coalesce((
@@ -107,44 +125,50 @@ function rangeOf({ since, until }: AuditFilter): SQL {
     ), 0) end as last) range`;
 }
 
-/** `(total, ids)` of a page of all records: their numbers have no gaps, and retention removes the lowest. */
-function pageOfAll(filter: AuditFilter, page: Page): SQL {
-  const newest = sql`range.last - ${offsetOf(page)}::bigint`;
-  return sql`${rangeOf(filter)} cross join lateral (
-      select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first
-    ) oldest cross join lateral (
-      select greatest(range.last - low + 1, 0) as total,
-        array(select generate_series(${newest}, greatest(low, ${newest} - ${page.pageSize}::bigint + 1), -1)) as ids
-    ) page`;
+const SHOWN = {
+  id: audit.id,
+  createdAt: audit.createdAt,
+  actorType: audit.actorType,
+  actor: audit.actor,
+  action: audit.action,
+  resourceType: audit.resourceType,
+  resourceId: audit.resourceId,
+  detail: audit.detail,
+  result: audit.result,
+  ip: audit.ip,
+};
+
+/** What the statements below are given at each call. */
+const given = (name: string) => sql`${sql.placeholder(name)}`;
+const RANGE = rangeBetween(given("since"), given("until"));
+const ACTIONS = sql`string_to_array(${given("actions")}, ',')`;
+
+/** The records of a page that `page` makes as `(total, ids)`. Built once: that takes longer than running it. */
+function selectPage(page: SQL) {
+  const items = jsonRows(SHOWN, sql`${audit} where ${audit.id} = any(page.ids)`, [desc(audit.id)]);
+  return preparedOnce((db) =>
+    db
+      .select({ total: sql`page.total`.mapWith(Number), items })
+      .from(sql`${RANGE} cross join lateral ${page} page`)
+      .prepare("list_audit"),
+  );
 }
+
+/** A page of all records: their numbers have no gaps, and retention removes the lowest. */
+const selectOfAll = selectPage(sql`(
+  select greatest(range.last - low + 1, 0) as total, array(select generate_series(
+    range.last - ${given("offset")}::bigint, greatest(low, range.last - ${given("offset")}::bigint - ${given("size")}::bigint + 1), -1
+  )) as ids
+  from (select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first) oldest)`);
 
 /** The same for records that are counted in the log. */
-function pageOfSeries(series: Series, filter: AuditFilter, page: Page): SQL {
-  return sql`${rangeOf(filter)} cross join lateral public.audit_page(${series.name}, ${series.actor ?? null},
-    ${series.resourceId ?? null}, ${series.subjectId ?? null}, ${textArray(series.actions)}, range.first, range.last,
-    ${offsetOf(page)}, ${page.pageSize}) page`;
-}
+const selectOfSeries = selectPage(sql`public.audit_page(${given("series")}, ${given("actor")}, ${given("resourceId")},
+  ${given("subject")}, ${ACTIONS}, range.first, range.last, ${given("offset")}, ${given("size")})`);
 
 /** The same for the records about one user that match the other filters: they are few enough to be counted one by one. */
-function pageOfSubject(userId: number, filter: AuditFilter, page: Page): SQL {
-  return sql`${rangeOf(filter)} cross join lateral public.audit_subject_page(${userId}, ${filter.actor ?? null},
-    ${filter.resourceId ?? null}, ${textArray(actionsOf(filter))}, range.first, range.last, ${offsetOf(page)},
-    ${page.pageSize}) page`;
-}
+const selectOfSubject = selectPage(sql`public.audit_subject_page(${given("subject")}, ${given("actor")},
+  ${given("resourceId")}, ${ACTIONS}, range.first, range.last, ${given("offset")}, ${given("size")})`);
 
-/** One parameter for any number of actions, so that one prepared statement is enough; no action contains a comma. */
-function textArray(items: readonly string[]): SQL {
-  return sql`string_to_array(${items.join(",")}, ',')`;
-}
-
-async function readPage(db: Database, page: SQL): Promise<Paged<AuditRow>> {
-  const rows = await db
-    .select({ total: sql`page.total`.mapWith(Number), item: getTableColumns(audit) })
-    .from(page)
-    .leftJoin(audit, sql`${audit.id} = any(page.ids)`)
-    .orderBy(sql`${audit.id} desc`)
-    .prepare("list_audit")
-    .execute();
-  const items = rows.map((row) => row.item).filter((item) => item !== null);
-  return { total: rows[0]?.total ?? 0, items };
+function pagedOf([row]: readonly Paged<ShownRecord>[]): Paged<ShownRecord> {
+  return row ?? { total: 0, items: [] };
 }

@@ -5,6 +5,8 @@ import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
 import type { AdminRole, LoginWay } from "../../shared/statuses.ts";
 import type { Database, Transaction } from "../../store/client.ts";
+import { byteaArray } from "../../store/columns.ts";
+import { gathered } from "../../store/gather.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions } from "../../store/schema-auth.ts";
 import { passkeys, totpSecrets } from "../../store/schema-passkeys.ts";
@@ -72,7 +74,7 @@ export async function openSession(
   return { principal, token, expiresAt };
 }
 
-/** Looks sessions up by their token; one round trip each, prepared once. */
+/** Looks sessions up by their token; one statement, prepared once, for all requests of a moment. */
 export type SessionFinder = (token: string) => Promise<Principal | undefined>;
 
 /**
@@ -84,6 +86,7 @@ export function createSessionFinder(
 ): SessionFinder {
   const query = services.db
     .select({
+      hash: sql<string>`encode(${sessions.tokenHash}, 'hex')`,
       userType: sessions.userType,
       id: sessions.principalId,
       username: sessions.username,
@@ -97,10 +100,20 @@ export function createSessionFinder(
     .from(sessions)
     .leftJoin(users, and(eq(sessions.userType, "user"), eq(users.id, sessions.principalId)))
     .leftJoin(admins, and(eq(sessions.userType, "admin"), eq(admins.id, sessions.principalId)))
-    .where(and(eq(sessions.tokenHash, sql.placeholder("hash")), gt(sessions.expiresAt, sql.placeholder("now"))))
+    .where(
+      and(
+        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`,
+        gt(sessions.expiresAt, sql.placeholder("now")),
+      ),
+    )
     .prepare("find_session");
+  const find = gathered(
+    async (hashes: readonly string[]) =>
+      await query.execute({ hashes: byteaArray(hashes), now: services.clock.now().toISOString() }),
+    ({ hash }) => hash,
+  );
   return async (token) => {
-    const [row] = await query.execute({ hash: hashToken(token), now: services.clock.now().toISOString() });
+    const [row] = await find(hexOf(hashToken(token)));
     if (row === undefined) return undefined;
     const { userType, id, username, adminEmail, role } = row;
     if (userType === "user") return { userType, id, username, email: row.userEmail ?? undefined };
@@ -148,4 +161,9 @@ export async function purgeSessions(services: Services): Promise<void> {
 /** SHA-256 of a random token: no salt or stretching is needed for 256 random bits. */
 export function hashToken(token: string): Uint8Array {
   return createHash("sha256").update(token).digest();
+}
+
+/** The same as hexadecimal digits, by which rows are told apart. */
+export function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString("hex");
 }

@@ -6,9 +6,11 @@ import { UamError } from "../../shared/errors.ts";
 import { allowedBy, hasAddress } from "../../shared/networks.ts";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
+import { byteaArray } from "../../store/columns.ts";
+import { gathered } from "../../store/gather.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
 import type { Services } from "../operation/context.ts";
-import { hashToken, type Principal, type UsedToken } from "./sessions.ts";
+import { hashToken, hexOf, type Principal, type UsedToken } from "./sessions.ts";
 import { isTokenShaped } from "./token-format.ts";
 import { networksOf } from "./tokens.ts";
 
@@ -27,11 +29,15 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     .select({ token: tokens, email: admins.email, username: admins.username, present: admins.role })
     .from(tokens)
     .leftJoin(admins, eq(admins.id, tokens.ownerId))
-    .where(eq(tokens.tokenHash, sql.placeholder("hash")))
-    .prepare("find_token");
+    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`)
+    .prepare("find_tokens");
+  const find = gathered(
+    async (hashes: readonly string[]) => await query.execute({ hashes: byteaArray(hashes) }),
+    ({ token }) => hexOf(token.tokenHash),
+  );
   return async (text, address) => {
     if (!isTokenShaped(text)) return undefined;
-    const [row] = await query.execute({ hash: hashToken(text) });
+    const [row] = await find(hexOf(hashToken(text)));
     if (row === undefined) return undefined;
     const { token, email, username, present } = row;
     const now = services.clock.now();

@@ -9,7 +9,7 @@ import { requireText } from "../../shared/text.ts";
 import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
-import { accountAt, activeKeys, raiseGeneration } from "../accounts/account.ts";
+import { accountAt, activeKeys, activeKeysOf, raiseGeneration } from "../accounts/account.ts";
 import { type Closing, closingsOf, isShutting, noteClosing, settleClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
@@ -203,7 +203,7 @@ const OPEN = "though the host may still let them in until it can be shut, which 
 
 /** The user's active keys, oldest first; throws `not_found` if there is no such user. */
 export async function listKeys(context: Context, userId: number): Promise<readonly KeyRow[]> {
-  const keys = await activeKeys(context.autocommit, userId);
+  const keys = await activeKeysOf(context.autocommit)(userId);
   // Only an empty result leaves open whether the user exists.
   if (keys.length === 0) await requireUser(context.db, userId);
   return keys;

@@ -111,7 +111,7 @@ export function statusAt(user: UserRow, now: Date): UserRow["status"] {
 }
 
 /** The condition that `statusAt` gives that status. */
-export function hasStatusAt(status: UserRow["status"], now: Date): SQL | undefined {
+export function hasStatusAt(status: UserRow["status"], now: Date | SQL): SQL | undefined {
   return status === "expired"
     ? or(eq(users.status, "expired"), lte(users.expireAt, now))
     : and(eq(users.status, status), gt(users.expireAt, now));

@@ -1,10 +1,11 @@
 /** Pages of external users. */
 
-import { and, asc, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { parseText } from "../../shared/text.ts";
-import type { Transaction } from "../../store/client.ts";
+import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 import { hasStatusAt } from "./find.ts";
@@ -25,6 +26,7 @@ export const MAX_SEARCH = 128;
 export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {
   const search = parseText("search", filter.search ?? "", MAX_SEARCH);
   const { sort = DEFAULT_SORT } = filter;
+  if (search === "" && offsetOf(page) <= NEAR) return await readNear(context, { ...filter, sort }, page);
   const where = and(
     filter.status === undefined ? undefined : hasStatusAt(filter.status, context.clock.now()),
     filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
@@ -47,6 +49,50 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
+}
+
+/** As many users are passed over in no time, so a page behind them need not know how many come after it. */
+const NEAR = 1000;
+
+/** A page near the beginning, which most are: counted and read by one statement, which is one snapshot, too. */
+async function readNear(
+  { db, clock }: Context,
+  { status, supervisor, sort }: UserFilter & { readonly sort: UserSort },
+  page: Page,
+): Promise<Paged<UserRow>> {
+  const known = nearQueries(db);
+  const kind = [status, supervisor === undefined ? "" : "supervisor", sort].join();
+  const query = known.get(kind) ?? prepareNear(db, { status, hasSupervisor: supervisor !== undefined, sort });
+  known.set(kind, query);
+  const now = clock.now().toISOString();
+  const [row] = await query.execute({ now, supervisor, size: page.pageSize, offset: offsetOf(page) });
+  return row ?? { total: 0, items: [] };
+}
+
+/** Of each kind of filter and order. Built once: that takes longer than running it. */
+const nearQueries = preparedOnce(() => new Map<string, ReturnType<typeof prepareNear>>());
+
+interface Kind {
+  readonly status: UserRow["status"] | undefined;
+  readonly hasSupervisor: boolean;
+  readonly sort: UserSort;
+}
+
+function prepareNear(db: Database, { status, hasSupervisor, sort }: Kind) {
+  const where = and(
+    status === undefined ? undefined : hasStatusAt(status, sql`${sql.placeholder("now")}`),
+    hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
+  );
+  const order = orderOf(sort);
+  const ids = db
+    .select({ id: users.id })
+    .from(users)
+    .where(where)
+    .orderBy(...order)
+    .limit(sql.placeholder("size"))
+    .offset(sql.placeholder("offset"));
+  const items = jsonRows(getTableColumns(users), sql`${users} where ${users.id} = any(array(${ids}))`, order);
+  return db.select({ total: count(), items }).from(users).where(where).prepare("list_users_near");
 }
 
 interface Wanted {

@@ -187,6 +187,7 @@ async function readBody(web: Web, request: Request, { optional = false }: BodyOp
 
 /** Throws `invalid` for a name that looks like a known one, and where somebody takes for a preview what would be the thing itself. */
 function checkQuery(web: Web, request: Request): void {
+  if (!request.url.includes("?")) return;
   const query = routeOf(web, request)?.hooks.query;
   const { searchParams } = new URL(request.url);
   if (query !== undefined) refuseMisspelled(query, Object.fromEntries(searchParams), "parameter");

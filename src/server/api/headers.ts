@@ -54,5 +54,7 @@ const HARDENING: readonly [string, string][] = [
 ];
 
 function isCacheable(request: Request): boolean {
-  return /\/(healthz|openapi\.json)\/?$/.test(new URL(request.url).pathname);
+  return CACHEABLE.test(infoOf(request).route);
 }
+
+const CACHEABLE = /\/(healthz|openapi\.json)$/;

@@ -138,7 +138,8 @@ export function contextOf(services: Services, request: Request, principal?: Prin
   const { id, address } = infoOf(request);
   const ip = address === UNIX_PEER ? "" : address;
   const actor = actorOf(principal, ip);
-  const sentId = SENT_ID.exec(new URL(request.url).pathname)?.[1];
+  // Of most requests nothing needs to be taken apart to see that there is none.
+  const sentId = LONG_NUMBER.test(request.url) ? SENT_ID.exec(new URL(request.url).pathname)?.[1] : undefined;
   const isTooLarge = sentId !== undefined && !Number.isSafeInteger(Number(sentId));
   return { ...services, actor, requestId: id, ...(isTooLarge ? { sentId } : {}) };
 }
@@ -152,6 +153,9 @@ function actorOf(principal: Principal | undefined, ip: string): Actor {
 
 /** The id within a path, which is its last part or the one before; an SSH session is no row of the database. */
 const SENT_ID = /\/(\d+)(?:\/[a-z]*|\/sessions\/\d+)?\/?$/;
+
+/** No shorter number is too large for an id. */
+const LONG_NUMBER = /\d{16}/;
 
 /** The session that a guard has found the request to have; undefined if none has looked, or found any. */
 export async function sessionOf(request: Request): Promise<LiveSession | undefined> {

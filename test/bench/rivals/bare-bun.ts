@@ -1,22 +1,24 @@
-/** The floor of `GET /me/keys`: Bun.serve and the bare driver running the same two statements, and nothing else. */
+/** The floor of the hot reads: Bun.serve and the bare driver running the same statements, and nothing else. */
 
-import { createHash } from "node:crypto";
+import process from "node:process";
 import postgres from "postgres";
-import { KEYS, readJob, SESSION, shape } from "./work.ts";
+import { READS, SESSION, sessionValues } from "./work.mjs";
 
-const job = readJob();
+const job = JSON.parse(process.argv[2] ?? "{}");
 const sql = postgres({ path: job.socket, username: job.username, database: job.database, max: 4 });
+const reads = new Map(Object.entries(READS).map(([path, read]) => [`/api/v1${path}`, read]));
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
-    const token = /__Host-uam_session=([A-Za-z0-9_-]{43})/.exec(request.headers.get("cookie") ?? "")?.[1] ?? "";
-    const hash = createHash("sha256").update(token).digest();
-    const [session] = await sql.unsafe(SESSION, [hash, new Date().toISOString()], { prepare: true });
-    if (session === undefined) return Response.json({ error: "no session" }, { status: 401 });
-    const rows = await sql.unsafe(KEYS, [session.id], { prepare: true });
-    return Response.json({ data: { items: rows.map(shape) } });
+    const read = reads.get(new URL(request.url).pathname);
+    if (read === undefined) return Response.json({ error: "no such path" }, { status: 404 });
+    const [session] = await sql.unsafe(SESSION, sessionValues(request.headers.get("cookie")), { prepare: true });
+    if (session?.user_type !== read.for) return Response.json({ error: "no session" }, { status: 401 });
+    const { text, values } = read;
+    const rows = text === undefined ? [] : await sql.unsafe(text, values?.(session) as string[], { prepare: true });
+    return Response.json(read.answer(session, rows));
   },
 });
 console.log(server.url.origin);

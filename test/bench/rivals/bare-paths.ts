@@ -3,7 +3,6 @@
  * where uam does, so that the same load fits both.
  */
 
-import { createHash } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -17,10 +16,12 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import postgres from "postgres";
-import { KEYS, readJob, SESSION, shape } from "./work.ts";
+import { READS, SESSION, sessionValues } from "./work.mjs";
 
-const job = readJob();
+const job = JSON.parse(process.argv[2] ?? "{}");
+const list = READS["/me/keys"];
 const sql = postgres({ path: job.socket, username: job.username, database: job.database, max: 4 });
 const keyFiles = mkdtempSync("/var/tmp/uam-bench-floor-");
 process.on("SIGTERM", () => {
@@ -39,17 +40,15 @@ const server = Bun.serve({
   port: 0,
   idleTimeout: 60,
   async fetch(request) {
-    const token = /__Host-uam_session=([A-Za-z0-9_-]{43})/.exec(request.headers.get("cookie") ?? "")?.[1] ?? "";
-    const hash = createHash("sha256").update(token).digest();
-    const [session] = await sql.unsafe(SESSION, [hash, new Date().toISOString()], { prepare: true });
+    const [session] = await sql.unsafe(SESSION, sessionValues(request.headers.get("cookie")), { prepare: true });
     if (session === undefined) return Response.json({ error: "no session" }, { status: 401 });
     const { pathname, searchParams } = new URL(request.url);
     if (pathname.endsWith("/audit/export")) return new Response(await exported());
     if (pathname.endsWith("/audit")) return await page(searchParams);
     if (request.method === "POST") return await change(await request.text());
     if (request.method === "DELETE") return await revocation();
-    const rows = await sql.unsafe(KEYS, [session.id], { prepare: true });
-    return Response.json({ data: { items: rows.map(shape) } });
+    const rows = await sql.unsafe(list.text ?? "", list.values?.(session) as string[], { prepare: true });
+    return Response.json(list.answer(session, rows));
   },
 });
 console.log(server.url.origin);

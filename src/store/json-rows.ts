@@ -1,0 +1,33 @@
+/** Whole rows as one value: for pages, of which driver and Drizzle would look at each column of each row. */
+
+import { type GetColumnData, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
+
+type Columns = Readonly<Record<string, PgColumn>>;
+
+/** A row as Drizzle would select these columns. */
+export type RowOf<C extends Columns> = { [Name in keyof C]: GetColumnData<C[Name]> };
+
+/**
+ * The rows of `from`, with whatever conditions follow it, in that order; none is an empty list. PostgreSQL makes one text of them, as
+ * arrays without names, which takes both sides half as long as rows do. What a column makes of its values is the same.
+ */
+export function jsonRows<C extends Columns>(columns: C, from: SQL, order: readonly SQL[]): SQL<RowOf<C>[]> {
+  const named = Object.entries(columns);
+  const list = sql.join(
+    named.map(([, column]) => sql`${column}`),
+    sql`, `,
+  );
+  const rows = sql`json_agg(json_build_array(${list}) order by ${sql.join([...order], sql`, `)})`;
+  const decode = (text: string) =>
+    (JSON.parse(text) as readonly (readonly unknown[])[]).map((values) => {
+      const row: Record<string, unknown> = {};
+      for (let index = 0; index < named.length; index++) {
+        const [name, column] = named[index] as (typeof named)[number];
+        const value = values[index];
+        row[name] = value === null ? null : column.mapFromDriverValue(value);
+      }
+      return row as RowOf<C>;
+    });
+  return sql`(select coalesce(${rows}::text, '[]') from ${from})`.mapWith(decode) as SQL<RowOf<C>[]>;
+}
