@@ -24,7 +24,7 @@ const USAGE = `Usage: bun run test:long [NAME [OPTION...]]
 
 Without a NAME all of these, one after the other:
 ${Object.entries(SUITES)
-  .map(([name, about]) => `  ${name.padEnd(10)}  ${about}`)
+  .map(([name, about]) => `  ${name.padEnd(11)}  ${about}`)
   .join("\n")}`;
 
 process.exitCode = await main(process.argv.slice(2));
