@@ -33,9 +33,9 @@ function requireSentences({ fault }: Stage, told: Map<string, number>, when: str
   }
 }
 
-export const killedServer = () =>
+export const killedServer = (times = 8) =>
   onStage({}, async (stage) => {
-    for (let time = 0; time < 8; time++) {
+    for (let time = 0; time < times; time++) {
       const asking = askedOnAndOn(stage, 4, 4000);
       await Bun.sleep(1000);
       process.kill(stage.postmaster(), "SIGKILL");
@@ -116,7 +116,7 @@ export const fullDisk = () =>
     fault((await call("POST", "/users/1/disable")).status !== 200, "alice cannot be disabled once there is room");
   });
 
-/** In this process, with a host in memory: about six hundred cuts. */
+/** In this process, with a host in memory: some four hundred cuts. */
 export async function cutAnywhere(): Promise<readonly string[]> {
   const app = await createTestApp();
   const cutter = await openCutter(app);

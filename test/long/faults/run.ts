@@ -12,7 +12,7 @@ import { clockSet, deafReceivers, noProcess } from "./surroundings.ts";
 const FAULTS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   "cut-anywhere": cutAnywhere,
   "cut-backends": cutBackends,
-  "killed-server": killedServer,
+  "killed-server": () => killedServer(),
   "frozen-server": frozenServer,
   "full-disk": fullDisk,
   "read-only-data": readOnlyData,

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { childrenOf, onStage, type Stage } from "./stage.ts";
+import { childrenOf, onStage, type Stage, usedBy } from "./stage.ts";
 
 const PIDS = "/sys/fs/cgroup/pids";
 
@@ -106,8 +106,8 @@ export async function deafReceivers(): Promise<readonly string[]> {
       await Bun.sleep(12_000);
       await stage.othersAreServed("beside receivers that never answer");
       fault(hook.taken() === 0 || siem.taken() === 0 || mail.taken() === 0, "a receiver was not tried");
-      const descriptors = readFileSync(`/proc/${stage.service.pid}/status`, "utf8").match(/FDSize:\s*(\d+)/)?.[1];
-      fault(Number(descriptors) > 256, `${descriptors} descriptors are used beside receivers that never answer`);
+      const { descriptors } = usedBy(stage.service.pid);
+      fault(descriptors > 256, `${descriptors} descriptors are used beside receivers that never answer`);
       const began = performance.now();
       const code = await stage.service.stop();
       fault(
