@@ -108,6 +108,8 @@ process.exit(findings.length === 0 ? 0 : 1);
 async function goneByItself(): Promise<never> {
   tell(`the service has ended by itself; it said:\n${ground.service.log().split("\n").slice(-40).join("\n")}`);
   tell(`exit code ${await ground.service.stop()}; faults: ${JSON.stringify(faults.injected.slice(-3))}`);
+  unexpected(traffic.samples, faults.injected);
+  for (const finding of findings) console.log(`\n${finding}`);
   process.exit(1);
 }
 
