@@ -161,7 +161,7 @@ describe("JSON", () => {
   ])("the number %s is 400, or a whole number within bounds", async (number) => {
     const { status } = await admin.call("POST", `/users/${userId}/extend`, `{"days":${number}}`);
     // Those that are 0 mean the default.
-      expect([number, status]).toEqual([number, ["1e3", "1e-400", "-0"].includes(number) ? 200 : 400]);
+    expect([number, status]).toEqual([number, ["1e3", "1e-400", "-0"].includes(number) ? 200 : 400]);
   });
 
   test("a bomb of brackets, names or escapes does no harm, and takes no time", async () => {
