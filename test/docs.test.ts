@@ -68,7 +68,30 @@ describe("docs/security.md", () => {
       .slice(1)
       .flatMap((table) => (table.split("\n\n")[0] ?? "").split("\n").slice(1));
     expect(rows.length).toBeGreaterThan(40);
-    for (const row of rows) expect(row).toMatch(/\| `test\/[^`]+`(?:, `test\/[^`]+`)* \|$/);
+    for (const row of rows) expect(row).toMatch(/\| `test\/[^`]+`(?: "[^"|]+")?(?:, `test\/[^`]+`(?: "[^"|]+")?)* \|$/);
+  });
+
+  test("each test that is named is there", () => {
+    const named = [...documentText("docs/security.md").matchAll(/`(test\/[^`]+)` "([^"|]+)"/g)];
+    expect(named.length).toBeGreaterThan(10);
+    for (const [, path = "", name = ""] of named) {
+      const isThere =
+        existsSync(join(PROJECT, path)) && testNames(documentText(path)).some((each) => each.includes(name));
+      expect([path, name, isThere]).toEqual([path, name, true]);
+    }
+  });
+
+  test("each file that is named tests something", () => {
+    const named = [...documentText("docs/security.md").matchAll(/`(test\/[^`*]+\.test\.tsx?)`/g)].map(
+      ([, path = ""]) => path,
+    );
+    for (const path of new Set(named)) expect([path, testNames(documentText(path)).length > 0]).toEqual([path, true]);
+  });
+
+  test("no guarantee is there twice", () => {
+    const guarantees = documentText("docs/security.md").matchAll(/^\| ([^|]+) \| `test\//gm);
+    const texts = [...guarantees].map(([, text]) => text);
+    expect(texts.length).toBe(new Set(texts).size);
   });
 });
 
@@ -87,6 +110,14 @@ describe("docs/decisions/packages.md", () => {
     );
   });
 });
+
+/** The names of the tests in a file, as they are written there; one that is skipped shows nothing. */
+function testNames(source: string): readonly string[] {
+  const calls = source.matchAll(
+    /\b(?:test|it)(?:\.(?!skip|todo)\w+)*(?:\((?:[^()]|\([^()]*\))*\))*\(\s*(?:"([^"]+)"|`([^`]+)`)/g,
+  );
+  return [...calls].map(([, plain, made]) => plain ?? made ?? "");
+}
 
 /** The anchors that Markdown gives a document's headings. */
 function anchorsOf(path: string): ReadonlySet<string> {

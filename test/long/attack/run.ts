@@ -12,6 +12,7 @@ import { smuggling } from "./proxies.ts";
 import { provesItself, sqlmap } from "./sqlmap.ts";
 import { startTarget, type Target } from "./target.ts";
 import { testssl } from "./testssl.ts";
+import { timing } from "./timing.ts";
 import { requirePrograms } from "./tools.ts";
 import { wapiti } from "./wapiti.ts";
 
@@ -44,6 +45,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await provesItself();
     return await on((target) => sqlmap(target, tell));
   },
+  timing: () => timing(tell, Number(values.seed)),
   csv: () => csv(tell),
   fuzz: () => on((target) => fuzzed(target)),
 };
