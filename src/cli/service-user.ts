@@ -21,7 +21,7 @@ const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   "sweep",
 ]);
 /** Of `uam host`, what sudo(8) runs as root for the service; the rest is about what is stored. */
-const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set(["sessions", "end-session", "logins"]);
+const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set(["sessions", "end-session", "logins", "look"]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asServiceUser, belongsToService, unitUser } from "../../src/cli/service-user.ts";
+import { commandsFor } from "../../src/host/execute/sudo-rules.ts";
 import { renderUnit } from "../../src/install/unit.ts";
+import { testAccount, testSettings } from "../support/host-account.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-service-user-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -55,6 +57,16 @@ describe("belongsToService", () => {
     ]) {
       expect([args, belongsToService(args)]).toEqual([args, false]);
     }
+  });
+
+  test("belongsToService() is false for whatever the service runs of this program as root", () => {
+    const program = ["/usr/bin/uam"];
+    const account = { ...testAccount(), name: "ext_alice", uid: 20_000 };
+    const rest = { mark: "0123456789abcdef", below: "mnt", names: account.name, session: "123450000678", place: "00" };
+    const commands = commandsFor(testSettings(), { account, ...rest }, { program });
+    const own = commands.filter(({ as, argv }) => as === "root" && argv[0] === program[0]);
+    expect(own.length).toBeGreaterThan(4);
+    for (const { argv } of own) expect([argv, belongsToService(argv.slice(1))]).toEqual([argv, false]);
   });
 });
 

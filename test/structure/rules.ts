@@ -102,7 +102,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/mail": {
     what: "sends what domain/mail queued",
-    imports: ["domain/mail", "domain/operation", "store/schema.ts", "store/notify.ts"],
+    imports: ["domain/mail", "domain/operation", "store/client.ts", "store/schema.ts", "store/notify.ts"],
   },
   "server/events": {
     what: "what goes out: webhooks, and the stream of audit records",
