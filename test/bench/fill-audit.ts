@@ -36,22 +36,25 @@ export interface Filled {
 export async function fillAudit(superuser: ConnectionOptions, rows: number, users: number): Promise<Filled> {
   const count = coprime(users);
   const handle = openDatabase(superuser, 1);
-  const [head] = await handle.db.execute<{ id: string }>("select id from audit_head");
-  if (Number(head?.id ?? 0) !== 0) throw new Error("the log is not empty");
-  await handle.db.transaction(async (tx) => {
-    await tx.execute("set local maintenance_work_mem = '256MB'");
-    await withGuardsDown(tx, async () => {
-      const makeIndexes = rows < MANY ? async () => {} : await dropIndexes(tx);
-      await tx.execute(records(rows, count));
-      await tx.execute(
-        sql`update audit_head h set id = a.id, created_at = a.created_at, mac = a.mac from audit a where a.id = ${rows}`,
-      );
-      await makeIndexes();
+  try {
+    const [head] = await handle.db.execute<{ id: string }>("select id from audit_head");
+    if (Number(head?.id ?? 0) !== 0) throw new Error("the log is not empty");
+    await handle.db.transaction(async (tx) => {
+      await tx.execute("set local maintenance_work_mem = '256MB'");
+      await withGuardsDown(tx, async () => {
+        const makeIndexes = rows < MANY ? async () => {} : await dropIndexes(tx);
+        await tx.execute(records(rows, count));
+        await tx.execute(
+          sql`update audit_head h set id = a.id, created_at = a.created_at, mac = a.mac from audit a where a.id = ${rows}`,
+        );
+        await makeIndexes();
+      });
     });
-  });
-  await handle.db.execute("vacuum analyze audit");
-  await handle.close();
-  return { users: count, actors: ACTORS, actions: ACTIONS };
+    await handle.db.execute("vacuum analyze audit");
+    return { users: count, actors: ACTORS, actions: ACTIONS };
+  } finally {
+    await handle.close();
+  }
 }
 
 function records(rows: number, users: number) {
