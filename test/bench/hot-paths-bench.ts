@@ -4,7 +4,7 @@ import { BINARY } from "../support/service.ts";
 import { describeMachine } from "./bench.ts";
 import { type Candidate, measureHotPaths, PATHS, pathsHere } from "./hot-paths.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 9;
 
 /** Prints the hot paths of this binary and of the rival, if there is one, each beside the floor, and what this takes of the rival's. */
 export async function benchHotPaths(rival: Candidate | undefined): Promise<void> {
