@@ -2,9 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { RESOURCE_TYPE_OF } from "../../src/domain/operation/audit-actions.ts";
-import { dropIndexes } from "../../src/store/backup/restore-target.ts";
-import type { ConnectionOptions } from "../../src/store/client.ts";
-import { openDatabase } from "../../src/store/client.ts";
+import { type ConnectionOptions, openDatabase, type Transaction } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 
 /** Seventeen: as many as have no divisor in common with the number of actors, or of users. */
@@ -36,22 +34,38 @@ export interface Filled {
 export async function fillAudit(superuser: ConnectionOptions, rows: number, users: number): Promise<Filled> {
   const count = coprime(users);
   const handle = openDatabase(superuser, 1);
-  const [head] = await handle.db.execute<{ id: string }>("select id from audit_head");
-  if (Number(head?.id ?? 0) !== 0) throw new Error("the log is not empty");
-  await handle.db.transaction(async (tx) => {
-    await tx.execute("set local maintenance_work_mem = '256MB'");
-    await withGuardsDown(tx, async () => {
-      const makeIndexes = rows < MANY ? async () => {} : await dropIndexes(tx);
-      await tx.execute(records(rows, count));
-      await tx.execute(
-        sql`update audit_head h set id = a.id, created_at = a.created_at, mac = a.mac from audit a where a.id = ${rows}`,
-      );
-      await makeIndexes();
+  try {
+    const [head] = await handle.db.execute<{ id: string }>("select id from audit_head");
+    if (Number(head?.id ?? 0) !== 0) throw new Error("the log is not empty");
+    await handle.db.transaction(async (tx) => {
+      await tx.execute("set local maintenance_work_mem = '256MB'");
+      // A service that runs meanwhile takes them in this order, too.
+      await tx.execute("lock table audit_head, audit in access exclusive mode");
+      await withGuardsDown(tx, async () => {
+        const makeIndexes = rows < MANY ? async () => {} : await dropIndexes(tx);
+        await tx.execute(records(rows, count));
+        await tx.execute(
+          sql`update audit_head h set id = a.id, created_at = a.created_at, mac = a.mac from audit a where a.id = ${rows}`,
+        );
+        await makeIndexes();
+      });
     });
-  });
-  await handle.db.execute("vacuum analyze audit");
-  await handle.close();
-  return { users: count, actors: ACTORS, actions: ACTIONS };
+    await handle.db.execute("vacuum analyze audit");
+    return { users: count, actors: ACTORS, actions: ACTIONS };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Drops those of the log but for its primary key, and returns what makes them again; no other table is touched. */
+async function dropIndexes(tx: Transaction): Promise<() => Promise<void>> {
+  const indexes = await tx.execute<{ name: string; definition: string }>(
+    "select indexname as name, indexdef as definition from pg_indexes where tablename = 'audit' and indexname <> 'audit_pkey'",
+  );
+  for (const { name } of indexes) await tx.execute(sql`drop index public.${sql.identifier(name)}`);
+  return async () => {
+    for (const { definition } of indexes) await tx.execute(sql.raw(definition));
+  };
 }
 
 function records(rows: number, users: number) {

@@ -22,6 +22,8 @@ const LISTS = 2000;
 const PAGES = 1000;
 const CLIENTS = 8;
 const WARM_UP = 2;
+/** Letters of a service's log that are shown. */
+const LOG_END = 2000;
 const EXPORTS = 3;
 
 export const PATHS = ["GET /me/keys", "GET /audit", "export", "key upload", "revocation"] as const;
@@ -208,7 +210,11 @@ async function startCandidate({ binary }: Candidate, index: number, cleanUps: Cl
     UAM_RATE_LIMIT: "off",
     UAM_LOG_LEVEL: "warn",
   });
-  cleanUps.push(() => service.stop());
+  cleanUps.push(async () => {
+    await service.stop();
+    // Warnings and worse: why it failed, if it did.
+    if (service.log() !== "") console.error(service.log().slice(-LOG_END));
+  });
   const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
   cleanUps.push(() => shared.stop());
   const { host, port, database } = shared.connection;

@@ -5,6 +5,7 @@
 
 import { sql } from "drizzle-orm";
 import { expireDue } from "../../src/domain/lifecycle/lifecycle.ts";
+import { storeCounts } from "../../src/domain/stats/daily.ts";
 import { SECOND } from "../../src/shared/clock.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -69,6 +70,8 @@ async function measure(users: number, rows: number, calls: number): Promise<Meas
     const took = await timed(async () => {
       await fillUsers(app, users);
       filled = await fillAudit(app.superuser, rows, users);
+      // As a job of the service does each day.
+      await storeCounts(app.services);
     });
     console.log(`filled ${users} users and ${rows} records in ${seconds(took)} s`);
     if (rows >= users) console.log(await describeRun(app));
