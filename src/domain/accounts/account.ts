@@ -93,7 +93,7 @@ const selectActiveKeys = preparedOnce((db) =>
 
 /** The same as activeKeys(), for reads that many may ask for at the same moment: with one statement for all of them. */
 export const activeKeysOf = preparedOnce((db) => {
-  const isWanted = sql`${sshKeys.userId} = any(${sql.placeholder("ids")}::text::bigint[])`;
+  const isWanted = sql`${sshKeys.userId} = any(${sql.placeholder("ids")}::bigint[])`;
   const active = sql`${sshKeys} where ${and(isWanted, eq(sshKeys.status, "active"))}`;
   const keys = jsonRows(getTableColumns(sshKeys), active, [asc(sshKeys.id)]);
   const query = db.select({ keys }).from(sql`(select) one`).prepare("active_keys_of");

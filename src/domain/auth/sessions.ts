@@ -102,7 +102,7 @@ export function createSessionFinder(
     .leftJoin(admins, and(eq(sessions.userType, "admin"), eq(admins.id, sessions.principalId)))
     .where(
       and(
-        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`,
+        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`,
         gt(sessions.expiresAt, sql.placeholder("now")),
       ),
     )

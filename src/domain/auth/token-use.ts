@@ -29,7 +29,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     .select({ token: tokens, email: admins.email, username: admins.username, present: admins.role })
     .from(tokens)
     .leftJoin(admins, eq(admins.id, tokens.ownerId))
-    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`)
+    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`)
     .prepare("find_tokens");
   const find = gathered(
     async (hashes: readonly string[]) => await query.execute({ hashes: byteaArray(hashes) }),
