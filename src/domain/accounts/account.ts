@@ -3,9 +3,9 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
+import { gathered } from "../../shared/gather.ts";
 import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
-import { gathered } from "../../store/gather.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
 import { isExpired, selectUsers, type User } from "../users/find.ts";
