@@ -10,8 +10,3 @@ export const id = () => bigint({ mode: "number" }).generatedAlwaysAsIdentity().p
 
 /** A moment, to the millisecond. */
 export const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" });
-
-/** What `$n::text::bytea[]` is given for these bytes, each as hexadecimal digits (PostgreSQL's manual, 8.4.1 and 8.15.2). */
-export function byteaArray(hex: readonly string[]): string {
-  return `{${hex.map((digits) => `"\\\\x${digits}"`).join(",")}}`;
-}

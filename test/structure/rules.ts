@@ -35,7 +35,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-fleet.ts",
       ],
       "store/client.ts",
-      ...["store/locks.ts", "store/notify.ts", "protocol"],
+      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "protocol"],
     ],
   },
   store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },
@@ -69,7 +69,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-audit.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+    imports: ["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
   },
   "server/event-records.ts": {
     what: "the same of webhooks and the stream of audit records",

@@ -3,10 +3,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
+import { gathered } from "../../shared/gather.ts";
 import type { AdminRole, LoginWay } from "../../shared/statuses.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { byteaArray } from "../../store/columns.ts";
-import { gathered } from "../../store/gather.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions } from "../../store/schema-auth.ts";
 import { passkeys, totpSecrets } from "../../store/schema-passkeys.ts";
@@ -102,7 +101,7 @@ export function createSessionFinder(
     .leftJoin(admins, and(eq(sessions.userType, "admin"), eq(admins.id, sessions.principalId)))
     .where(
       and(
-        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`,
+        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`,
         gt(sessions.expiresAt, sql.placeholder("now")),
       ),
     )
@@ -166,4 +165,12 @@ export function hashToken(token: string): Uint8Array {
 /** The same as hexadecimal digits, by which rows are told apart. */
 export function hexOf(hash: Uint8Array): string {
   return Buffer.from(hash).toString("hex");
+}
+
+/**
+ * What `$n::bytea[]` is given for these bytes, each as hexadecimal digits (PostgreSQL's manual, 8.4.1 and 8.15.2). Never `$n::text::bytea[]`:
+ * such a text is read again for each row that the list is compared with.
+ */
+export function byteaArray(hex: readonly string[]): string {
+  return `{${hex.map((digits) => `"\\\\x${digits}"`).join(",")}}`;
 }

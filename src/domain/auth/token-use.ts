@@ -3,14 +3,13 @@
 import { and, eq, isNull, lte, or, sql } from "drizzle-orm";
 import { MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { gathered } from "../../shared/gather.ts";
 import { allowedBy, hasAddress } from "../../shared/networks.ts";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
-import { byteaArray } from "../../store/columns.ts";
-import { gathered } from "../../store/gather.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
 import type { Services } from "../operation/context.ts";
-import { hashToken, hexOf, type Principal, type UsedToken } from "./sessions.ts";
+import { byteaArray, hashToken, hexOf, type Principal, type UsedToken } from "./sessions.ts";
 import { isTokenShaped } from "./token-format.ts";
 import { networksOf } from "./tokens.ts";
 
@@ -29,7 +28,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     .select({ token: tokens, email: admins.email, username: admins.username, present: admins.role })
     .from(tokens)
     .leftJoin(admins, eq(admins.id, tokens.ownerId))
-    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::text::bytea[])`)
+    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`)
     .prepare("find_tokens");
   const find = gathered(
     async (hashes: readonly string[]) => await query.execute({ hashes: byteaArray(hashes) }),

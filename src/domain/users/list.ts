@@ -84,14 +84,14 @@ function prepareNear(db: Database, { status, hasSupervisor, sort }: Kind) {
     hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
   );
   const order = orderOf(sort);
-  const ids = db
-    .select({ id: users.id })
+  const page = db
+    .select()
     .from(users)
     .where(where)
     .orderBy(...order)
     .limit(sql.placeholder("size"))
     .offset(sql.placeholder("offset"));
-  const items = jsonRows(getTableColumns(users), sql`${users} where ${users.id} = any(array(${ids}))`, order);
+  const items = jsonRows(getTableColumns(users), sql`${page} users`, order);
   return db.select({ total: count(), items }).from(users).where(where).prepare("list_users_near");
 }
 
