@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { UamError } from "../shared/errors.ts";
-import { type Kernel, SWEEP_UID } from "../shared/kernel.ts";
+import { type Kernel, SWEEP_UID, SWEEP_UIDS } from "../shared/kernel.ts";
 
 /** The functions of the C library that are called. */
 export interface Libc {
@@ -28,6 +28,10 @@ const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
 const FIRST_UID = 1000;
 const LAST_UID = 0xffff_fffd;
+
+function isSweeping(uid: number): boolean {
+  return uid === SWEEP_UID || (uid >= SWEEP_UIDS.first && uid <= SWEEP_UIDS.last);
+}
 
 /** The C library, glibc or musl, as dlopen(3) finds the one that is loaded; throws `internal` if neither can be opened. */
 export function openFirst<Library>(open: (name: string) => Library): Library {
@@ -55,11 +59,12 @@ export function createKernel(libc: Libc): Kernel {
   return {
     killAllOf(uid) {
       // As root `kill -1` would reach the whole machine.
-      if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || uid === SWEEP_UID)
+      if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || isSweeping(uid))
         throw new Error(`not the uid of an account: ${uid}`);
       // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
       // thread; the real one must not, or root's processes would be reached as well.
-      if (call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
+      const own = SWEEP_UIDS.first + call(numbers.getpid);
+      if (call(numbers.setresuid, own, uid, 0) !== 0 && call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
       const killed = call(numbers.kill, -1, SIGKILL) === 0;
       call(numbers.setresuid, 0, 0, 0);
       // The next start continues; until then nothing may be done as somebody else.

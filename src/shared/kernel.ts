@@ -1,7 +1,13 @@
 /** System calls that no library of the runtime offers, and that must not need a process of their own. */
 
 /**
- * The real uid of a sweep. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so nothing runs as it: whatever did
+ * The real uid of a sweep is this and the number of the process that sweeps, because two with one real uid would kill each other. No range
+ * of systemd's or of a container's has these (systemd.io/UIDS-GIDS), nor an account of ours; process numbers end at 2^22.
+ */
+export const SWEEP_UIDS = { first: 0x7000_0000, last: 0x7000_0000 + 2 ** 22 } as const;
+
+/**
+ * The real uid of a sweep where the kernel knows none of those, as in a container's own range. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so nothing runs as it: whatever did
  * would be swept, too. No database server of ours may: see store/postgres/postgres-owner.ts.
  */
 export const SWEEP_UID = 65_533;

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { SWEEP_UID } from "../../src/shared/kernel.ts";
+import { SWEEP_UID, SWEEP_UIDS } from "../../src/shared/kernel.ts";
 import { SERVER_UIDS } from "../../src/store/postgres/postgres-owner.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
@@ -37,8 +37,23 @@ describeOnHost("uam sweep", () => {
     }
   });
 
+  test("of two processes at the same time kills neither, as of a command beside the service", async () => {
+    const module = join(root, "src/runtime/bun-kernel.ts");
+    const sweeping = (uid: number) =>
+      outcome([
+        process.execPath,
+        "-e",
+        `const kernel = require(${JSON.stringify(module)}).openKernel();
+        for (const end = performance.now() + 3000; performance.now() < end; ) kernel.killAllOf(${uid});`,
+      ]);
+    expect(await Promise.all([sweeping(UID), sweeping(UID + 1)])).toEqual([
+      { code: 0, stderr: "" },
+      { code: 0, stderr: "" },
+    ]);
+  });
+
   test.each(Object.entries(PROGRAMS))("refuses uids that are no account's on %s", async (_, program) => {
-    for (const uid of ["0", "999", String(SWEEP_UID), "4294967295", "-1", "x"]) {
+    for (const uid of ["0", "999", String(SWEEP_UID), String(SWEEP_UIDS.first + 1), "4294967295", "-1", "x"]) {
       expect((await outcome([...program, "sweep", uid])).code).not.toBe(0);
     }
   });

@@ -58,7 +58,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
   const starts: Start[] = [];
   const done = new Map<string, number>();
   const places = new Set<string>();
-  const kinds = [await serviceKind(run), ...(run.only === undefined ? [await agentKind(run)] : [])];
+  const kinds = await Promise.all([serviceKind(run), ...(run.only === undefined ? [agentKind(run)] : [])]);
   let finished = 0;
 
   function take(round: Round & { readonly victim: string }): void {
@@ -141,8 +141,8 @@ async function serviceKind({ seed, program, only, tell }: Run): Promise<Kind> {
   };
 }
 
-async function agentKind({ seed, program, tell }: Run): Promise<Kind> {
-  const fleet = await makeFleet({ index: 0, program });
+async function agentKind({ seed, program, worlds, tell }: Run): Promise<Kind> {
+  const fleet = await makeFleet({ index: worlds - 1, program });
   const steps: Step[] = [];
   for (const name of FLEET_NAMES) steps.push(...once(await fleetSteps(fleet, name)));
   await fleet.end();

@@ -92,8 +92,9 @@ export async function strays(world: World): Promise<readonly string[]> {
     ...homes.filter((name) => !stored.has(name)).map((name) => `the home ${name} is nobody's`),
     ...trash.map((name) => `${name} is left in the trash`),
     ...drafts.map((name) => `a draft is left beside a key file: ${name}`),
+    // A draft that a crash left is no entry, and names nobody else's.
     ...readdirSync(dataDir)
-      .filter((name) => /^lock-|draft/.test(name))
+      .filter((name) => /^lock-.*\.json$/.test(name))
       .map((name) => `${name} is left in the data directory`),
   ];
 }
