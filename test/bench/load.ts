@@ -67,7 +67,10 @@ function load({ origin, pid, cookies, path = "/me/keys", database }: Subject, du
   const databaseBefore = databaseTime(database);
   const text = execFileSync("wrk", args, { encoding: "utf8" });
   const spent = processorTime(pid) - before;
-  const databaseSpent = databaseTime(database) - databaseBefore;
+  const databaseSpent = [...databaseTime(database)].reduce(
+    (sum, [child, time]) => sum + time - (databaseBefore.get(child) ?? 0),
+    database === undefined ? Number.NaN : 0,
+  );
   if (/Non-2xx/.test(text)) throw new Error(`${url} answered with failures:\n${text}`);
   const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
   const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
@@ -77,11 +80,10 @@ function load({ origin, pid, cookies, path = "/me/keys", database }: Subject, du
   return { rate, cpu, databaseCpu, p99: Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN) };
 }
 
-/** Of what serves the connections, which stay open while it is under load; not of what the database writes back meanwhile. */
-function databaseTime(pid: number | undefined): number {
-  if (pid === undefined) return Number.NaN;
+/** Of each process that serves a connection, which may end meanwhile; not of what the database writes back. */
+function databaseTime(pid: number | undefined): ReadonlyMap<number, number> {
+  if (pid === undefined) return new Map();
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-  return children
-    .filter((child) => readFileSync(`/proc/${child}/cmdline`, "latin1").includes("[local]"))
-    .reduce((sum, child) => sum + processorTime(child), 0);
+  const serving = children.filter((child) => readFileSync(`/proc/${child}/cmdline`, "latin1").includes("[local]"));
+  return new Map(serving.map((child) => [child, processorTime(child)]));
 }
