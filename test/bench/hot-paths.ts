@@ -212,8 +212,12 @@ async function startCandidate({ binary }: Candidate, index: number, cleanUps: Cl
   });
   cleanUps.push(async () => {
     await service.stop();
-    // Warnings and worse: why it failed, if it did.
-    if (service.log() !== "") console.error(service.log().slice(-LOG_END));
+    // Warnings and worse, which are lines of JSON: why it failed, if it did.
+    const said = service
+      .log()
+      .split("\n")
+      .filter((line) => line.startsWith("{"));
+    if (said.length > 0) console.error(said.join("\n").slice(-LOG_END));
   });
   const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
   cleanUps.push(() => shared.stop());
@@ -234,6 +238,7 @@ async function logIn(service: Service, username: string) {
   const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
   const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
   const made = await service.call("POST", "/users", admin, { username, email: "b@example.org" });
+  if (made.status !== 201) throw new Error(`the user was not made: ${JSON.stringify(made.body)}`);
   const code = service.run(["otp", username]).stdout.trim();
   const user = (await service.call("POST", "/auth/otp/login", "", { username, code })).cookie;
   for (const name of ["one", "two", "three"]) {
