@@ -26,6 +26,7 @@ const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
 const FIRST_UID = 1000;
 const LAST_UID = 0xffff_fffd;
+const FIRST_OWN_UID = 0x7f00_0000;
 
 /** The C library, glibc or musl, as dlopen(3) finds the one that is loaded; throws `internal` if neither can be opened. */
 export function openFirst<Library>(open: (name: string) => Library): Library {
@@ -57,7 +58,9 @@ export function createKernel(libc: Libc): Kernel {
         throw new Error(`not the uid of an account: ${uid}`);
       // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
       // thread; the real one must not, or root's processes would be reached as well.
-      if (call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
+      // Of this process alone: another uam that sweeps at this instant would be killed, if it had the same. A container may lack it.
+      const own = FIRST_OWN_UID + call(numbers.getpid);
+      if (call(numbers.setresuid, own, uid, 0) !== 0 && call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
       const killed = call(numbers.kill, -1, SIGKILL) === 0;
       call(numbers.setresuid, 0, 0, 0);
       // The next start continues; until then nothing may be done as somebody else.
