@@ -152,6 +152,16 @@ export function preparedOnce<Query extends object>(
   };
 }
 
+/** What is made once for each database, and kept as long as it: what remembers who is waiting on it, say. */
+export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Database) => Made {
+  const made = new WeakMap<Database, { readonly made: Made }>();
+  return (db) => {
+    const known = made.get(db) ?? { made: make(db) };
+    made.set(db, known);
+    return known.made;
+  };
+}
+
 /** What Drizzle runs queries on; its types do not show it. */
 function clientOf(db: Database | Transaction): unknown {
   return (db as unknown as { readonly session: { readonly client: unknown } }).session.client;

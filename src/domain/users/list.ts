@@ -4,7 +4,7 @@ import { and, asc, count, desc, eq, getTableColumns, inArray, type SQL, sql } fr
 import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { parseText } from "../../shared/text.ts";
-import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
@@ -70,7 +70,7 @@ async function readNear(
 }
 
 /** Of each kind of filter and order. Built once: that takes longer than running it. */
-const nearQueries = preparedOnce(() => new Map<string, ReturnType<typeof prepareNear>>());
+const nearQueries = oncePerDatabase(() => new Map<string, ReturnType<typeof prepareNear>>());
 
 interface Kind {
   readonly status: UserRow["status"] | undefined;
