@@ -3,7 +3,7 @@
 import type { Account, AccountRef, Closing, KeyTaken } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
-import { applyAll, attempt, completeTable, type Failure, type Outcome } from "./execute/executor.ts";
+import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
 import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
@@ -111,13 +111,12 @@ export async function endSessions(
   return await endEverything(parts, account);
 }
 
-/** Everything that runs as the account, its scheduled jobs, and what those started meanwhile; an account without any starts nothing. */
+/** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */
 export async function endEverything(parts: HostParts, account: AccountRef): Promise<readonly Failure[]> {
   const end = planEndProcesses(account);
   const ending = await tryAll(parts, end);
-  const jobs = await tryEach(parts, planNoJobs(account));
-  const isOver = ending.length > 0 || jobs.wasIdle;
-  return [...(isOver ? ending : await tryAll(parts, end)), ...jobs.failures];
+  const jobs = await tryAll(parts, planNoJobs(account));
+  return [...(ending.length > 0 ? ending : await tryAll(parts, end)), ...jobs];
 }
 
 /** Our file, the others that sshd reads, and whether sshd could tell. */
@@ -196,16 +195,11 @@ async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: re
 }
 
 /** Failures of changes that are not needed to take access away are logged, not returned. */
-export async function tryAll(parts: HostParts, changes: readonly Change[]): Promise<readonly Failure[]> {
-  return (await tryEach(parts, changes)).failures;
-}
-
-async function tryEach({ executor, log }: HostParts, changes: readonly Change[]): Promise<Outcome> {
-  const { failures, wasIdle } = await applyAll(executor, changes, log);
+export async function tryAll({ executor, log }: HostParts, changes: readonly Change[]): Promise<readonly Failure[]> {
+  const failures = await applyAll(executor, changes, log);
   for (const { change, sentence } of failures)
     log.warn(`Continuing without a step that failed on the host: ${sentence}`, { step: change.kind });
-  const kept = failures.filter(({ change }) => change.kind !== "detach-fuse" && change.kind !== "systemd-command");
-  return { failures: kept, wasIdle };
+  return failures.filter(({ change }) => change.kind !== "detach-fuse" && change.kind !== "systemd-command");
 }
 
 function isInHome(change: Change): boolean {

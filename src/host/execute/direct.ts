@@ -53,7 +53,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      return await execute(change, log, means);
+      await execute(change, log, means);
     },
     endUnproven(account, fingerprint) {
       const { message, fields } = describeSessionEnd(account, fingerprint);
@@ -84,29 +84,26 @@ export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log):
   };
 }
 
-/** See `Executor.apply`. */
-async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<boolean> {
+async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans): Promise<void> {
   switch (change.kind) {
     case "account-command":
-      await oneAtATime(() => runAccountCommand(change.argv, change.accept));
-      return true;
+      return oneAtATime(() => runAccountCommand(change.argv, change.accept));
     case "systemd-command":
       return runWhereSystemdIs(change, log, runAnyway);
     case "end-processes":
       return endProcesses(change.account, directEnder(kernel, isOurs));
     case "kill":
-      killProcesses(change.processes, kernel);
-      return true;
+      return killProcesses(change.processes, kernel);
     case "write-keys": {
       const write = change.purpose === "take" ? takeFromKeyFile : writeKeyFile;
       const written = await write(change.file, change.text, readMounts());
       for (const note of written.notes) log.warn(`security: ${note}`, { account: change.file.owner.name });
-      return written.changed;
+      return;
     }
     case "retire-keys": {
       const note = await takeOtherKeyFile(change.file, readMounts());
       if (note !== undefined) log.warn(`security: ${note}`, { account: change.file.owner.name });
-      return note !== undefined;
+      return;
     }
     case "remove-file":
       return removeFile(change.path);
@@ -114,19 +111,16 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
       return removeOwnedFiles(change.directory, change.uid);
     case "detach-fuse":
       for (const problem of detachFuse(change.path, change.uid, kernel)) log.warn(problem);
-      return true;
+      return;
     case "set-aside":
-      await setAsideAnyhow(change.base, change.path, change.uid);
-      return true;
+      return setAsideAnyhow(change.base, change.path, change.uid);
     case "make-trash":
-      await makeTrash(change.base);
-      return true;
+      return makeTrash(change.base);
     case "empty-trash":
       if (change.account !== undefined) {
         for (const problem of detachFuse(`${change.base}/${TRASH}`, change.account.uid, kernel)) log.warn(problem);
       }
-      requireEmpty(await emptyTrash(change.base, change.account?.name), log);
-      return true;
+      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
   }
 }
 
@@ -155,14 +149,12 @@ async function runAnyway(argv: readonly string[]) {
   return await runCommand(argv).catch((error: unknown) => ({ exitCode: -1, stderr: publicMessage(error) }));
 }
 
-/** False if there is no such file. */
-function removeFile(path: string): boolean {
+function removeFile(path: string): void {
   try {
     unlinkSync(path);
-    return true;
   } catch (error) {
     // A directory of that name is not an account's file (Red Hat's /var/spool/cron/tabs, for example).
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error))) return false;
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error))) return;
     throw new UamError("internal", `Cannot remove ${path}: ${errorCode(error) || "unexpected error"}`, {
       cause: error,
     });
@@ -170,7 +162,7 @@ function removeFile(path: string): boolean {
 }
 
 /** The at daemon's spool belongs to the daemon, so it is opened without following a link, and files are removed relative to it. */
-function removeOwnedFiles(path: string, uid: number): boolean {
+function removeOwnedFiles(path: string, uid: number): void {
   const { base, name: last } = splitHome(path);
   const opened: number[] = [];
   try {
@@ -178,16 +170,12 @@ function removeOwnedFiles(path: string, uid: number): boolean {
     opened.push(parent);
     const directory = openDirectory(parent, last);
     opened.push(directory);
-    let removed = 0;
     for (const name of readdirSync(`/proc/self/fd/${directory}`)) {
       const stat = lstatSync(at(directory, name));
-      if (stat.uid !== uid || !stat.isFile()) continue;
-      unlinkSync(at(directory, name));
-      removed++;
+      if (stat.uid === uid && stat.isFile()) unlinkSync(at(directory, name));
     }
-    return removed > 0;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return false;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;
     if (error instanceof UamError) throw error;
     throw new UamError("internal", `Cannot remove jobs in ${path}: ${errorCode(error) || "unexpected error"}`, {
       cause: error,

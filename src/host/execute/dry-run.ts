@@ -13,7 +13,6 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.info(`would ${message}`, fields);
-      return true;
     },
     async endUnproven(account, fingerprint) {
       const { message, fields } = describeSessionEnd(account, fingerprint);

@@ -28,11 +28,8 @@ export interface HostSessions {
 
 /** How a mode of execution changes and inspects the host. */
 export interface Executor {
-  /**
-   * Carries out one change; throws `UamError` with a sentence if the host refuses. False if it is certain that there was nothing to
-   * do.
-   */
-  apply(change: Change): Promise<boolean>;
+  /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
+  apply(change: Change): Promise<void>;
   /**
    * Ends the sessions of an account that no key other than this one is proven to have opened. False if that cannot be established,
    * or new ones keep appearing: then everything of the account has to end.
@@ -83,10 +80,9 @@ export async function applyInOrder(executor: Executor, changes: readonly Change[
 }
 
 /** See `Executor.apply`. */
-async function carryOut(executor: Executor, change: Change): Promise<boolean> {
-  const hadWork = await executor.apply(change);
+async function carryOut(executor: Executor, change: Change): Promise<void> {
+  await executor.apply(change);
   faultPoint("host: a change made");
-  return hadWork;
 }
 
 /** A change that failed, and why, as a sentence. */
@@ -95,24 +91,14 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** What became of several changes. */
-export interface Outcome {
-  readonly failures: readonly Failure[];
-  /** True if it is certain that there was nothing to do. */
-  readonly wasIdle: boolean;
-}
-
-/** Carries out all of them, whatever fails: for taking access away. */
-export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<Outcome> {
+/** Carries out all of them, whatever fails: for taking access away. Returns the failures. */
+export async function applyAll(executor: Executor, changes: readonly Change[], log: Log): Promise<readonly Failure[]> {
   const failures: Failure[] = [];
-  let wasIdle = true;
   for (const change of changes) {
-    const sentence = await attempt(async () => {
-      if (await carryOut(executor, change)) wasIdle = false;
-    }, log);
+    const sentence = await attempt(() => carryOut(executor, change), log);
     if (sentence !== undefined) failures.push({ change, sentence });
   }
-  return { failures, wasIdle: wasIdle && failures.length === 0 };
+  return failures;
 }
 
 /** Undefined if the work is done, else why not, as a sentence. No failure prevents the next step from being tried. */

@@ -54,7 +54,7 @@ export function createSudoExecutor(log: Log, program: readonly string[], layout:
     async apply(change) {
       const { message, fields } = describeChange(change);
       log.debug(`host: ${message}`, fields);
-      return await execute(change, log, ender);
+      await execute(change, log, ender);
     },
     // Only root can read the proof of which key opened a session.
     endUnproven: async () => false,
@@ -79,12 +79,10 @@ const view: HostView = {
   trash: listTrash,
 };
 
-/** See `Executor.apply`. What only root could see may have been there. */
-async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<boolean> {
+async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<void> {
   switch (change.kind) {
     case "account-command":
-      await oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
-      return true;
+      return oneAtATime(() => runAccountCommand(change.argv, change.accept, (argv) => runSudo({ as: "root", argv })));
     case "systemd-command":
       return runWhereSystemdIs(change, log, runIfPossible);
     case "end-processes":
@@ -93,34 +91,26 @@ async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<b
       // Pids cannot be pinned in sudoers: all of an account's processes end, or none.
       throw new UamError("internal", "In sudo mode single processes cannot be ended, only all of an account");
     case "write-keys":
-      await writeKeysAsOwner(change.file, change.text, readMounts());
-      return true;
-    case "retire-keys": {
-      const hadKeys = await emptyAsOwner(change.file, readMounts());
-      if (hadKeys)
+      return writeKeysAsOwner(change.file, change.text, readMounts());
+    case "retire-keys":
+      if (await emptyAsOwner(change.file, readMounts()))
         log.warn(`security: ${change.file.path}, which sshd also reads, contained keys and was emptied`, {
           account: change.file.owner.name,
         });
-      return hadKeys;
-    }
+      return;
     case "remove-file":
       return removeFile(change.path);
     case "remove-owned-files":
-      if (!existsSync(change.directory)) return false;
-      await requireDone(removeOwnedCommand(change.directory, change.uid));
-      return true;
+      if (existsSync(change.directory)) await requireDone(removeOwnedCommand(change.directory, change.uid));
+      return;
     case "detach-fuse":
-      await detachFuse(change.path, change.uid, log);
-      return true;
+      return detachFuse(change.path, change.uid, log);
     case "set-aside":
-      await setAside(change);
-      return true;
+      return setAside(change);
     case "make-trash":
-      await requireTrash(change.base);
-      return true;
+      return requireTrash(change.base);
     case "empty-trash":
-      requireEmpty(await emptyTrash(change.base, change.account?.name), log);
-      return true;
+      return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
   }
 }
 
@@ -149,15 +139,14 @@ async function runIfPossible(argv: readonly string[]) {
 }
 
 /** If this process can see that there is nothing, sudo is not run. */
-async function removeFile(path: string): Promise<boolean> {
+async function removeFile(path: string): Promise<void> {
   try {
-    if (lstatSync(path).isDirectory()) return false;
+    if (lstatSync(path).isDirectory()) return;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return false;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;
     if (errorCode(error) !== "EACCES") throw error;
   }
   await requireDone(removeFileCommand(path));
-  return true;
 }
 
 async function requireDone(command: ReturnType<typeof removeFileCommand>): Promise<void> {

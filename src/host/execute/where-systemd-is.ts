@@ -14,18 +14,17 @@ interface Ended {
 }
 
 /**
- * Runs the command if systemd runs and may know what it is about; false if it does not. A failure (no such session, no bus, no
+ * Runs the command if systemd runs and may know what it is about. A failure (no such session, no bus, no
  * process left) is no error, and only logged.
  */
 export async function runWhereSystemdIs(
   { argv, about }: Extract<Change, { kind: "systemd-command" }>,
   log: Log,
   run: (argv: readonly string[]) => Promise<Ended>,
-): Promise<boolean> {
-  if (!isSystemdHost() || (about !== undefined && !mayExist(about))) return false;
+): Promise<void> {
+  if (!isSystemdHost() || (about !== undefined && !mayExist(about))) return;
   const { exitCode, stderr } = await run(argv);
   if (exitCode !== 0) log.debug(`host: ${argv[0]} exited with ${exitCode}`, { argv, stderr });
-  return true;
 }
 
 function mayExist(about: SystemdSubject): boolean {

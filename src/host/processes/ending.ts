@@ -31,9 +31,9 @@ export interface ProcessEnder {
 /**
  * Ends every process of the account, and sshd's processes of connections that are logging in to it. Done when the sweep
  * succeeded and no process is seen after it, nor a connection that could have started one since: to see none is not enough.
- * Returns whether anything was seen. Throws `internal` if that takes longer than `patience` ms.
+ * Throws `internal` if that takes longer than `patience` ms.
  */
-export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<boolean> {
+export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<void> {
   const begin = performance.now();
   let why: string | undefined;
   let left: readonly ListedProcess[] = [];
@@ -41,12 +41,12 @@ export async function endProcesses(account: AccountRef, ender: ProcessEnder, pat
   let pause: number = PAUSES.shortest;
   /** What was there at the first check after a sweep, and when. */
   const since = new Map<number, number>();
-  for (let isFirst = true; ; isFirst = false) {
+  for (;;) {
     const swept = (await step(() => ender.sweep(account, left))) === true;
     const processes = readProcesses();
     const isConnected = (await step(() => ender.endConnections(processes, account))) !== false;
     left = listedOf(processes, account.uid);
-    if (swept && left.length === 0 && (!isConnected || ++knocks > KNOCKS)) return !isFirst;
+    if (swept && left.length === 0 && (!isConnected || ++knocks > KNOCKS)) return;
     const now = performance.now();
     if (now - begin > patience) throw new UamError("internal", failure(account, left, why));
     for (const { pid } of left) if (!since.has(pid)) since.set(pid, now);
