@@ -7,7 +7,7 @@ import { backupToFullDisk, logOnFullDisk, mailOnFullDisk, readOnlyData } from ".
 import { noProcess } from "../long/faults/surroundings.ts";
 
 const FAULTS = {
-  "the database killed again and again": () => killedServer(4),
+  "the database killed again and again": () => killedServer(2),
   "the disk of the database full": fullDisk,
   "the disk of the database read-only": readOnlyData,
   "a log on a full disk": logOnFullDisk,
