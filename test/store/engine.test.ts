@@ -88,13 +88,14 @@ describe.skipIf(!hasPgbouncer)("engineFaults() before pgbouncer", () => {
   test.each([5, 2, 1])("knows a pool of transactions with %d connections", async (size) => {
     const bouncer = await startPgbouncer(primary, { mode: "transaction", size });
     try {
-      expect(await findings(bouncer.url)).toEqual([POOL]);
+      const first = [...(await findings(bouncer.url))];
       // Found out by waiting for a second connection, which there is not.
-      if (size === 1) return;
+      if (size === 1) return expect(first).toEqual([POOL]);
+      // Which of its connections it gives is its affair, on a busy machine from the first on; one of the two shows in any case.
+      expect([[POOL], [DEAF]]).toContainEqual(first);
       // Also once it has connections to spare.
       const { db, close } = openDatabase({ url: bouncer.url }, size);
       await Promise.all(Array.from({ length: size }, () => db.$client.unsafe("select pg_sleep(0.05)")));
-      // Which of its connections it gives is its affair; one of the two shows in any case.
       expect([[POOL], [DEAF]]).toContainEqual([...(await findings(bouncer.url))]);
       await close();
     } finally {
