@@ -1,16 +1,16 @@
 /** Text from the service, some of which others wrote: agents, receivers, providers of single sign-on, whose words it does not choose. */
 
-/**
- * Embeddings, overrides and isolates (UAX #9). The end of an isolate would also end the one that an element or a style makes around the
- * text, and what follows it would be reordered.
- */
-const REORDERING = /[\u202A-\u202E\u2066-\u2069]/g;
+import { replaceReordering } from "../shared/text.ts";
+
 /** More marks on one letter than any language writes (UAX #15, stream-safe text): they are one shape, which nothing can break. */
 const STACKED = /(\p{M}{30})\p{M}+/gu;
 
-/** The text with a sign in place of each character that reorders others, and no more than 30 marks on a letter. */
+/**
+ * The text with a sign in place of each character that reorders others, and no more than 30 marks on a letter. The end of an isolate
+ * would also end the one that an element or a style makes around the text, and what follows it would be reordered.
+ */
 export function harmless(text: string): string {
-  return text.replace(REORDERING, "\uFFFD").replace(STACKED, "$1");
+  return replaceReordering(text).replace(STACKED, "$1");
 }
 
 /** The same for every text of an answer in JSON; undefined if it is none. */

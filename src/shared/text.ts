@@ -7,6 +7,7 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 /** Embeddings, overrides and isolates (UAX #9): they show a text in another order than that of its characters. */
 const REORDERING = /[\u202A-\u202E\u2066-\u2069]/u;
+const REORDERINGS = new RegExp(REORDERING, "gu");
 /** What a terminal may obey or not show: control and formatting characters, line breaks, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, "gu");
@@ -49,6 +50,11 @@ export function hasControlCharacters(text: string): boolean {
 /** Whether the text holds what shows it in another order than that of its characters. */
 export function changesDirection(text: string): boolean {
   return REORDERING.test(text);
+}
+
+/** The text with a sign, U+FFFD, in place of each character that shows others in another order. */
+export function replaceReordering(text: string): string {
+  return text.replace(REORDERINGS, "\uFFFD");
 }
 
 /** The text with a space for each control character and line break. */

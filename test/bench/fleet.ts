@@ -9,7 +9,7 @@ import { freshKey } from "../support/keys.ts";
 import { simulatedKey } from "../support/simulated-agent.ts";
 import { describeMachine, percentile } from "./bench.ts";
 import { type Crowd, gatherCrowd } from "./fleet/crowd.ts";
-import { FIRST_HOST, type Field, openField, processorTime, useOf } from "./fleet/field.ts";
+import { FIRST_HOST, type Field, openField, processorMs, useOf } from "./fleet/field.ts";
 import type { BenchOptions } from "./options.ts";
 
 const USERS = 1000;
@@ -56,11 +56,11 @@ async function floor(agents: number): Promise<void> {
     await crowd.start(5000);
     await Bun.sleep(8000);
     for (let record = 1; record <= ROUNDS; record++) {
-      const before = { cpu: processorTime(child.pid), simulated: (await crowd.cost()).cpu };
+      const before = { cpu: processorMs(child.pid), simulated: (await crowd.cost()).cpu };
       const began = Date.now();
       await fetch(`${origin}/api/v1/change`);
       const { told, confirmed } = await confirmations(crowd, { record, began, expected: agents });
-      const cpu = processorTime(child.pid) - before.cpu;
+      const cpu = processorMs(child.pid) - before.cpu;
       const simulated = (await crowd.cost()).cpu - before.simulated;
       console.log(
         `bare ${String(record).padEnd(7)} confirmed by ${confirmed.length}: ${spread(confirmed)}; told ${spread(told)}; bare ${seconds(cpu)} s, simulation ${seconds(simulated)} s`,

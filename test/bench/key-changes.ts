@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { silentLog } from "../../src/shared/log.ts";
@@ -13,6 +13,7 @@ import { freshKey } from "../support/keys.ts";
 import { startService } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
+import { writeDurably } from "./rivals/write-durably.ts";
 
 const NAME = "tbench";
 
@@ -71,13 +72,5 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
 
 async function bareWork(sql: postgres.Sql, directory: string, text: string): Promise<void> {
   await sql`insert into settings (key, value, updated_at) values ('bench', 1, now()) on conflict (key) do update set value = settings.value + 1`;
-  const temporary = join(directory, "temporary");
-  const file = openSync(temporary, "w", 0o600);
-  writeSync(file, text);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, join(directory, "authorized_keys"));
-  const parent = openSync(directory, "r");
-  fsyncSync(parent);
-  closeSync(parent);
+  writeDurably(directory, text);
 }

@@ -2,9 +2,11 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Microseconds of one process so far; the kernel counts in hundredths of a second. */
-export function processorTime(pid: number): number {
-  return read(pid)?.own ?? Number.NaN;
+/** Microseconds of one process so far, with its children that have ended where asked; the kernel counts in hundredths of a second. */
+export function processorTime(pid: number, withEnded = false): number {
+  const stat = read(pid);
+  if (stat === undefined) return Number.NaN;
+  return withEnded ? stat.own + stat.ended : stat.own;
 }
 
 /** The same of a process and of all that it has started, ended or not. */

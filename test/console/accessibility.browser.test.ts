@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
-import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill, signIn } from "./support/data.ts";
 import { SCREENS, type Screen } from "./support/screens.ts";
 
@@ -71,10 +71,7 @@ describeInBrowser("axe finds nothing on any screen", () => {
     const name = `${system.origin} ${who}`;
     const known = pages.get(name);
     if (known !== undefined) return known;
-    const opened =
-      who === "nobody"
-        ? await openPage(browser, system.origin)
-        : await openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
+    const opened = await openFor(browser, system, who);
     pages.set(name, opened);
     return opened;
   }

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
-import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill } from "./support/data.ts";
 import { HOSTILE_TEXTS, poison } from "./support/hostile-answers.ts";
 import { SCREENS, type Screen } from "./support/screens.ts";
@@ -30,10 +30,7 @@ describeInBrowser("hostile texts", () => {
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);
     if (known !== undefined) return known;
-    const opened =
-      who === "nobody"
-        ? await openPage(browser, system.origin)
-        : await openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
+    const opened = await openFor(browser, system, who);
     open.set(who, opened);
     return opened;
   }

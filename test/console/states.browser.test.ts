@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/pages.ts";
 import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
-import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill, HOSTILE } from "./support/data.ts";
 import { mouse } from "./support/hands.ts";
 import { arrive, logOut } from "./support/journeys.ts";
@@ -34,7 +34,7 @@ describeInBrowser("a page", () => {
   });
 
   function signedIn(who: "admin" | "user"): Promise<WatchedPage> {
-    return openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
+    return openFor(browser, system, who);
   }
 
   test.each([
@@ -68,7 +68,7 @@ describeInBrowser("a page", () => {
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);
     if (known !== undefined) return known;
-    const opened = who === "nobody" ? await openPage(browser, system.origin) : await signedIn(who);
+    const opened = await openFor(browser, system, who);
     open.set(who, opened);
     return opened;
   }

@@ -11,6 +11,7 @@ import { openEmbeddedPostgres } from "../../../src/store/postgres/embedded-postg
 import { freshKey } from "../../support/keys.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { simulatedKey } from "../../support/simulated-agent.ts";
+import { processorTime } from "../processor-time.ts";
 
 /** The first simulated host: far from the numbers that enrolled ones get. */
 export const FIRST_HOST = 100_000;
@@ -134,19 +135,17 @@ export function useOf(service: Service): { readonly service: Use; readonly datab
   const postmaster = childrenOf(service.pid).find((pid) => commandOf(pid) === "postgres");
   const database = postmaster === undefined ? [] : [postmaster, ...childrenOf(postmaster)];
   return {
-    service: { cpu: processorTime(service.pid), memory: residentMiB(service.pid, "Rss") },
+    service: { cpu: processorMs(service.pid), memory: residentMiB(service.pid, "Rss") },
     database: {
-      cpu: database.reduce((sum, pid) => sum + processorTime(pid, pid === postmaster), 0),
+      cpu: database.reduce((sum, pid) => sum + processorMs(pid, pid === postmaster), 0),
       memory: database.reduce((sum, pid) => sum + residentMiB(pid, "Pss"), 0),
     },
   };
 }
 
 /** What a process has used so far, in milliseconds; with its children that have ended, where asked. */
-export function processorTime(pid: number, withEnded = false): number {
-  const fields = statOf(pid);
-  const own = Number(fields[11]) + Number(fields[12]);
-  return (withEnded ? own + Number(fields[13]) + Number(fields[14]) : own) * 10;
+export function processorMs(pid: number, withEnded = false): number {
+  return processorTime(pid, withEnded) / 1000;
 }
 
 function childrenOf(parent: number): readonly number[] {

@@ -3,22 +3,11 @@
  * where uam does, so that the same load fits both.
  */
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import process from "node:process";
 import postgres from "postgres";
 import { READS, SESSION, sessionValues } from "./work.mjs";
+import { writeDurably } from "./write-durably.ts";
 
 const job = JSON.parse(process.argv[2] ?? "{}");
 const list = READS["/me/keys"];
@@ -66,15 +55,7 @@ async function page(asked: URLSearchParams): Promise<Response> {
 /** One commit, and one file that is on disk before it has its name. */
 async function change(text: string): Promise<Response> {
   await sql.unsafe(CHANGE, [], { prepare: true });
-  const temporary = join(keyFiles, "temporary");
-  const file = openSync(temporary, "w", 0o600);
-  writeSync(file, text);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, join(keyFiles, "authorized_keys"));
-  const parent = openSync(keyFiles, "r");
-  fsyncSync(parent);
-  closeSync(parent);
+  writeDurably(keyFiles, text);
   return Response.json({ data: { id: 1 } });
 }
 

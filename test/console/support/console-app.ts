@@ -6,6 +6,7 @@ import { printCode } from "../../../src/domain/auth/otp.ts";
 import { createConsole } from "../../../src/server/console/console.ts";
 import { ADMIN_PASSWORD, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
 import { logIn, openPage, type WatchedPage } from "./browser.ts";
+import type { Screen } from "./screens.ts";
 
 export interface ConsoleApp extends TestApp {
   readonly origin: string;
@@ -32,6 +33,12 @@ export async function openConsoleApp(
       await system.close();
     },
   };
+}
+
+/** Opens a page for whoever looks at a screen: the user is `alice`. */
+export function openFor(browser: Browser, system: ConsoleApp, who: Screen["who"]): Promise<WatchedPage> {
+  if (who === "nobody") return openPage(browser, system.origin);
+  return openSignedIn(browser, system, who === "admin" ? "admin" : { user: "alice" });
 }
 
 /** Opens a page that is logged in, as the administrator or as the user named. */

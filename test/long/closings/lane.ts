@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import postgres from "postgres";
 import { readAccounts } from "../../../src/host/account.ts";
+import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, type ServiceAnswer, startService } from "../../support/service.ts";
 import type { TestSshd } from "../../support/sshd.ts";
 import { makeShims, type Shims } from "./shims.ts";
@@ -99,15 +99,7 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
     call: (method, path, session, body) => service?.call(method, path, session, body).catch(() => undefined) ?? gone(),
     admin: () => cookie,
     neighbour: () => readAccounts().passwd.get(`ext_${neighbour}`)?.uid ?? 0,
-    sql: async (text) => {
-      const host = join(dataDir, "postgres/run");
-      const client = postgres({ host, port: 5432, username: "postgres", database: "uam", max: 1, onnotice: () => {} });
-      try {
-        return await client.unsafe(text);
-      } finally {
-        await client.end({ timeout: 2 });
-      }
-    },
+    sql: (text) => askEmbedded(dataDir, text),
     kill: async () => {
       log = service?.log() ?? log;
       await service?.stop("SIGKILL");

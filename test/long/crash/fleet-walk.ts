@@ -1,13 +1,11 @@
 /** The steps of what reaches a host with an agent: there the agent dies, the service, the database, or two of them. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FaultPoint } from "../../../src/shared/fault-point.ts";
 import { type Answer, type Deed, stateOf } from "./deeds.ts";
 import { FLEET_DEEDS, type Fleet, HOST_DEEDS } from "./fleet.ts";
 import { judge } from "./verdict.ts";
-import { isReached, isStopped, lastRecord, type Round, type Step, until } from "./walk.ts";
-import { MOST_TO_SERVE } from "./world.ts";
+import { isReached, isStopped, lastRecord, type Round, type Step, startAgain, tracedSteps, until } from "./walk.ts";
 
 export const PARTS = [
   ...[["agent"], ["service"], ["postgres"]],
@@ -39,15 +37,7 @@ export async function fleetSteps(fleet: Fleet, name: string): Promise<readonly S
   await Bun.sleep(1500);
   world.disarm();
   await HOST_DEEDS[name]?.settle(fleet);
-  const passes = new Map<string, number>();
-  return readFileSync(into, "utf8")
-    .split("\n")
-    .slice(0, -1)
-    .map((point) => {
-      const nth = (passes.get(point) ?? 0) + 1;
-      passes.set(point, nth);
-      return { deed: name, point: point as FaultPoint, nth };
-    });
+  return tracedSteps(into, name);
 }
 
 /** Does the deed, and lets the parts die at the step; then all run again, and are looked at. */
@@ -71,11 +61,8 @@ export async function runFleetStep(fleet: Fleet, { deed: name, point, nth }: Ste
   world.disarm();
   if (reached) await strike(fleet, parts);
   await acting;
-  const started = await world.start();
-  if (started === "died") faults.push(`the service does not start again:\n${world.log().slice(-2000)}`);
-  const start = typeof started === "object" ? started : undefined;
-  if (start !== undefined && !start.isDisturbed && start.net > MOST_TO_SERVE)
-    faults.push(`it took ${Math.round(start.took)} ms until it served, ${Math.round(start.net)} of them by itself`);
+  const { start, faults: late } = await startAgain(world);
+  faults.push(...late);
   await world.contextAgain();
   await until(() => world.ready());
   fleet.startAgent();

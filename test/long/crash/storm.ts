@@ -4,8 +4,8 @@ import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createRandom } from "../closings/random.ts";
 import { type Answer, DEEDS, type Deed, stateOf } from "./deeds.ts";
 import { type Attempt, agreement, judgeDeed } from "./verdict.ts";
-import { lastRecord, type Round, until, VICTIMS, type Victim } from "./walk.ts";
-import { MOST_TO_SERVE, type World } from "./world.ts";
+import { lastRecord, type Round, startAgain, until, VICTIMS, type Victim } from "./walk.ts";
+import type { World } from "./world.ts";
 
 /** Deeds under way at once. */
 const AT_ONCE = 6;
@@ -37,11 +37,8 @@ export async function runStorm(world: World, seed: number): Promise<Round & { re
   if (victim !== "postgres") await world.kill();
   const attempts = await Promise.all(acting);
   const faults: string[] = [];
-  const started = await world.start();
-  if (started === "died") faults.push(`it does not start again:\n${world.log().slice(-2000)}`);
-  const start = typeof started === "object" ? started : undefined;
-  if (start !== undefined && !start.isDisturbed && start.net > MOST_TO_SERVE)
-    faults.push(`it took ${Math.round(start.took)} ms until it served, ${Math.round(start.net)} of them by itself`);
+  const { start, faults: late } = await startAgain(world);
+  faults.push(...late);
   const again = await (victim === "postgres" ? world.contextAgain() : world.context());
   await until(() => world.ready());
   if (victim === "postgres") await reconcileHost(again, world.dataDir, "repair at once");

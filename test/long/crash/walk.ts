@@ -48,15 +48,7 @@ export async function stepsOf(world: World, name: string): Promise<readonly Step
   else await world.start();
   await Bun.sleep(LATER / 2);
   world.disarm();
-  const passes = new Map<string, number>();
-  const steps = readFileSync(into, "utf8")
-    .split("\n")
-    .slice(0, -1)
-    .map((point) => {
-      const nth = (passes.get(point) ?? 0) + 1;
-      passes.set(point, nth);
-      return { deed: name, point: point as FaultPoint, nth };
-    });
+  const steps = tracedSteps(into, name);
   rmSync(into);
   return steps;
 }
@@ -85,11 +77,8 @@ export async function runStep(world: World, { deed: name, point, nth }: Step, vi
   await acting;
   // What was to be done at a start is done at the next, too: else it would be a minute until the jobs come by.
   if (victim !== "postgres" || deed.atStart !== undefined) await world.kill();
-  const started = await world.start();
-  if (started === "died") faults.push(`it does not start again:\n${world.log().slice(-2000)}`);
-  const start = typeof started === "object" ? started : undefined;
-  if (start !== undefined && !start.isDisturbed && start.net > MOST_TO_SERVE)
-    faults.push(`it took ${Math.round(start.took)} ms until it served, ${Math.round(start.net)} of them by itself`);
+  const { start, faults: late } = await startAgain(world);
+  faults.push(...late);
   const context = await (victim === "postgres" ? world.contextAgain() : world.context());
   await until(() => world.ready());
   if (deed.atStart === "is finished")
@@ -98,6 +87,35 @@ export async function runStep(world: World, { deed: name, point, nth }: Step, vi
   if (victim === "postgres" || name === "uam lock") await reconcileHost(context, world.dataDir, "repair at once");
   faults.push(...(await judge(world, { deed, subject, before, since, answer })));
   return { name: `${name}; ${point}; ${nth}; ${victim}`, reached, faults, start };
+}
+
+/** The steps of a deed, whose fault points were traced into the file. */
+export function tracedSteps(into: string, deed: string): readonly Step[] {
+  const passes = new Map<string, number>();
+  return readFileSync(into, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((point) => {
+      const nth = (passes.get(point) ?? 0) + 1;
+      passes.set(point, nth);
+      return { deed, point: point as FaultPoint, nth };
+    });
+}
+
+/** Starts the service again, and says what was wrong with that; no `start` where it ran all the time, or ended. */
+export async function startAgain(
+  world: World,
+): Promise<{ readonly start: Start | undefined; readonly faults: readonly string[] }> {
+  const started = await world.start();
+  if (started === "died") {
+    return { start: undefined, faults: [`it does not start again:\n${world.log().slice(-2000)}`] };
+  }
+  const start = typeof started === "object" ? started : undefined;
+  const isLate = start !== undefined && !start.isDisturbed && start.net > MOST_TO_SERVE;
+  const faults = isLate
+    ? [`it took ${Math.round(start.took)} ms until it served, ${Math.round(start.net)} of them by itself`]
+    : [];
+  return { start, faults };
 }
 
 export async function lastRecord(world: World): Promise<number> {

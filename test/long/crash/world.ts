@@ -4,7 +4,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
-import postgres from "postgres";
 import { type Config, readConfig } from "../../../src/config/config.ts";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { type Context, systemContext } from "../../../src/domain/operation/context.ts";
@@ -15,6 +14,7 @@ import { hostAccountOf } from "../../../src/shared/account-name.ts";
 import { FAULT_VARIABLE, type Fault } from "../../../src/shared/fault-point.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { createTestClock } from "../../support/clock.ts";
+import { askEmbedded } from "../../support/embedded-sql.ts";
 import { insertHost } from "../../support/host-rows.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { freePort, type ServiceAnswer } from "../../support/service.ts";
@@ -192,15 +192,7 @@ export async function makeWorld({ index, program, hostMode }: WorldOptions): Pro
         }
       }
     },
-    sql: async (text) => {
-      const host = join(dataDir, "postgres/run");
-      const client = postgres({ host, port: 5432, username: "postgres", database: "uam", max: 1, fetch_types: false });
-      try {
-        return await client.unsafe(text);
-      } finally {
-        await client.end({ timeout: 2 });
-      }
-    },
+    sql: (text) => askEmbedded(dataDir, text),
     postmaster: () => {
       const file = join(dataDir, "postgres/data/postmaster.pid");
       return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0;

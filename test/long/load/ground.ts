@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import postgres from "postgres";
 import { readAccounts } from "../../../src/host/account.ts";
+import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, startService } from "../../support/service.ts";
 import { createSimulatedAgent, type SimulatedAgent, simulatedKey } from "../../support/simulated-agent.ts";
 import { makeShims, type Shims } from "../closings/shims.ts";
@@ -60,15 +60,7 @@ export async function openGround(agents: number): Promise<Ground> {
     const output = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { status: await child.exited, stdout: output[0].trim(), output: output.join("").trim() };
   };
-  const sql: Ground["sql"] = async (text) => {
-    const host = join(dataDir, "postgres/run");
-    const client = postgres({ host, port: 5432, username: "postgres", database: "uam", max: 1, onnotice: () => {} });
-    try {
-      return await client.unsafe(text);
-    } finally {
-      await client.end({ timeout: 2 });
-    }
-  };
+  const sql: Ground["sql"] = (text) => askEmbedded(dataDir, text);
   const { stdout: password } = await command("admin", "add", "load-admin", "--email", "a@example.org");
   const login = await service.call("POST", "/auth/admin/login", "", { username: "load-admin", password });
   if (login.cookie === "") throw new Error(`the administrator could not log in: ${JSON.stringify(login.body)}`);

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import postgres from "postgres";
+import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, startProgram } from "../../support/service.ts";
 import { createRandom } from "../closings/random.ts";
 import { AUDIT_KEY, buildFirstVersion, fillLog } from "./first-version.ts";
@@ -192,15 +192,7 @@ async function isMigrated(): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function query(text: string): Promise<readonly Record<string, unknown>[]> {
-  const host = join(dataDir, "postgres/run");
-  const client = postgres({ host, port: 5432, username: "postgres", database: "uam", max: 1, onnotice: () => {} });
-  try {
-    return await client.unsafe(text);
-  } finally {
-    await client.end({ timeout: 2 });
-  }
-}
+const query = (text: string) => askEmbedded(dataDir, text);
 
 async function logIn(service: Service): Promise<string> {
   password = service.run(["admin", "add", ADMIN, "--email", "a@example.org"]).stdout.trim();
