@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import { createHost } from "../../src/host/create-host.ts";
-import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
+import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -75,9 +75,15 @@ export async function until(condition: () => boolean): Promise<void> {
 export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;
 export const keysPath = (): string => join(base, NAME, ".ssh/authorized_keys");
 
-function cleanUp(): void {
+async function cleanUp(): Promise<void> {
   for (let uid = UID; uid < UID + 10; uid++) run("pkill", "-KILL", "-U", String(uid));
   for (const name of [NAME, ...MANY]) {
+    // sshd's own processes are root's, and outlive the account's for a moment: the next test would take them for its own.
+    await until(() => {
+      const left = connectionsOf(readProcesses(), name);
+      for (const { pid } of left) run("kill", "-KILL", String(pid));
+      return left.length === 0;
+    });
     if (readAccounts().passwd.has(name)) run("userdel", "--", name);
     if (readAccounts().groups.has(name)) run("groupdel", name);
     rmSync(join(base, name), { recursive: true, force: true });
