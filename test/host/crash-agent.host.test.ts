@@ -14,7 +14,7 @@ describeOnHost("a crash of an agent", () => {
   let fleet: Fleet;
   setDefaultTimeout(90_000);
   beforeAll(async () => {
-    fleet = await makeFleet({ index: 9, program: [process.execPath, MAIN] });
+    fleet = await makeFleet({ program: [process.execPath, MAIN] });
   });
   afterAll(() => fleet?.end());
 

@@ -19,7 +19,7 @@ describeOnHost("a crash of the service", () => {
   let world: World;
   setDefaultTimeout(60_000);
   beforeAll(async () => {
-    world = await makeWorld({ index: 9, program: [process.execPath, MAIN], hostMode: "direct" });
+    world = await makeWorld({ program: [process.execPath, MAIN], hostMode: "direct" });
   });
   afterAll(() => world?.end());
 

@@ -40,7 +40,7 @@ interface Ground {
 
 /** Numbers its rounds from 0 on, whichever of its grounds they are on. */
 interface Kind {
-  readonly open: (index: number) => Promise<Ground>;
+  readonly open: () => Promise<Ground>;
   next: number;
 }
 
@@ -69,7 +69,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
     places.add(round.name);
   }
 
-  async function work(index: number, kind: Kind): Promise<void> {
+  async function work(kind: Kind): Promise<void> {
     let ground: Ground | undefined;
     const leave = async (): Promise<void> => {
       const left = ground;
@@ -81,7 +81,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
     while (!isOver() && finished < run.rounds) {
       const number = kind.next++;
       try {
-        ground ??= await kind.open(index);
+        ground ??= await kind.open();
         const round = await ground.round(number);
         take(round);
         run.tell(`${round.faults.length === 0 ? (round.reached ? "ok  " : "past") : "FAIL"} ${round.name}`);
@@ -102,7 +102,7 @@ export async function runRounds(run: Run): Promise<Outcome> {
     { length: run.worlds },
     (_, index) => kinds[index === run.worlds - 1 ? kinds.length - 1 : 0],
   );
-  await Promise.all(works.map((kind, index) => (kind === undefined ? undefined : work(index, kind))));
+  await Promise.all(works.map((kind) => (kind === undefined ? undefined : work(kind))));
   const of = [...done]
     .map(([victim, times]) => `${victim} ${times}`)
     .sort()
@@ -117,7 +117,7 @@ function tailOf(ground: Ground | undefined): string {
 }
 
 async function serviceKind({ seed, program, only, tell }: Run): Promise<Kind> {
-  const world = await makeWorld({ index: 0, program, hostMode: "direct" });
+  const world = await makeWorld({ program, hostMode: "direct" });
   const steps: Step[] = [];
   for (const name of only === undefined ? Object.keys(ALL) : [only]) steps.push(...once(await stepsOf(world, name)));
   await world.end();
@@ -128,8 +128,8 @@ async function serviceKind({ seed, program, only, tell }: Run): Promise<Kind> {
   tell(`a service on its own host: ${steps.length} steps, ${tasks.length} rounds, and storms between them`);
   return {
     next: 0,
-    open: async (index) => {
-      const made = await makeWorld({ index, program, hostMode: "direct" });
+    open: async () => {
+      const made = await makeWorld({ program, hostMode: "direct" });
       const round: Ground["round"] = async (number) => {
         if (only === undefined && number % STORMS === STORMS - 1) return await runStorm(made, seed + number);
         const task = tasks[(only === undefined ? number - Math.floor(number / STORMS) : number) % tasks.length];
@@ -141,8 +141,8 @@ async function serviceKind({ seed, program, only, tell }: Run): Promise<Kind> {
   };
 }
 
-async function agentKind({ seed, program, worlds, tell }: Run): Promise<Kind> {
-  const fleet = await makeFleet({ index: worlds - 1, program });
+async function agentKind({ seed, program, tell }: Run): Promise<Kind> {
+  const fleet = await makeFleet({ program });
   const steps: Step[] = [];
   for (const name of FLEET_NAMES) steps.push(...once(await fleetSteps(fleet, name)));
   await fleet.end();
@@ -153,8 +153,8 @@ async function agentKind({ seed, program, worlds, tell }: Run): Promise<Kind> {
   tell(`a host with an agent: ${steps.length} steps, ${tasks.length} rounds`);
   return {
     next: 0,
-    open: async (index) => {
-      const made = await makeFleet({ index, program });
+    open: async () => {
+      const made = await makeFleet({ program });
       const round: Ground["round"] = async (number) => {
         const task = tasks[number % tasks.length];
         if (task === undefined) throw new Error("there is nothing to do");

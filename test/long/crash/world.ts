@@ -26,7 +26,8 @@ const ADMIN = "crash-admin";
 /** Nothing else on a machine that runs tests has these. */
 const FIRST_UID = 20_000;
 const UIDS = 2000;
-const prefixOf = (index: number): string => `tc${index}x`;
+const PLACES = 10;
+const FIRST_PORT = 27_410;
 /** From the start of the process until it serves, in milliseconds. */
 export const MOST_TO_SERVE = 3000;
 /** A request that a dead database keeps waiting is given up after so many milliseconds. */
@@ -42,8 +43,6 @@ export interface Start {
 }
 
 export interface WorldOptions {
-  /** Which of several on this machine it is. */
-  readonly index: number;
   /** The program as a command. */
   readonly program: readonly string[];
   /** `agents`: the service has no host of its own. */
@@ -95,9 +94,10 @@ export interface World {
   end(): Promise<void>;
 }
 
-export async function makeWorld({ index, program, hostMode }: WorldOptions): Promise<World> {
-  const prefix = prefixOf(index);
-  const first = FIRST_UID + index * UIDS;
+export async function makeWorld({ program, hostMode }: WorldOptions): Promise<World> {
+  const place = takePlace();
+  const prefix = `tc${place.number}x`;
+  const first = FIRST_UID + place.number * UIDS;
   forgetAccounts(prefix);
   // Not below /tmp: the way to a home must be root's alone.
   const directory = mkdtempSync("/var/lib/uam-crash-");
@@ -239,6 +239,7 @@ export async function makeWorld({ index, program, hostMode }: WorldOptions): Pro
       await receiver.close();
       forgetAccounts(prefix);
       rmSync(directory, { recursive: true, force: true });
+      place.leave();
     },
   };
   if ((await world.start()) === "died") throw new Error(`the service did not start:\n${log}`);
@@ -249,6 +250,22 @@ export async function makeWorld({ index, program, hostMode }: WorldOptions): Pro
   const hook = await world.call("POST", "/webhooks", cookie, { url: receiver.url });
   if (hook?.status !== 201) throw new Error(`no webhook: ${JSON.stringify(hook)}`);
   return world;
+}
+
+/**
+ * Names and uids that no other world on this machine has, whichever run it belongs to: each removes what is left of its own
+ * when it begins. Held by listening on a port, which ends with the process.
+ */
+function takePlace(): { readonly number: number; readonly leave: () => void } {
+  for (let number = 0; number < PLACES; number++) {
+    try {
+      const listener = Bun.listen({ hostname: "127.0.0.1", port: FIRST_PORT + number, socket: { data: () => {} } });
+      return { number, leave: () => listener.stop(true) };
+    } catch {
+      // Another world has it.
+    }
+  }
+  throw new Error(`${PLACES} worlds are under way on this machine`);
 }
 
 /** All that it says until it ends. */
