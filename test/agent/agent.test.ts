@@ -13,7 +13,8 @@ import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
-import { type AgentLab, openAgentLab, until } from "./lab.ts";
+import { until } from "../support/until.ts";
+import { type AgentLab, openAgentLab } from "./lab.ts";
 
 let lab: AgentLab;
 beforeEach(async () => {

@@ -113,12 +113,3 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
   if (joined) await lab.join();
   return lab;
 }
-
-/** Waits at most ten seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`never true: ${condition}`);
-    await Bun.sleep(10);
-  }
-}

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { openServiceManager, watchdogInterval } from "../../src/cli/service-manager.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { silentLog } from "../../src/shared/log.ts";
+import { until } from "../support/until.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-notify-"));
 const receivers: ChildProcess[] = [];
@@ -35,12 +36,6 @@ async function receive(path: string): Promise<readonly string[]> {
     .on("data", (text: string) => lines.push(...text.split("\n").filter((line) => line !== "")));
   await until(() => lines.includes("bound"));
   return lines;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 15_000;
-  while (!condition() && performance.now() < end) await Bun.sleep(10);
-  expect(condition()).toBe(true);
 }
 
 describe("service manager", () => {

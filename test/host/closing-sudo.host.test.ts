@@ -1,8 +1,9 @@
 /** Taking access away in sudo mode: once a closing has returned, no key that it took away logs in. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { whileAccountsAreLocked } from "../support/account-files.ts";
 import { hasFuse, withHeldMount } from "../support/holding-fuse.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
@@ -18,8 +19,8 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/sudo-lab.ts";
+import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);
@@ -119,16 +120,13 @@ describeOnHost("closings in sudo mode", () => {
 
   test("removeAccount() leaves the account shut while the account tools refuse, and finishes later", async () => {
     const { open, logins } = await prepared();
-    writeFileSync("/etc/passwd.lock", String(process.pid));
-    try {
+    await whileAccountsAreLocked(String(process.pid), async () => {
       expect(await host.removeAccount(open)).toEqual({
         refused: true,
         owed: [expect.stringContaining("usermod refused"), expect.stringContaining("userdel refused")],
       });
       expect(logins()).toEqual([false, false]);
-    } finally {
-      unlinkSync("/etc/passwd.lock");
-    }
+    });
     const drifts = await host.reconcile([{ ...open, open: false }], false);
     expect(drifts.map(({ kind, repaired }) => [kind, repaired])).toEqual([["expiry_date", true]]);
     expect(shadowOf()).toMatchObject({ expires: 1 });

@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   linkSync,
@@ -22,11 +23,11 @@ import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";
 import { openLoginLog } from "../../src/host/processes/login-log.ts";
-import { connectionsOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { createKeyFilePatterns } from "../../src/host/sshd/sshd.ts";
 import type { Account, Host, ServerKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { UamError } from "../../src/shared/errors.ts";
+import { whileAccountsAreLocked } from "../support/account-files.ts";
 import {
   base,
   CLOSED,
@@ -43,11 +44,11 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { hasFuse, withHeldMount } from "../support/holding-fuse.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
+import { until } from "../support/until.ts";
 
 let keys = 100;
 
@@ -232,17 +233,14 @@ describeOnHost("closings in direct mode", () => {
     test("removeAccount() leaves the account shut while the account tools refuse, and finishes later", async () => {
       const host = await directHost();
       const { open, logins } = await prepared(host);
-      writeFileSync("/etc/passwd.lock", String(process.pid));
-      try {
+      await whileAccountsAreLocked(String(process.pid), async () => {
         const closing = await host.removeAccount(open);
         expect(closing).toEqual({
           refused: true,
           owed: [expect.stringContaining("usermod refused"), expect.stringContaining("userdel refused")],
         });
         expect(logins()).toEqual([false, false]);
-      } finally {
-        unlinkSync("/etc/passwd.lock");
-      }
+      });
       // The stored account is shut by now: its home is gone and must not be repaired again and again.
       const drifts = await host.reconcile([{ ...open, open: false }], false);
       expect(drifts.map(({ kind, repaired }) => [kind, repaired])).toEqual([["expiry_date", true]]);
@@ -392,7 +390,8 @@ describeOnHost("closings in direct mode", () => {
       putBack(`${key.type} ${key.base64}`, file);
       await until(() => sshd.login(NAME, path));
       const session = sshd.open(NAME, path, "sleep 300");
-      await until(() => connectionsOf(readProcesses(), NAME).length === 1);
+      // Connections of the logins before may still be going.
+      await until(() => spawnSync("pgrep", ["-u", String(UID), "-fx", "sleep 300"]).status === 0);
       expect(await host.reconcile([stored()], true)).toMatchObject([{ kind: "key_added", repaired: false }]);
       expect(await host.reconcile([stored()], false)).toMatchObject([{ kind: "key_added", repaired: true }]);
       expect([running(), existsSync(`/var/spool/cron/crontabs/${NAME}`)]).toEqual([0, false]);

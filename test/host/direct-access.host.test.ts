@@ -29,7 +29,6 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
@@ -37,6 +36,7 @@ import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 import { startSshd } from "../support/sshd.ts";
 import { SURVIVORS } from "../support/survivors.ts";
+import { until } from "../support/until.ts";
 
 describeOnHost("access in direct mode", () => {
   prepareHost();

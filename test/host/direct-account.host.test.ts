@@ -9,13 +9,13 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import type { LogLevel } from "../../src/shared/log.ts";
+import { editAccounts, whileAccountsAreLocked } from "../support/account-files.ts";
 import {
   base,
   CLOSED,
@@ -33,11 +33,11 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
+import { until } from "../support/until.ts";
 
 describeOnHost("accounts in direct mode", () => {
   prepareHost();
@@ -112,14 +112,8 @@ describeOnHost("accounts in direct mode", () => {
     });
 
     test.each([
-      ["without shadow entry", (): void => removeLines("/etc/shadow", NAME)],
-      [
-        "without its group",
-        (): void => {
-          removeLines("/etc/group", NAME);
-          removeMember("/etc/group", NAME);
-        },
-      ],
+      ["without shadow entry", (): void => editAccounts("shadow", `/^${NAME}:/d`)],
+      ["without its group", (): void => editAccounts("group", `/^${NAME}:/d; /^${GROUP}:/s/${NAME}//`)],
       ["without home", (): void => rmSync(join(base, NAME), { recursive: true })],
       ["with a home that is still root's", (): void => chownSync(join(base, NAME), 0, 0)],
     ])("createAccount() completes an account that a crash left %s", async (_, crash) => {
@@ -145,14 +139,12 @@ describeOnHost("accounts in direct mode", () => {
 
     test("createAccount() names the holder of another tool's lock, and what to do about a stale one", async () => {
       const host = await directHost();
-      try {
-        writeFileSync("/etc/passwd.lock", String(process.pid));
+      await whileAccountsAreLocked(String(process.pid), async () => {
         await expect(host.createAccount(stored())).rejects.toThrow(`held by process ${process.pid}`);
-        writeFileSync("/etc/passwd.lock", "");
+      });
+      await whileAccountsAreLocked("", async () => {
         await expect(host.createAccount(stored())).rejects.toThrow("left over from a crash");
-      } finally {
-        unlinkSync("/etc/passwd.lock");
-      }
+      });
       await host.createAccount(stored());
       expect(await host.presence(stored())).toBe("present");
     });
@@ -295,14 +287,3 @@ describeOnHost("accounts in direct mode", () => {
     });
   });
 });
-
-/** Removes the account's line from a database, as if a crash had come before it was written. */
-function removeLines(path: string, name: string): void {
-  const lines = readFileSync(path, "utf8").split("\n");
-  writeFileSync(path, lines.filter((line) => !line.startsWith(`${name}:`)).join("\n"));
-}
-
-function removeMember(path: string, name: string): void {
-  const lines = readFileSync(path, "utf8").split("\n");
-  writeFileSync(path, lines.map((line) => (line.startsWith(`${GROUP}:`) ? line.replace(name, "") : line)).join("\n"));
-}

@@ -15,9 +15,9 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
+import { until } from "../support/until.ts";
 
 describeOnHost("reconciling in direct mode", () => {
   prepareHost();

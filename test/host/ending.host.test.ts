@@ -32,12 +32,12 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { hasFuse, withFuseControl, withHeldMount } from "../support/holding-fuse.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostAs } from "../support/host-client.ts";
 import { SURVIVORS } from "../support/survivors.ts";
+import { until } from "../support/until.ts";
 
 const HIERARCHY = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.controllers`));
 const PIDS = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].find((path) => canLimit(path));

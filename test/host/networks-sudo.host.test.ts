@@ -7,7 +7,8 @@ import type { Account, HostKey } from "../../src/protocol/host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
-import { createSudoLab, NAME, type SudoLab, stored, UID, until } from "../support/sudo-lab.ts";
+import { createSudoLab, NAME, type SudoLab, stored, UID } from "../support/sudo-lab.ts";
+import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);

@@ -20,10 +20,10 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { until } from "../support/until.ts";
 
 const INSIDE = "127.0.0.1";
 const OUTSIDE = "127.0.0.2";

@@ -8,7 +8,8 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
-import { createSudoLab, GROUP, NAME, OTHER, run, type SudoLab, stored, UID, until } from "../support/sudo-lab.ts";
+import { createSudoLab, GROUP, NAME, OTHER, run, type SudoLab, stored, UID } from "../support/sudo-lab.ts";
+import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);

@@ -20,11 +20,11 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/direct-host.ts";
 import { type FakeJournal, startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startSshd } from "../support/sshd.ts";
+import { until } from "../support/until.ts";
 
 /** Where control groups of version 2 are, if groups can be made there. */
 const HIERARCHY = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.controllers`));

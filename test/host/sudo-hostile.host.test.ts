@@ -19,18 +19,8 @@ import { describeOnHost, fileOf } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
-import {
-  createSudoLab,
-  NAME,
-  OTHER,
-  run,
-  type SudoLab,
-  shadowOf,
-  startAs,
-  stored,
-  UID,
-  until,
-} from "../support/sudo-lab.ts";
+import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, startAs, stored, UID } from "../support/sudo-lab.ts";
+import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);

@@ -8,7 +8,8 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
-import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, stored, UID, until } from "../support/sudo-lab.ts";
+import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, stored, UID } from "../support/sudo-lab.ts";
+import { until } from "../support/until.ts";
 
 // Real commands, on machines that may be busy with other tests.
 setDefaultTimeout(60_000);

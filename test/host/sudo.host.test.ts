@@ -36,9 +36,9 @@ import {
   startAs,
   stored,
   UID,
-  until,
 } from "../support/sudo-lab.ts";
 import { SURVIVORS } from "../support/survivors.ts";
+import { until } from "../support/until.ts";
 
 const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
 

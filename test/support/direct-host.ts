@@ -1,6 +1,6 @@
 /** Real direct mode: accounts that a test may make and break, under names of this run's own. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, setDefaultTimeout } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import type { Machine } from "../../src/shared/kernel.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
+import { until } from "./until.ts";
 
 /** Names and uids of this run's own, so that it can share the host with another. */
 export const RUN = process.pid % 1000;
@@ -63,13 +64,6 @@ export function shadow(name = NAME): unknown {
 export function startAs(uid: number, ...argv: readonly string[]): void {
   const args = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", ...argv];
   spawn("setpriv", args, { stdio: "ignore", detached: true, cwd: "/" }).unref();
-}
-
-export async function until(condition: () => boolean): Promise<void> {
-  // By the clock: sleeps have been seen to end early on a busy machine.
-  const end = performance.now() + 15_000;
-  while (!condition() && performance.now() < end) await Bun.sleep(50);
-  expect(condition()).toBe(true);
 }
 
 export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;

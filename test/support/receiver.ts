@@ -74,12 +74,3 @@ export async function startReceiver(
   };
   return receiver;
 }
-
-/** Waits until the condition holds; throws after so many milliseconds. */
-export async function until(condition: () => boolean | Promise<boolean>, milliseconds = 10_000): Promise<void> {
-  const end = performance.now() + milliseconds;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`It did not happen within ${milliseconds} ms: ${condition}`);
-    await Bun.sleep(10);
-  }
-}

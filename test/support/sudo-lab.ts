@@ -107,14 +107,6 @@ export function startAs(uid: number, ...argv: readonly string[]): ChildProcess {
   return child;
 }
 
-export async function until(condition: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    if (condition()) return;
-    await Bun.sleep(50);
-  }
-  throw new Error(`it did not come to be: ${condition}`);
-}
-
 export const shadowOf = (name = NAME): unknown => readAccounts().shadow?.get(name);
 export const running = (uid = UID): number => processesOf(readProcesses(), uid).length;
 

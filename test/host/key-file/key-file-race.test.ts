@@ -6,6 +6,7 @@ import { writeKeyFile } from "../../../src/host/key-file/key-file.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { ACCOUNT_UID, createLab, type Lab, own } from "../../support/key-file-lab.ts";
 import { isThorough } from "../../support/thorough.ts";
+import { until } from "../../support/until.ts";
 
 const RACE = isThorough ? 3000 : 500;
 const RACER = join(import.meta.dir, "../../support/home-racer.ts");
@@ -31,12 +32,6 @@ async function stopRacer(): Promise<void> {
   const ended = new Promise((resolve) => child.on("close", resolve));
   child.kill("SIGKILL");
   await ended;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 15_000;
-  while (!condition() && performance.now() < end) await Bun.sleep(20);
-  expect(condition()).toBe(true);
 }
 
 /** Writes as fast as it goes while the racer runs; every call returns in time, and holds or is refused. */

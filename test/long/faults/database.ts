@@ -38,10 +38,10 @@ export const killedServer = (times = 8) =>
     for (let time = 0; time < times; time++) {
       const asking = askedOnAndOn(stage, 4, 4000);
       await Bun.sleep(1000);
-      process.kill(stage.postmaster(), "SIGKILL");
+      killIfRunning(stage.postmaster());
       // Again, while it is being started, and what was asked of it then has no answer yet.
       for (let wait = 0; time % 2 === 1 && wait < 300 && !isRunning(stage.postmaster()); wait++) await Bun.sleep(10);
-      if (isRunning(stage.postmaster())) process.kill(stage.postmaster(), "SIGKILL");
+      killIfRunning(stage.postmaster());
       requireSentences(stage, await asking, "with the server killed");
       await stage.recovers(15_000);
     }
@@ -59,9 +59,14 @@ export const cutBackends = () =>
     await stage.othersAreServed("once connections stay");
   });
 
+/** 0 is nobody, and not this process's group. */
+function killIfRunning(pid: number): void {
+  if (isRunning(pid)) process.kill(pid, "SIGKILL");
+}
+
 function isRunning(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return pid > 0 && process.kill(pid, 0);
   } catch {
     return false;
   }

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../../../src/host/walk.ts";
 import { type Service, type ServiceAnswer, startService } from "../../support/service.ts";
 
 const PASSWORD = "seven lanterns over cold water";
@@ -107,7 +108,15 @@ async function open(service: Service, directory: string, faults: string[]): Prom
       }
       fault(true, `no change is done again after ${within / 1000} s: ${last.status} ${JSON.stringify(last.body)}`);
     },
-    postmaster: () => Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]),
+    postmaster: () => {
+      // It is not there while a server that was killed is being started again.
+      try {
+        return Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
+      } catch (error) {
+        if (errorCode(error) !== "ENOENT") throw error;
+        return 0;
+      }
+    },
   };
 }
 

@@ -19,7 +19,8 @@ import { DAY, MINUTE, SECOND, systemClock } from "../../../src/shared/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
-import { type Receiver, startReceiver, until } from "../../support/receiver.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
 
 const networks = ["127.0.0.0/8"];
 

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { AUDIT_ACTIONS } from "../../../src/domain/operation/audit-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { programs } from "../../support/programs.ts";
-import { type Receiver, startReceiver, until } from "../../support/receiver.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type Service, startProgram } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 const { bun, deno } = programs();

@@ -19,8 +19,8 @@ import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
-import { until } from "../../support/receiver.ts";
 import { needs } from "../../support/tools.ts";
+import { until } from "../../support/until.ts";
 
 const isHost = process.env.UAM_TEST_HOST === "1";
 

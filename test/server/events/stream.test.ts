@@ -29,8 +29,8 @@ import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
-import { until } from "../../support/receiver.ts";
 import { startSyslogServer } from "../../support/syslog-server.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let directory: string;

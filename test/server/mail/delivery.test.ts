@@ -9,6 +9,7 @@ import type { Log } from "../../../src/shared/log.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { createTestPost, type TestPost } from "../../support/post.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let post: TestPost;
@@ -38,12 +39,6 @@ async function only() {
   expect(others).toEqual([]);
   if (mail === undefined) throw new Error("there is no mail");
   return mail;
-}
-
-async function until(condition: () => boolean, milliseconds = 5000): Promise<void> {
-  const end = performance.now() + milliseconds;
-  while (!condition() && performance.now() < end) await Bun.sleep(5);
-  expect(condition()).toBe(true);
 }
 
 describe("deliverDue()", () => {
