@@ -8,6 +8,7 @@ import { removeUnfinishedAccounts } from "../../src/domain/accounts/intents.ts";
 import { revokeKey, uploadKey } from "../../src/domain/keys/keys.ts";
 import { finishClosings } from "../../src/domain/lifecycle/finish.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
+import { lockOwnAccount } from "../../src/domain/users/own-lock.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../src/domain/users/users.ts";
 import { errorResponse } from "../../src/server/api/errors.ts";
 import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
@@ -30,6 +31,8 @@ interface Subjected {
   readonly prepare?: (context: Context, subject: Subject) => Promise<unknown>;
   readonly run: (context: Context, subject: Subject) => Promise<unknown>;
   readonly isDone: (state: State) => boolean;
+  /** Whether what it takes away lets nobody in any more, from the answer on. */
+  readonly isAway?: (state: State) => boolean;
 }
 
 interface State {
@@ -69,16 +72,25 @@ const OPERATIONS: Readonly<Record<string, Subjected>> = {
     ...{ action: "key.revoke", goesOn: true },
     run: (context, { id, keyId }) => revokeKey(context, id, keyId),
     isDone: ({ keys }) => keys.length === 0,
+    isAway: ({ account }) => account?.file.length === 0,
   },
   disable: {
     ...{ action: "user.disable", goesOn: true },
     run: (context, { id }) => disableUser(context, id),
     isDone: ({ status }) => status === "disabled",
+    isAway: ({ account }) => account?.open === false,
+  },
+  lock: {
+    ...{ action: "user.lock", goesOn: true },
+    run: (context, { id }) => lockOwnAccount(context, id),
+    isDone: ({ status }) => status === "disabled",
+    isAway: ({ account }) => account?.open === false,
   },
   delete: {
     ...{ action: "user.delete", goesOn: true },
     run: (context, { id }) => deleteUser(context, id),
     isDone: ({ status }) => status === undefined,
+    isAway: ({ account }) => account?.open !== true,
   },
 };
 
@@ -160,6 +172,10 @@ async function judge(app: TestApp, { operation, subject, answer, before }: Case)
   fault(answer === undefined && !done, `it was answered as done and is not: ${JSON.stringify(at)}`);
   fault(answer !== undefined && done && !operation.goesOn, `it was answered as failed and is done: ${told.sentence}`);
   fault(/internal error/.test(told.sentence), `nobody can act on the answer: ${told.sentence}`);
+  fault(
+    told.isOwed && operation.isAway?.(at) === false,
+    `it is being taken away, and still lets them in: ${told.sentence}`,
+  );
   await removeUnfinishedAccounts(app.services);
   await finishClosings(app.services, "all");
   const settled = await stateOf(app, subject);

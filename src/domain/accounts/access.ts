@@ -57,6 +57,8 @@ export interface Closed {
 
 /** The options of a closing. */
 export interface ClosingRequest {
+  /** What `shutOnHost` answered; by default, the account is shut first. */
+  readonly shut?: HostClosing;
   /** Since when the user counts as disabled, unless they already are; by default, now. */
   readonly at?: Date;
   /** The audit action to record later, should the process die before the operation has recorded it. */
@@ -74,14 +76,15 @@ export interface ClosingRequest {
 export async function disableAccess(
   op: ClosingOperation,
   user: User,
-  { at = op.context.clock.now(), action = "user.disable", note, mailed = false }: ClosingRequest = {},
+  { at = op.context.clock.now(), action = "user.disable", note, mailed = false, shut }: ClosingRequest = {},
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
   op.begun(unfinished(user));
+  const closing = shut ?? (await shutOnHost(op, user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
+  await raiseGeneration(op.tx, user.id);
   await noteFleetChange(op, user);
-  const closing = await shutOnHost(op, disabled);
   if (status === "disabled" && !mailed) await tellDisabled(op, disabled);
   return await settle(op, disabled, id, closing);
 }
@@ -89,9 +92,10 @@ export async function disableAccess(
 /** Takes access away because the account has expired: the user is stored as expired whatever the host says. */
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
+  const closing = await shutOnHost(op, user);
   const expired = await storeUser(op, user, { status: "expired" });
+  await raiseGeneration(op.tx, user.id);
   await noteFleetChange(op, user);
-  const closing = await shutOnHost(op, expired);
   // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
   const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
   if (closing.owed.length === 0 || isNoted) return { user: expired, ...closing };
@@ -101,7 +105,9 @@ export async function expireAccess(op: ClosingOperation, user: User): Promise<Cl
 
 /** Continues to shut an account whose shutting is owed; the stored user does not change. */
 export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
-  return await settle(op, user, note, await shutOnHost(op, user));
+  const closing = await shutOnHost(op, user);
+  await raiseGeneration(op.tx, user.id);
+  return await settle(op, user, note, closing);
 }
 
 /**
@@ -138,12 +144,12 @@ export async function removeAccess(
  */
 export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   op.begun(unfinished(user));
-  await raiseGeneration(op.tx, user.id);
   const { host } = op.context;
   const closing = await goOn(op, async () => {
     const presence = await host.presence(refOf(user));
     return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
   });
+  await raiseGeneration(op.tx, user.id);
   return await settle(op, user, note, closing);
 }
 
@@ -164,9 +170,12 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
   return { user, ...closing };
 }
 
-/** An account that is missing lets nobody in, and one that is not ours is not touched. */
-async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
-  await raiseGeneration(op.tx, user.id);
+/**
+ * Shuts the account on the service's own host; never throws. Comes before anything is stored but the note: what is stored
+ * fails with the database, and whoever was told that access is being taken away must not log in until it is back. An account
+ * that is missing lets nobody in, and one that is not ours is not touched.
+ */
+export async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
   const { log } = op.context;
   return await goOn(op, async () => {
     const host = await closingHostOf(op.context, user);

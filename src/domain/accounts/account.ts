@@ -16,17 +16,25 @@ export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
   return { name: hostAccountOf(user.username), uid: user.uid };
 }
 
-/** The account as it should be now. Access that is being taken away counts as gone. */
-export async function accountOf(tx: Transaction | Database, user: User, now: Date): Promise<Account> {
+/** What of a closing decides what the account should be. */
+export type Taking = Pick<Closing, "kind" | "keyId"> & { readonly networks: readonly string[] };
+
+/** The account as it should be now. Access that is being taken away, or will be by `next`, counts as gone. */
+export async function accountOf(
+  tx: Transaction | Database,
+  user: User,
+  now: Date,
+  next: readonly Taking[] = [],
+): Promise<Account> {
   const [keys, owed] = await pipelined(activeKeys(tx, user.id), closingsOf(tx, user.id));
-  return accountAt(now, user, { keys, owed });
+  return accountAt(now, user, { keys, owed: [...owed, ...next] });
 }
 
 /** The same from keys and closings that the caller has already read. */
 export function accountAt(
   now: Date,
   user: User,
-  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] },
+  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
 ): Account {
   const open = user.status === "active" && !isExpired(user, now) && !owed.some(isShutting);
   const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
@@ -48,7 +56,7 @@ export function networksOf(
 }
 
 /** The account of a user who has access, with these keys; what is being narrowed counts as narrowed. */
-export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonly Closing[] = []): Account {
+export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonly Taking[] = []): Account {
   const narrowings = owed.filter(({ kind }) => kind === "narrow");
   return {
     ...refOf(user),

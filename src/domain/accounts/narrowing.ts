@@ -4,6 +4,7 @@
  */
 
 import { eq } from "drizzle-orm";
+import type { Account } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
@@ -79,13 +80,15 @@ export async function narrowAccess(
   by: AuditAction | Closing,
 ): Promise<readonly string[]> {
   const about = { userId: user.id, kind: "narrow", keyId: key?.id ?? 0, networks } as const;
+  // Read before anybody is told that it began: from there on the host is done whatever the database does.
+  const account = await accountOf(op.tx, user, op.context.clock.now(), [about]);
   const note = typeof by === "string" ? await noteClosing(op.context, { ...about, action: by }) : by.id;
   op.begun(
     `From where ${user.username} may log in is being narrowed, but the database failed before this could be recorded. It will not be widened again: the change is finished and recorded once the database is available.`,
   );
-  await noteFleetChange(op, user);
-  const owed = await narrowOnHost(op, user);
+  const owed = await narrowOnHost(op, user, account);
   faultPoint("closing: host done, not stored");
+  await noteFleetChange(op, user);
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });
   return owed;
@@ -166,10 +169,9 @@ export async function finishNarrowing(op: ClosingOperation, user: User, noted: C
 }
 
 /** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
-async function narrowOnHost(op: ClosingOperation, user: User): Promise<readonly string[]> {
-  const { clock, log, requestId } = op.context;
+async function narrowOnHost(op: ClosingOperation, user: User, account: Account): Promise<readonly string[]> {
+  const { log, requestId } = op.context;
   try {
-    const account = await accountOf(op.tx, user, clock.now());
     if (!account.open || account.keys.length === 0) return [];
     const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));

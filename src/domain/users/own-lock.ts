@@ -1,7 +1,7 @@
 /** "This was not me": users shut their own account, and only an administrator opens it again. */
 
 import { UamError } from "../../shared/errors.ts";
-import { type Closed, disableAccess, owedSentence, unfinished } from "../accounts/access.ts";
+import { type Closed, disableAccess, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
 import { closingsOf, noteClosing } from "../accounts/closings.ts";
 import { voidCode } from "../auth/otp.ts";
 import { endSessionsOf } from "../auth/sessions.ts";
@@ -43,13 +43,12 @@ export async function lockAccess(
   user: User,
   { note, at }: { readonly note: number; readonly at: Date },
 ): Promise<Closed> {
-  const { autocommit, actor, policy } = op.context;
+  const { actor, policy } = op.context;
   op.begun(unfinished(user));
-  // Committed at once. From the note on nobody logs in as the user, and the code's row waits for whoever had begun before: no
-  // session comes after these are ended.
-  await voidCode(autocommit, user.username);
-  await endSessionsOf(autocommit, "user", user.id);
-  const closed = await disableAccess(op, user, { note, at, mailed: true });
+  const [shut, ended] = await Promise.allSettled([shutOnHost(op, user), endLogins(op.context, user)]);
+  if (ended.status === "rejected") throw ended.reason;
+  if (shut.status === "rejected") throw shut.reason;
+  const closed = await disableAccess(op, user, { note, at, mailed: true, shut: shut.value });
   const facts = { at, from: actor.ip, owed: closed.owed };
   await tellAdministrators(op, lockedByOwner(policy.site, user, facts), {
     about: "users",
@@ -58,4 +57,13 @@ export async function lockAccess(
   await queueMail(op, { recipient: user.email, message: lockedByYou(policy.site, user, facts) });
   op.record({ detail: { status: closed.user.status } });
   return closed;
+}
+
+/**
+ * Committed at once. From the note on nobody logs in as the user, and the code's row waits for whoever had begun before: no
+ * session comes after these are ended.
+ */
+async function endLogins({ autocommit }: Context, user: User): Promise<void> {
+  await voidCode(autocommit, user.username);
+  await endSessionsOf(autocommit, "user", user.id);
 }

@@ -16,7 +16,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test.each(["create", "upload", "revoke"])(
+test.each(["create", "upload", "revoke", "lock"])(
   "%s is done or not done, says so, and what is owed is finished",
   async (name) => {
     const { faults, cuts } = await cutter.walk(name, 5, 3);

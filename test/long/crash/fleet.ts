@@ -71,7 +71,11 @@ export async function makeFleet(options: Omit<WorldOptions, "hostMode">): Promis
     },
     disagreement: async (context) => {
       const opened = await createHost(host, silentLog, bunRuntime);
-      const drifts = await opened.reconcile(await accountsOf(context), true);
+      const accounts = await accountsOf(context);
+      // Whoever is disabled before the agent heard of them gets no account, until they are enabled.
+      const shutNames = new Set(accounts.filter(({ open }) => !open).map(({ name }) => name));
+      const all = await opened.reconcile(accounts, true);
+      const drifts = all.filter(({ kind, account }) => kind !== "missing" || !shutNames.has(account));
       const shut = existsSync(join(run, "revoked-keys")) ? [] : ["the host has no lease"];
       return [
         ...drifts.map((drift) => `the host differs: ${JSON.stringify(drift)}`),
