@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { applyState, type Work } from "../../src/agent/apply.ts";
 import { type AccountRecord, type AgentState, NOTHING, type Todo } from "../../src/agent/records.ts";
-import { toldAccount } from "../support/fleet-stub.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
+import { toldAccount } from "../support/fleet-stub.ts";
 
 let host: FakeHost;
 let work: Work;
