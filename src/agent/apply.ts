@@ -3,7 +3,7 @@
 import type { HostState } from "../protocol/fleet.ts";
 import type { Account, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
-import { type AccountRecord, type AgentState, accountOf, isClosing, NOTHING } from "./records.ts";
+import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, NOTHING } from "./records.ts";
 import type { Turn } from "./turn.ts";
 
 /** What it is done with. */
@@ -12,32 +12,47 @@ export interface Work {
   readonly status: HostState["status"];
   /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
   readonly locked: () => ReadonlySet<string>;
+  /** What the host refused, and when it was last tried: a record that has changed since is another. */
+  readonly refused: WeakMap<AccountRecord, number>;
   /** An account is opened in a turn, so that `uam lock` can wait until nobody does who has not read of it. */
   readonly turn: Turn;
 }
 
 /**
  * The state with everything tried that was to be taken away, and then given, until `isOver`. What is done is no longer to be
- * done; what the host refused stays, with a problem that says why. Never throws for an account.
+ * done; what the host refused stays, with a problem that says why, and comes last, in turns: an account whose processes do not end takes
+ * seconds each time, and must hold up neither the closing nor the opening of another. Never throws for an account.
  */
 export async function applyState(
   work: Work,
   state: AgentState,
   isOver: () => boolean = () => false,
 ): Promise<AgentState> {
-  const closed: AccountRecord[] = [];
-  for (const record of state.records) {
-    const after = isClosing(record.todo) ? await tried(record, () => close(work, record)) : record;
-    if (after !== undefined) closed.push(after);
+  const records = new Map(state.records.map((record) => [record.uid, record]));
+  const attempt = async (record: AccountRecord, step: typeof close | typeof open) => {
+    const after = await tried(record, () => step(work, record));
+    if (after === undefined) records.delete(record.uid);
+    else records.set(record.uid, after);
+    if (after?.problem !== undefined) work.refused.set(after, performance.now());
+    return after;
+  };
+  const isNew = (record: AccountRecord) => !work.refused.has(record);
+  const refused = state.records.filter((record) => isPending(record) && !isNew(record));
+  const closed = state.records.filter((record) => isClosing(record.todo) && isNew(record));
+  for (const record of closed) await attempt(record, close);
+  for (const record of [...records.values()]) {
+    if (record.todo.open && isNew(record) && !isOver()) await attempt(record, open);
   }
-  // What was refused before comes last, so that it takes nobody else's turn.
-  const inOrder = closed.toSorted((a, b) => Number(a.problem !== undefined) - Number(b.problem !== undefined));
-  const opened = new Map<number, AccountRecord>();
-  for (const record of inOrder) {
-    if (!record.todo.open || isOver()) continue;
-    opened.set(record.uid, (await tried(record, () => open(work, record))) ?? record);
+  const since = (record: AccountRecord) => work.refused.get(record) ?? 0;
+  // At least one, so that each is tried again some time, unless there was something new to take away: an answer waits for this.
+  let mayGoOn = closed.length === 0;
+  for (const record of refused.toSorted((one, other) => since(one) - since(other))) {
+    if (!mayGoOn && isOver()) break;
+    mayGoOn = false;
+    const after = isClosing(record.todo) ? await attempt(record, close) : record;
+    if (after?.todo.open) await attempt(after, open);
   }
-  return { ...state, records: closed.map((record) => opened.get(record.uid) ?? record) };
+  return { ...state, records: [...records.values()] };
 }
 
 async function tried(

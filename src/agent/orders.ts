@@ -69,6 +69,8 @@ export function openOrders(parts: OrdersParts): Orders {
   let mayBeEndless = isEndless(state);
   let findings: readonly string[] = [];
 
+  const refused = new WeakMap<AccountRecord, number>();
+
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
   const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
 
@@ -76,7 +78,8 @@ export function openOrders(parts: OrdersParts): Orders {
   async function doAll(orders: AgentState): Promise<AgentState> {
     const host = await parts.openHost(orders.end_sessions);
     const end = performance.now() + TURN;
-    const done = await applyState({ host, status: orders.status, locked, turn }, orders, () => performance.now() > end);
+    const work = { host, status: orders.status, locked, refused, turn };
+    const done = await applyState(work, orders, () => performance.now() > end);
     const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
     for (const { name, uid, problem } of done.records) {
       if (problem === undefined || before.get(uid) === problem.text) continue;

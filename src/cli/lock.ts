@@ -119,12 +119,17 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 /** What went wrong, if anything: the account must be shut all the same. */
 async function journal(entry: LockEntry, directory: string): Promise<string | undefined> {
   const { writeLock } = await import("../shared/lock-journal.ts");
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o711 });
-    writeLock(directory, entry);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+  const { releaseReserve, reserveIn } = await import("../shared/reserve.ts");
+  for (;;) {
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o711 });
+      writeLock(directory, entry);
+      return undefined;
+    } catch (error) {
+      const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
+      if (isFull && releaseReserve(reserveIn(directory))) continue;
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 }
 

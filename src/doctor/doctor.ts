@@ -14,6 +14,7 @@ import {
   checkMailLogPlace,
   checkPrivateFile,
   checkProcessLimit,
+  checkReserve,
 } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
@@ -64,6 +65,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
   return [
     areaOf("configuration").ok("The configuration is valid"),
     ...(await guarded("data", async () => checkDataDirectory(config.dataDir, fix))),
+    ...(config.databaseUrl === undefined ? await guarded("data", async () => checkReserve(config.dataDir)) : []),
     ...(await guarded("data", async () =>
       [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
     )),

@@ -4,6 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, DAY } from "../shared/clock.ts";
+import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/reserve.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -19,6 +20,21 @@ export function checkDataDirectory(path: string, fix: boolean): readonly Finding
   if (stat === undefined) return [data.skipped(`${path} does not exist yet: uam serve creates it`)];
   if (!stat.isDirectory()) return [data.fault(`${path} is not a directory`, "set UAM_DATA_DIR to a directory")];
   return [mode(path, stat.mode, 0o711, fix), room(path)];
+}
+
+/** Checks whether the room is there that is kept for taking access away on a full disk. */
+export function checkReserve(dataDir: string): readonly Finding[] {
+  const left = reserveLeft(reserveIn(dataDir));
+  const size = `${RESERVE_SIZE / MEGABYTE} MB`;
+  if (left === undefined) {
+    const finding = `The database has no reserve of ${size}: on a full disk nobody can be disabled`;
+    return [data.note(finding, "free some space: the service lays it within a minute, where its file system can")];
+  }
+  if (left < RESERVE_SIZE) {
+    const finding = `The reserve of the database is in use, and ${Math.floor(left / MEGABYTE)} of ${size} are left of it`;
+    return [data.fault(finding, "free some space: until then nobody is given access")];
+  }
+  return [data.ok(`The reserve of the database is there, ${size}`)];
 }
 
 /** Checks a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */

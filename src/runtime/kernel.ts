@@ -14,8 +14,8 @@ export interface Libc {
 
 /** Numbers of system calls (syscalls(2)); those of all architectures that came after arm64 are the same. */
 const NUMBERS = {
-  x64: { close: 3, getpid: 39, kill: 62, flock: 73, getuid: 102, geteuid: 107, setresuid: 117 },
-  arm64: { close: 57, getpid: 172, kill: 129, flock: 32, getuid: 174, geteuid: 175, setresuid: 147 },
+  x64: { close: 3, getpid: 39, kill: 62, flock: 73, getuid: 102, geteuid: 107, setresuid: 117, fallocate: 285 },
+  arm64: { close: 57, getpid: 172, kill: 129, flock: 32, getuid: 174, geteuid: 175, setresuid: 147, fallocate: 47 },
 } as const;
 const PIDFD_SEND_SIGNAL = 424;
 const PIDFD_OPEN = 434;
@@ -86,6 +86,7 @@ export function createKernel(libc: Libc): Kernel {
       return libc.umount(text, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) === 0;
     },
     lockFile: (descriptor) => call(numbers.flock, descriptor, LOCK_NOW) === 0,
+    allocate: (descriptor, bytes) => call(numbers.fallocate, descriptor, 0, 0, bytes) === 0,
   };
 
   function endThisProcess(): never {

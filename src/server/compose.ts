@@ -14,6 +14,7 @@ import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
+import { openReserve, type Reserve, reserveIn } from "../shared/reserve.ts";
 import {
   type ConnectionOptions,
   connectionFailure,
@@ -52,6 +53,9 @@ export interface Use {
 const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.autocommit`. */
 const AUTOCOMMIT_CONNECTIONS = 2;
+
+const RESERVE_GIVEN =
+  "the disk of the database is full: a part of its reserve was given up, so that access can be taken away; no access is given until there is room";
 
 const NOT_REPLICATED =
   "a change was committed, but no standby has it: somebody cancelled the wait for one; a failover now would lose it";
@@ -160,6 +164,7 @@ async function openParts(
       hasher: createPasswordHasher(),
       seal,
       policy: policyOf(config),
+      reserve: reserveOf(config, log, machine),
     };
     return { services, openMore: (connections) => openDatabase(connection, connections), close };
   } catch (error) {
@@ -168,6 +173,15 @@ async function openParts(
     if (reason === undefined) throw error;
     throw new UamError("internal", `The database cannot be reached: ${reason}`, { cause: error });
   }
+}
+
+/** Only for a database on this machine that is the service's own: what another one does with its disk is its own matter. */
+function reserveOf({ databaseUrl, dataDir }: Config, log: Log, machine: Machine): Reserve | undefined {
+  if (databaseUrl !== undefined) return undefined;
+  const allocate = (descriptor: number, bytes: number) => machine.openKernel().allocate(descriptor, bytes);
+  return openReserve(reserveIn(dataDir), allocate, (left) => {
+    log.error(RESERVE_GIVEN, { left });
+  });
 }
 
 /** What operations follow, from the configuration: field by field, because it also holds secrets that they must not reach. */

@@ -13,6 +13,10 @@ export function isDatabaseLost(error: unknown): boolean {
   );
 }
 
+/** What to say of a change that was not made because the database's disk is full. */
+export const DATABASE_FULL =
+  "Nothing was changed: the disk of the database is full. Whoever runs this service has to make room on it.";
+
 /** True if `error` comes from a database whose disk is full: it answers, and can change nothing until somebody makes room. */
 export function isDatabaseFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

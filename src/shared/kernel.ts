@@ -32,6 +32,8 @@ export interface Kernel {
    * False if another descriptor has it locked, or the kernel refuses.
    */
   lockFile(descriptor: number): boolean;
+  /** Has the disk keep that many bytes for the open file, which is as long then (fallocate(2)). False if it has no room, or cannot. */
+  allocate(descriptor: number, bytes: number): boolean;
 }
 
 /** What the runtime offers to the host's side of the program. */

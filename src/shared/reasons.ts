@@ -10,7 +10,8 @@ export const REASONS = {
   "rate.limited": "Too many requests of this kind from this address.",
   "service.busy": "The service does as much of this at once as it can; try again later.",
   "service.not_ready": "The service is starting or stopping, or its database does not answer.",
-  "database.full": "The database has no room left: nothing can be changed until there is, and reading goes on.",
+  "database.full":
+    "The database has no room left: until there is, access can be taken away where there is a reserve, nothing else is changed, and reading goes on.",
   "session.missing": "Not logged in, or the session has ended.",
   "session.wrong_kind": "The session is an administrator's where an external user's is needed, or the other way round.",
   "role.insufficient": "The administrator's role does not suffice; the sentence names those that do.",

@@ -31,10 +31,12 @@ const RETURNS_TOLERATED = 3;
  * is owed is due.
  */
 export async function reconcileHost(
-  services: Services,
+  given: Services,
   dataDir: string,
   mode: "check" | "repair" | "repair at once",
 ): Promise<readonly Drift[]> {
+  // What differs, or is still owed, may be an account's owner's doing: it waits until the database's disk has room.
+  const services = { ...given, reserve: undefined };
   const { db, host, clock } = services;
   if (mode !== "check") {
     await removeUnfinishedAccounts(services);

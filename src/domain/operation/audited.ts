@@ -4,14 +4,14 @@
  * (`auditedClosing`) has no undo: it goes forward. What does neither is `audited`.
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { isDatabaseFull } from "../../shared/database-lost.ts";
+import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
-import { appendAudit, hasRecord, type RecordRef } from "./append.ts";
+import { appendAudit, type RecordRef } from "./append.ts";
+import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
-import type { AuditEntry, Recorded, Recording } from "./entry.ts";
+import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
 import { requireLiveToken } from "./token-actor.ts";
 
 /** What an operation does, where some of it needs no transaction. */
@@ -36,15 +36,25 @@ export function audited<T, P = undefined>(
   return perform(context, entry, stepsOf(work));
 }
 
-/** The same for what gives access: when it throws, the host is restored, too. */
-export function auditedGrant<T>(context: Context, entry: AuditEntry, work: (op: Grant) => Promise<T>): Promise<T> {
-  return perform(context, entry, stepsOf(work));
+/**
+ * The same for what gives access: when it throws, the host is restored, too. Refused, unrecorded, while the database lives on room that is
+ * kept for taking access away.
+ */
+export async function auditedGrant<T>(
+  context: Context,
+  entry: AuditEntry,
+  work: (op: Grant) => Promise<T>,
+): Promise<T> {
+  if (context.reserve?.isInUse()) throw new UamError("internal", DATABASE_FULL, { reason: "database.full" });
+  return await perform(context, entry, stepsOf(work));
 }
 
 /**
  * Runs an operation that takes access away. Nothing that it did on the host is ever undone: what it could not do is noted
  * (domain/accounts/closings.ts) and finished later, also if the database fails or the process dies in between. An operation
- * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`.
+ * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`. Where somebody with authority asks, a
+ * database whose disk is full is given room from its reserve, and it begins again: as often as there is something to give, because
+ * whoever filled the disk may be faster. An account's owner must not be able to use the reserve up, by what they ask or cause.
  */
 export async function auditedClosing<T>(
   context: Context,
@@ -53,6 +63,23 @@ export async function auditedClosing<T>(
 ): Promise<T> {
   // A rollback of the operation around it would roll it back, too.
   if (context.operation !== undefined) throw new Error("taking access away cannot be part of another operation");
+  for (;;) {
+    try {
+      return await closeOnce(context, entry, work);
+    } catch (error) {
+      if (!isDatabaseFull(error) || !AUTHORITIES.has(context.actor.type)) throw error;
+      if (context.reserve?.release() !== true) throw error;
+    }
+  }
+}
+
+const AUTHORITIES: ReadonlySet<ActorType> = new Set(["admin", "token", "cli"]);
+
+async function closeOnce<T>(
+  context: Context,
+  entry: AuditEntry,
+  work: (op: ClosingOperation) => Promise<T>,
+): Promise<T> {
   let pending: string | undefined;
   let refused: string | undefined;
   let result: T;
@@ -137,40 +164,6 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
     await recordFailures(context, journal, { entry: known.entry, error, isUndone });
     faultPoint("operation: failure recorded, not answered");
     throw error;
-  }
-}
-
-/** Attempts after a lost answer: for about as long as a database server takes to come back. */
-const LOOKS = 10;
-const BETWEEN_LOOKS = 500;
-
-/** Whether the record is in the log; also false if the database stays unavailable, which is reported as a failure to record. */
-async function isStored(context: Context, record: RecordRef): Promise<boolean> {
-  for (let look = 1; look <= LOOKS; look++) {
-    try {
-      return await hasRecord(context.db, record);
-    } catch (error) {
-      context.log.warn("the database does not answer whether a commit succeeded", {
-        error,
-        requestId: context.requestId,
-      });
-      if (look < LOOKS) await sleep(BETWEEN_LOOKS);
-    }
-  }
-  return false;
-}
-
-/**
- * If somebody cancelled the wait of a commit for its standby since there were `before` of those, this one or another: asking for
- * the record waits for the standby again, because whoever asks takes a lock.
- */
-async function waitAgain(context: Context, record: RecordRef, before: number): Promise<void> {
-  let known = before;
-  for (let look = 1; look <= LOOKS; look++) {
-    const now = unreplicatedCommits(context.db);
-    if (now === known) return;
-    known = now;
-    await isStored(context, record);
   }
 }
 

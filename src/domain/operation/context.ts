@@ -4,6 +4,7 @@ import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Reserve } from "../../shared/reserve.ts";
 import type { KeyType } from "../../shared/ssh-key-types.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
@@ -105,6 +106,8 @@ export interface Services {
   readonly hasher: Hasher;
   readonly seal: Seal;
   readonly policy: Policy;
+  /** Room for taking access away when the database's disk is full; none for a database that the service does not run itself. */
+  readonly reserve?: Reserve | undefined;
 }
 
 /** The services on behalf of someone. */

@@ -85,8 +85,15 @@ function realTrusted(target: KeyFile): string {
   }
 }
 
+/**
+ * The size of a directory (stat(2)) above which nobody looks for leftovers in it: some thousands of names, more than anybody has there but
+ * to make whoever lists them, or removes them, take long. What a crash left is harmless.
+ */
+const LARGEST = 131_072;
+
 /** Files named like our temporary ones. If another process loses one, it tries again; if the owner made one, it is their loss. */
 export function leftovers(directory: number): readonly string[] {
+  if (fstatSync(directory).size > LARGEST) return [];
   return readdirSync(`/proc/self/fd/${directory}`, { withFileTypes: true })
     .filter((entry) => TEMPORARY.test(entry.name) && !entry.isDirectory())
     .map((entry) => entry.name);

@@ -1,6 +1,6 @@
 /** Failures as responses: `{"error": "<a sentence>"}`, the status that says what kind it is, and `Uam-Error` that names it. */
 
-import { isDatabaseFull, isDatabaseLost } from "../../shared/database-lost.ts";
+import { DATABASE_FULL, isDatabaseFull, isDatabaseLost } from "../../shared/database-lost.ts";
 import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 
@@ -75,9 +75,9 @@ const DATABASE_LOST: OfDatabase = {
   retryAfter: "2",
 };
 
-const DATABASE_FULL: OfDatabase = {
+const FULL: OfDatabase = {
   reason: "database.full",
-  sentence: "Nothing was changed: the disk of the database is full. Whoever runs this service has to make room on it.",
+  sentence: DATABASE_FULL,
   retryAfter: "60",
 };
 
@@ -86,10 +86,14 @@ const DATABASE_FULL: OfDatabase = {
  * what became of the change keeps its sentence, and one about access that is being taken away its status.
  */
 function ofDatabase(error: unknown): OfDatabase | undefined {
-  const found = isDatabaseLost(error) ? DATABASE_LOST : isDatabaseFull(error) ? DATABASE_FULL : undefined;
+  const found = isDatabaseLost(error) ? DATABASE_LOST : isFull(error) ? FULL : undefined;
   if (found === undefined || !(error instanceof UamError)) return found;
   if (error.reason === "access.owed") return undefined;
   return error.message === UNEXPECTED ? found : { ...found, reason: error.reason, sentence: error.message };
+}
+
+function isFull(error: unknown): boolean {
+  return isDatabaseFull(error) || (error instanceof UamError && error.reason === "database.full");
 }
 
 /** What passes by itself, and is reported once where it is found. */

@@ -80,6 +80,9 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       },
     },
     { name: "fleet-changes", schedule: "* * * * *", run: () => settleChanges(services) },
+    ...(services.reserve === undefined
+      ? []
+      : [{ name: "reserve", schedule: "* * * * *", run: async () => services.reserve?.lay() }]),
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
     {
       name: "clean-up",

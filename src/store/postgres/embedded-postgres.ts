@@ -30,6 +30,7 @@ import {
   startServer,
   stopServer,
 } from "./postgres-process.ts";
+import { makeRoom, withRoom } from "./postgres-room.ts";
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -98,7 +99,7 @@ async function openOrShare(options: EmbeddedPostgresOptions): Promise<EmbeddedPo
     server = undefined;
     const alone = users.tryExclusive();
     users.release();
-    if (!(await sharedServer(layout, alone))) server = await start(layout, options);
+    if (!(await sharedServer(layout, alone))) server = await withRoom(options, () => start(layout, options));
     while (!users.tryShared()) await sleep(5);
     if (service) void watch(server);
   }
@@ -110,6 +111,8 @@ async function openOrShare(options: EmbeddedPostgresOptions): Promise<EmbeddedPo
       const delay = RESTART_DELAYS[Math.min(attempt, RESTART_DELAYS.length - 1)] ?? 0;
       options.log.error("PostgreSQL has ended and is being restarted", { attempt, delay, log: layout.logFile });
       await sleep(delay, undefined, { ref: false });
+      // Without room for its write-ahead log it may start, and end at the next change.
+      makeRoom(options);
       try {
         if (stopped === undefined) await withExclusive(gate, GATE_PATIENCE, joinOrStart);
         return;

@@ -3,10 +3,12 @@ import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -114,6 +116,16 @@ describe("writing", () => {
     expect(keyFileDifference(lab.target, TEXT, [])).toBe("a temporary file was left by a crash");
     writeAndCheck();
     expect(readdirSync(lab.ssh).sort()).toEqual(["authorized_keys", "config"]);
+  });
+
+  test("writeKeyFile() neither lists nor removes thousands of files that look like its own", () => {
+    writeAndCheck(OLD);
+    const names = Array.from({ length: 8_000 }, (_, index) => `.uam.${String(index).padStart(32, "0")}`);
+    for (const name of names) closeSync(openSync(join(lab.ssh, name), "wx"));
+    expect(writeKeyFile(lab.target, TEXT, [])).toEqual({ changed: true, notes: [] });
+    expect(readFileSync(lab.keys, "utf8")).toBe(TEXT);
+    expect(keyFileDifference(lab.target, TEXT, [])).toBeUndefined();
+    expect(readdirSync(lab.ssh)).toHaveLength(names.length + 1);
   });
 
   test.if(isRoot)("writeKeyFile() makes root the owner if the file is outside the home", () => {

@@ -132,7 +132,7 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
 const gone = async (): Promise<undefined> => undefined;
 
 /** Small enough for an account's owner to leave no room in. */
-function mountHomes(directory: string, base: string, { homes }: LaneKind): void {
+export function mountHomes(directory: string, base: string, { homes }: Pick<LaneKind, "homes">): void {
   if (homes === "tmpfs") {
     must("mount", "-t", "tmpfs", "-o", "mode=755,size=48m,nr_inodes=600", "uam-proof", base);
     return;

@@ -180,7 +180,7 @@ async function settled(lane: Lane, subject: Subject, { leaves }: Closing, faults
 }
 
 /** What root's own attributes, mounts and files keep from being set right. */
-export async function cleanHome(lane: Lane, subject: Subject): Promise<void> {
+export async function cleanHome(lane: Pick<Lane, "base">, subject: Pick<Subject, "home">): Promise<void> {
   for (const mount of mountsWithin(readMounts(), subject.home)) spawnSync("umount", ["-l", mount.path]);
   // What fills the file system would keep the next round from making its account.
   const filler = ["-xdev", "(", "-name", "f[0-9]*", "-o", "-name", "big", "-o", "-name", "rest", ")", "-delete"];
@@ -190,7 +190,8 @@ export async function cleanHome(lane: Lane, subject: Subject): Promise<void> {
   }
 }
 
-function sweep({ uid, account }: Subject): void {
+/** Ends what the account runs and has scheduled. */
+export function sweep({ uid, account }: Pick<Subject, "uid" | "account">): void {
   for (let round = 0; round < 20 && running(uid) > 0; round++) spawnSync("pkill", ["-KILL", "-U", String(uid)]);
   spawnSync("rm", ["-f", `/var/spool/cron/crontabs/${account}`]);
 }

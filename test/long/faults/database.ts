@@ -1,6 +1,8 @@
 /** The database is lost, stands still, or has no room. */
 
+import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { RESERVE_SIZE, reserveIn, reserveLeft } from "../../../src/shared/reserve.ts";
 import { createTestApp } from "../../support/app.ts";
 import { CUT_OPERATIONS, openCutter } from "../../support/cut-anywhere.ts";
 import { childrenOf, fill, onStage, type Stage } from "./stage.ts";
@@ -104,21 +106,53 @@ export const frozenServer = () =>
   });
 
 export const fullDisk = () =>
-  onStage({ small: { place: "data", kind: "ext4", size: "160M" } }, async (stage) => {
-    const { call, fault, service } = stage;
-    await call("POST", "/users", { username: "alice", email: "a@example.org" });
-    const makeRoom = fill(join(stage.directory, "data"));
+  onStage({ small: { place: "data", kind: "ext4", size: "500M" } }, async (stage) => {
+    const { call, fault, service, directory } = stage;
+    const data = join(directory, "data");
+    for (const username of ["alice", "bob", "carol", "dave"])
+      await call("POST", "/users", { username, email: "a@example.org" });
+    for (let wait = 0; wait < 300 && reserveLeft(reserveIn(data)) !== RESERVE_SIZE; wait++) await Bun.sleep(100);
+    const makeRoom = fill(data);
     const told = await askedOnAndOn(stage, 2, 12_000);
     requireSentences(stage, told, "with a full disk");
     fault(![...told.keys()].some((answer) => /disk/.test(answer)), `nobody was told of the disk: ${[...told.keys()]}`);
     await stage.othersAreServed("with a full disk");
+    fault(!/0 MB are free/.test(service.run(["doctor"]).stdout), "the doctor does not see that the disk is full");
+
     const disabled = await call("POST", "/users/1/disable");
-    fault(disabled.status < 500 || !/disk/.test(disabled.body?.error), `disabling: ${JSON.stringify(disabled.body)}`);
-    const doctor = service.run(["doctor"]);
-    fault(!/0 MB are free/.test(doctor.stdout), `the doctor does not see it: ${doctor.stdout}`);
+    fault(disabled.status !== 200, `disabling on a full disk: ${disabled.status} ${JSON.stringify(disabled.body)}`);
+    fault(
+      reserveLeft(reserveIn(data)) === RESERVE_SIZE,
+      "nothing of the reserve was given up, so the disk was not full",
+    );
+    const created = await call("POST", "/users", { username: "early", email: "a@example.org" });
+    fault(!/disk/.test(created.body?.error ?? ""), `access is given from the reserve: ${JSON.stringify(created.body)}`);
+    const { stdout } = service.run(["doctor"]);
+    fault(!/reserve of the database is in use/.test(stdout), `the doctor does not see the reserve: ${stdout}`);
+
+    // What was given up is taken by whoever filled the disk, who goes on while the next ones are disabled.
+    fill(data);
+    const eater = spawn("/bin/sh", ["-c", `while :; do cat /dev/zero >> ${data}/filler; done 2>/dev/null`]);
+    const byCommand = service.run(["user", "disable", "bob"]);
+    eater.kill("SIGKILL");
+    fault(byCommand.status !== 0, `uam user disable while the disk is filled: ${byCommand.stderr}`);
+
+    // Nor does a database that ends for want of room stay away.
+    fill(data);
+    process.kill(stage.postmaster(), "SIGKILL");
+    let last = await call("POST", "/users/3/disable");
+    for (let wait = 0; wait < 150 && last.status !== 200; wait++) {
+      await Bun.sleep(200);
+      last = await call("POST", "/users/3/disable");
+    }
+    fault(last.status !== 200, `disabling after a crash on a full disk: ${last.status} ${JSON.stringify(last.body)}`);
     makeRoom();
     await stage.recovers(60_000);
-    fault((await call("POST", "/users/1/disable")).status !== 200, "alice cannot be disabled once there is room");
+    fault(reserveLeft(reserveIn(data)) !== RESERVE_SIZE, "the reserve is not laid again once there is room");
+    const states = await Promise.all(
+      [1, 2, 3, 4].map(async (id) => (await call("GET", `/users/${id}`)).body?.data?.status),
+    );
+    fault(states.join(" ") !== "disabled disabled disabled active", `in the end they are ${states.join(" ")}`);
   });
 
 /** In this process, with a host in memory: some four hundred cuts. */

@@ -1,0 +1,40 @@
+/** What became of a commit whose answer got lost, or whose wait for a standby was cancelled. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { unreplicatedCommits } from "../../store/client.ts";
+import { hasRecord, type RecordRef } from "./append.ts";
+import type { Context } from "./context.ts";
+
+/** Attempts after a lost answer: for about as long as a database server takes to come back. */
+const LOOKS = 10;
+const BETWEEN_LOOKS = 500;
+
+/** Whether the record is in the log; also false if the database stays unavailable, which is reported as a failure to record. */
+export async function isStored(context: Context, record: RecordRef): Promise<boolean> {
+  for (let look = 1; look <= LOOKS; look++) {
+    try {
+      return await hasRecord(context.db, record);
+    } catch (error) {
+      context.log.warn("the database does not answer whether a commit succeeded", {
+        error,
+        requestId: context.requestId,
+      });
+      if (look < LOOKS) await sleep(BETWEEN_LOOKS);
+    }
+  }
+  return false;
+}
+
+/**
+ * If somebody cancelled the wait of a commit for its standby since there were `before` of those, this one or another: asking for
+ * the record waits for the standby again, because whoever asks takes a lock.
+ */
+export async function waitAgain(context: Context, record: RecordRef, before: number): Promise<void> {
+  let known = before;
+  for (let look = 1; look <= LOOKS; look++) {
+    const now = unreplicatedCommits(context.db);
+    if (now === known) return;
+    known = now;
+    await isStored(context, record);
+  }
+}

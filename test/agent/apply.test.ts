@@ -1,0 +1,90 @@
+/** What an agent does in which order, where an account's owner has made it take long. */
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { applyState, type Work } from "../../src/agent/apply.ts";
+import { type AccountRecord, type AgentState, NOTHING, type Todo } from "../../src/agent/records.ts";
+import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
+import { toldAccount } from "../support/fleet-stub.ts";
+
+let host: FakeHost;
+let work: Work;
+let state: AgentState;
+/** Those whose processes do not end: each attempt takes longer than there is time. */
+let stuck: string[];
+
+beforeEach(() => {
+  stuck = ["ext_mallory", "ext_trudy"];
+  host = createFakeHost(0);
+  const { shutAccount } = host;
+  Object.assign(host, {
+    shutAccount: async (account: Parameters<typeof shutAccount>[0]) => {
+      const closing = await shutAccount(account);
+      return stuck.includes(account.name) ? { refused: true, owed: ["Processes did not end"] } : closing;
+    },
+  });
+  work = { host, status: "active", locked: () => new Set(), refused: new WeakMap(), turn: (step) => step() };
+});
+
+function records(...wanted: readonly (readonly [name: string, todo: Partial<Todo>])[]): AgentState {
+  const list = wanted.map(([name, todo], index): AccountRecord => {
+    const uid = 41_000 + index;
+    const { open = false } = todo;
+    host.accounts.set(name, { uid, open: !open, expireAt: new Date(0), file: [] });
+    return { ...toldAccount({ name, uid, open }), made: true, todo: { ...NOTHING, ...todo }, problem: undefined };
+  });
+  const told = { status: "active", lease_ms: 1000, lease_ends: "logins", end_sessions: "key" } as const;
+  return { version: 1, cursor: "", ...told, records: list };
+}
+
+/** What is done in one turn, whose time is over once a stuck account was tried. */
+async function turn(): Promise<readonly string[]> {
+  host.calls.length = 0;
+  const isOver = () => host.calls.some((call) => stuck.some((name) => call === `shutAccount ${name}`));
+  state = await applyState(work, state, isOver);
+  return host.calls;
+}
+
+describe("applyState()", () => {
+  test("an account whose processes do not end delays the opening of others once, and not for ever", async () => {
+    state = records(["ext_mallory", { shut: true }], ["ext_carol", { open: true }]);
+    expect(await turn()).toEqual(["shutAccount ext_mallory"]);
+    expect(await turn()).toEqual(["openAccount ext_carol", "shutAccount ext_mallory"]);
+    expect(host.accounts.get("ext_carol")?.open).toBe(true);
+    expect(state.records.map(({ problem }) => problem?.kind)).toEqual(["refused", undefined]);
+  });
+
+  test("what is new to be taken away does not wait for what the host refused", async () => {
+    state = records(["ext_mallory", { shut: true }], ["ext_trudy", { shut: true }], ["ext_carol", {}]);
+    await turn();
+    const [one, other, carol] = state.records as [AccountRecord, AccountRecord, AccountRecord];
+    state = { ...state, records: [one, other, { ...carol, todo: { ...NOTHING, shut: true } }] };
+    expect((await turn())[0]).toBe("shutAccount ext_carol");
+  });
+
+  test("each that the host refused has its turn, and one that was told anew counts as new", async () => {
+    state = records(["ext_mallory", { shut: true }], ["ext_trudy", { shut: true }]);
+    expect(await turn()).toHaveLength(2);
+    const turns: string[] = [];
+    for (let count = 0; count < 4; count++) turns.push(...(await turn()));
+    const [mallory, trudy] = stuck.map((name) => `shutAccount ${name}`) as [string, string];
+    expect(turns).toEqual([mallory, trudy, mallory, trudy]);
+    const [one, other] = state.records as [AccountRecord, AccountRecord];
+    state = { ...state, records: [{ ...one }, other] };
+    expect((await turn())[0]).toBe("shutAccount ext_mallory");
+  });
+
+  test("tries all that it has time for", async () => {
+    state = records(["ext_mallory", { shut: true }], ["ext_trudy", { shut: true }]);
+    state = await applyState(work, state);
+    host.calls.length = 0;
+    state = await applyState(work, state);
+    expect(host.calls).toEqual(["shutAccount ext_mallory", "shutAccount ext_trudy"]);
+    host.calls.length = 0;
+    stuck = [];
+    state = await applyState(work, state);
+    expect(state.records.map(({ problem, todo }) => [problem, todo.shut])).toEqual([
+      [undefined, false],
+      [undefined, false],
+    ]);
+  });
+});
