@@ -32,12 +32,12 @@ export async function applyState(
   }
   // What was refused before comes last, so that it takes nobody else's turn.
   const inOrder = closed.toSorted((a, b) => Number(a.problem !== undefined) - Number(b.problem !== undefined));
-  const opened = new Map<number, AccountRecord>();
+  const opened = new Map<AccountRecord, AccountRecord>();
   for (const record of inOrder) {
     if (!record.todo.open || isOver()) continue;
-    opened.set(record.uid, (await tried(record, () => open(work, record))) ?? record);
+    opened.set(record, (await tried(record, () => open(work, record))) ?? record);
   }
-  return { ...state, records: closed.map((record) => opened.get(record.uid) ?? record) };
+  return { ...state, records: closed.map((record) => opened.get(record) ?? record) };
 }
 
 async function tried(

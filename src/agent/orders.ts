@@ -19,6 +19,7 @@ import {
   mergeAnswer,
   NOTHING,
   sameOrders,
+  unknownOf,
 } from "./records.ts";
 import { readState, writeState } from "./store.ts";
 import type { Turn } from "./turn.ts";
@@ -52,6 +53,8 @@ export interface Orders {
   /** Looks at the host itself. */
   examine(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
+  /** Accounts that the service told of once and does not know any more. */
+  unknown(): readonly AccountRef[];
 }
 
 /** How long, in milliseconds, access is given before an answer gets its turn, which may take access away. */
@@ -77,9 +80,9 @@ export function openOrders(parts: OrdersParts): Orders {
     const host = await parts.openHost(orders.end_sessions);
     const end = performance.now() + TURN;
     const done = await applyState({ host, status: orders.status, locked, turn }, orders, () => performance.now() > end);
-    const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
+    const before = new Set(orders.records.map(({ name, uid, problem }) => `${uid} ${name} ${problem?.text}`));
     for (const { name, uid, problem } of done.records) {
-      if (problem === undefined || before.get(uid) === problem.text) continue;
+      if (problem === undefined || before.has(`${uid} ${name} ${problem.text}`)) continue;
       log.warn("the host is not as the service wants it", { account: name, ...problem });
     }
     state = done;
@@ -202,6 +205,7 @@ export function openOrders(parts: OrdersParts): Orders {
     examine: async () => {
       findings = (await parts.examine?.()) ?? [];
     },
+    unknown: () => unknownOf(state ?? { records: [] }),
     problems: () => {
       const own =
         unstored === undefined ? findings : [`The agent cannot store what it is told: ${unstored}`, ...findings];
