@@ -3,7 +3,7 @@
 import type { HostState } from "../protocol/fleet.ts";
 import type { Account, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
-import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, NOTHING } from "./records.ts";
+import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, keyOf, NOTHING } from "./records.ts";
 import type { Turn } from "./turn.ts";
 
 /** What it is done with. */
@@ -28,11 +28,11 @@ export async function applyState(
   state: AgentState,
   isOver: () => boolean = () => false,
 ): Promise<AgentState> {
-  const records = new Map(state.records.map((record) => [record.uid, record]));
+  const records = new Map(state.records.map((record) => [keyOf(record), record]));
   const attempt = async (record: AccountRecord, step: typeof close | typeof open) => {
     const after = await tried(record, () => step(work, record));
-    if (after === undefined) records.delete(record.uid);
-    else records.set(record.uid, after);
+    if (after === undefined) records.delete(keyOf(record));
+    else records.set(keyOf(record), after);
     if (after?.problem !== undefined) work.refused.set(after, performance.now());
     return after;
   };

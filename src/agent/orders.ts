@@ -16,9 +16,11 @@ import {
   isClosing,
   isEndless,
   isPending,
+  keyOf,
   mergeAnswer,
   NOTHING,
   sameOrders,
+  unknownOf,
 } from "./records.ts";
 import { readState, writeState } from "./store.ts";
 import type { Turn } from "./turn.ts";
@@ -52,6 +54,8 @@ export interface Orders {
   /** Looks at the host itself. */
   examine(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
+  /** Accounts that the service told of once and does not know any more. */
+  unknown(): readonly AccountRef[];
 }
 
 /** How long, in milliseconds, access is given before an answer gets its turn, which may take access away. */
@@ -80,9 +84,10 @@ export function openOrders(parts: OrdersParts): Orders {
     const end = performance.now() + TURN;
     const work = { host, status: orders.status, locked, refused, turn };
     const done = await applyState(work, orders, () => performance.now() > end);
-    const before = new Map(orders.records.map(({ uid, problem }) => [uid, problem?.text]));
-    for (const { name, uid, problem } of done.records) {
-      if (problem === undefined || before.get(uid) === problem.text) continue;
+    const before = new Set(orders.records.map((record) => `${keyOf(record)} ${record.problem?.text}`));
+    for (const record of done.records) {
+      const { name, problem } = record;
+      if (problem === undefined || before.has(`${keyOf(record)} ${problem.text}`)) continue;
       log.warn("the host is not as the service wants it", { account: name, ...problem });
     }
     state = done;
@@ -205,6 +210,7 @@ export function openOrders(parts: OrdersParts): Orders {
     examine: async () => {
       findings = (await parts.examine?.()) ?? [];
     },
+    unknown: () => unknownOf(state ?? { records: [] }),
     problems: () => {
       const own =
         unstored === undefined ? findings : [`The agent cannot store what it is told: ${unstored}`, ...findings];

@@ -19,6 +19,8 @@ export interface Todo {
 export interface AccountRecord extends AccountState {
   /** True once the host had the account: if it is missing later, somebody else removed it. */
   readonly made: boolean;
+  /** The service told of it once, and does not know it any more: its database was set back. */
+  readonly unknown?: true;
   readonly todo: Todo;
   readonly problem: Pick<HostProblem, "kind" | "text"> | undefined;
 }
@@ -31,7 +33,7 @@ export interface AgentState {
   readonly lease_ends: HostState["lease_ends"];
   readonly status: HostState["status"];
   readonly end_sessions: HostState["end_sessions"];
-  /** Each uid is one account's for ever; a name may come again with another. */
+  /** Each uid is one account's for ever, and a name may come again with another: unless the service's database was set back. */
   readonly records: readonly AccountRecord[];
 }
 
@@ -46,19 +48,22 @@ export function mergeAnswer(
   answer: HostState,
   found: readonly AccountRef[] = [],
 ): AgentState {
-  const old = new Map((before?.records ?? []).map((record) => [record.uid, record]));
+  const old = new Map((before?.records ?? []).map((record) => [keyOf(record), record]));
   const merged = new Map(old);
-  for (const account of answer.accounts) merged.set(account.uid, mergeAccount(old.get(account.uid), account, answer));
+  for (const account of answer.accounts) {
+    merged.set(keyOf(account), mergeAccount(old.get(keyOf(account)), account, answer));
+  }
   if (answer.full) {
     // One that has the name of another is a conflict, and left alone.
     const names = new Set(answer.accounts.map(({ name }) => name));
-    for (const { name, uid } of found) if (!merged.has(uid) && !names.has(name)) merged.set(uid, stranger(name, uid));
-    const named = new Set(answer.accounts.map(({ uid }) => uid));
-    for (const [uid, record] of merged) if (!named.has(uid)) merged.set(uid, shutOut(record));
+    for (const ref of found) {
+      if (!merged.has(keyOf(ref)) && !names.has(ref.name)) merged.set(keyOf(ref), stranger(ref.name, ref.uid));
+    }
+    const named = new Set(answer.accounts.map(keyOf));
+    for (const [key, record] of merged) if (!named.has(key)) merged.set(key, unnamed(record));
   }
-  for (const { name, uid } of answer.removed) {
-    const record = merged.get(uid) ?? stranger(name, uid);
-    if (record.name === name) merged.set(uid, toRemove(record));
+  for (const ref of answer.removed) {
+    merged.set(keyOf(ref), toRemove(merged.get(keyOf(ref)) ?? stranger(ref.name, ref.uid)));
   }
   const switched = before?.status !== answer.status;
   const records = [...merged.values()].map((record) => {
@@ -146,18 +151,39 @@ function narrower(one: HostKey, other: HostKey): HostKey {
   return { ...one, networks: one.networks.filter((network) => both.has(network)) };
 }
 
+/** What an account has for its end that was found on the host, and that the service never told of. */
+const NEVER_TOLD = "1970-01-01T00:00:00.000Z";
+
 function stranger(name: string, uid: number): AccountRecord {
-  const expire_at = "1970-01-01T00:00:00.000Z";
   return {
     name,
     uid,
-    expire_at,
+    expire_at: NEVER_TOLD,
     open: false,
     keys: [],
     made: true,
     todo: { ...NOTHING, shut: true },
     problem: undefined,
   };
+}
+
+/** One that a full answer does not name: what the service told of once, it has forgotten. */
+function unnamed(record: AccountRecord): AccountRecord {
+  const after = shutOut(record);
+  return record.unknown === true || record.expire_at === NEVER_TOLD ? after : { ...after, unknown: true };
+}
+
+/** The accounts that the service told of once and does not know any more, and that are not being removed; in a lasting order. */
+export function unknownOf({ records }: Pick<AgentState, "records">): readonly AccountRef[] {
+  const unknown = records.filter((record) => record.unknown === true && !record.todo.remove);
+  return unknown
+    .map(({ name, uid }) => ({ name, uid }))
+    .toSorted((a, b) => a.uid - b.uid || (a.name < b.name ? -1 : 1));
+}
+
+/** Which account a record is about: a database that was set back may give out a uid again, to another name. */
+export function keyOf({ name, uid }: AccountRef): string {
+  return `${uid} ${name}`;
 }
 
 function shutOut(record: AccountRecord): AccountRecord {

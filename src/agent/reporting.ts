@@ -1,6 +1,6 @@
 /** When the service is told how the host is, and of what. */
 
-import { AGENT_ROUTES, type HostReport, type SshAddress } from "../protocol/fleet.ts";
+import { AGENT_ROUTES, type HostReport, MAX_UNKNOWN, type SshAddress } from "../protocol/fleet.ts";
 import type { HostMode } from "../protocol/host.ts";
 import type { Clock } from "../shared/clock.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -43,14 +43,16 @@ export function createReporter(parts: {
   let wholeCursor = "";
   let ssh: SshAddress | undefined;
 
-  function facts(): Pick<HostReport, "problems" | "locks" | "holds"> {
+  function facts(): Pick<HostReport, "problems" | "locks" | "holds" | "unknown"> {
     const locks = orders.locks().map(({ id, at, username, operator }) => ({
       ...{ id, username, operator: operator.slice(0, MAX_NAME) },
       at: formatTimestamp(at),
     }));
     const holds = readHolds(directory).map((hold) => ({ ...hold, operator: hold.operator.slice(0, MAX_NAME) }));
+    const { problems } = orders.problems();
     // More are told with the next.
-    return { problems: orders.problems().problems, locks: locks.slice(0, MAX_LOCKS), holds: holds.slice(0, MAX_HOLDS) };
+    const most = { locks: locks.slice(0, MAX_LOCKS), holds: holds.slice(0, MAX_HOLDS) };
+    return { problems, ...most, unknown: orders.unknown().slice(0, MAX_UNKNOWN) };
   }
 
   return {

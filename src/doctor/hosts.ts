@@ -17,6 +17,7 @@ const REMEDIES: Readonly<Record<HostProblem["kind"], { readonly state: "fault" |
   silent: { state: "fault", remedy: "look there: systemctl status uam-agent, uam agent status" },
   lease_ended: { state: "fault", remedy: "look there: systemctl status uam-agent, uam agent status" },
   diverged: { state: "fault", remedy: "look through users and keys, then uam fleet accept" },
+  unknown: { state: "fault", remedy: "uam fleet accept says which, asks, and has them removed" },
   clock: { state: "fault", remedy: "correct the clock there, or here: accounts expire by it" },
   locked: { state: "note", remedy: "uam host unlock opens it again, uam host retire removes it" },
   no_lease: { state: "note", remedy: "uam host update --lease 4h: then it shuts if it is cut off" },

@@ -119,9 +119,15 @@ export interface HostReport {
   readonly locks: readonly HostLock[];
   /** Leases that root prolonged there, since the last report. */
   readonly holds: readonly HostHold[];
+  /**
+   * Accounts that the service told of once and that its last full answer did not name: all of them, at most MAX_UNKNOWN. They are shut,
+   * and removed only once the service says so. Agents that do not know the member leave it out.
+   */
+  readonly unknown?: readonly AccountRef[];
 }
 
 export const MAX_PROBLEMS = 100;
+export const MAX_UNKNOWN = 1000;
 /** Longest text of a problem, a reason or a name in a report, in UTF-16 code units; longer ones are refused. */
 export const MAX_TEXT = 500;
 

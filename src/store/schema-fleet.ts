@@ -103,21 +103,21 @@ export const hostProblems = pgTable(
       .references(() => hosts.id, { onDelete: "cascade" }),
     /** The host account's name; "" where it is about the host. */
     account: text().notNull(),
-    kind: text({ enum: ["conflict", "missing", "refused", "drift", "finding"] }).notNull(),
+    kind: text({ enum: ["conflict", "missing", "refused", "drift", "finding", "unknown"] }).notNull(),
     text: text().notNull(),
     since: time().notNull(),
   },
   (t) => [index("host_problems_host").on(t.hostId), index("host_problems_account").on(t.account)],
 );
 
-/** Accounts that are to be removed from remote hosts: until each of `hosts` has applied the record. */
+/** Accounts that are to be removed from remote hosts: until each of `hosts` has applied the record, or while nobody has accepted that they go. */
 export const removedAccounts = pgTable(
   "removed_accounts",
   {
     id: id(),
     name: text().notNull(),
     uid: integer().notNull(),
-    /** The audit record of the removal; 0 until it is known. */
+    /** The audit record of the removal; 0 until it is known, -1 until an administrator accepts it (see domain/fleet/unknown-accounts.ts). */
     recordId: bigint({ mode: "number" }).notNull().default(0),
     hosts: integer().array().notNull(),
     removedAt: time().notNull(),

@@ -159,6 +159,60 @@ describe("runAgent()", () => {
     expect(files("ext_old")).toMatchObject({ open: false, file: [] });
   });
 
+  test("what the service told of once and has forgotten is shut, reported, and removed only once the service says so", async () => {
+    lab.host.accounts.set("ext_old", { uid: 41_009, open: true, expireAt: new Date(0), file: ["x"] });
+    await startWith(alice(), toldAccount({ name: "ext_bob", uid: 41_002 }));
+    expect(lastReport()?.unknown).toEqual([]);
+    lab.stub.tell({ full: true, cautious: true, accounts: [alice()] });
+    await until(() => lastReport()?.unknown?.length === 1);
+    // Not the one that it never told of.
+    expect(lastReport()?.unknown).toEqual([{ name: "ext_bob", uid: 41_002 }]);
+    expect([files("ext_bob"), files("ext_old")]).toMatchObject([{ open: false }, { open: false }]);
+    await lab.stop();
+    lab.start();
+    const before = lab.stub.reports.length;
+    await until(() => lab.stub.reports.length > before);
+    expect(lastReport()?.unknown).toEqual([{ name: "ext_bob", uid: 41_002 }]);
+    lab.stub.tell({ full: true, cautious: false, accounts: [alice()] });
+    await reportedUpTo(4);
+    expect(files("ext_bob")).toMatchObject({ open: false });
+    lab.stub.tell({ full: true, accounts: [alice()], removed: [{ name: "ext_bob", uid: 41_002 }] });
+    await until(() => lastReport()?.unknown?.length === 0);
+    expect([files("ext_bob"), files("ext_old")?.open, files()?.open]).toEqual([undefined, false, true]);
+  });
+
+  test("what it has forgotten and knows again is opened as before", async () => {
+    await startWith(alice({ keys: [key(1)] }));
+    lab.stub.tell({ full: true, accounts: [] });
+    await until(() => lastReport()?.unknown?.length === 1);
+    expect(files()).toMatchObject({ open: false, file: [] });
+    lab.stub.tell({ accounts: [alice({ keys: [key(1)] })] });
+    await until(() => lastReport()?.unknown?.length === 0);
+    expect(files()).toMatchObject({ open: true, file: [key(1).fingerprint] });
+  });
+
+  test("a name or uid that is given out again has the forgotten account shut, and the new one made once that is removed", async () => {
+    await startWith(alice(), toldAccount({ name: "ext_bob", uid: 41_002 }));
+    const anew = [toldAccount({ uid: 41_005 }), toldAccount({ name: "ext_carol", uid: 41_002 })];
+    // As after the loss of some commits while the agent was away.
+    lab.stub.tell({ full: true, cautious: true, accounts: anew });
+    await until(() => lastReport()?.unknown?.length === 2);
+    lab.stub.tell({ full: true, cautious: false, accounts: anew });
+    await until(() => lastReport()?.problems.some(({ kind }) => kind === "conflict") === true);
+    expect([files(), files("ext_bob")]).toMatchObject([
+      { uid: 41_001, open: false, file: [] },
+      { uid: 41_002, open: false, file: [] },
+    ]);
+    const removed = [
+      { name: "ext_alice", uid: 41_001 },
+      { name: "ext_bob", uid: 41_002 },
+    ];
+    lab.stub.tell({ full: true, accounts: anew, removed });
+    await until(() => files()?.uid === 41_005 && files("ext_carol") !== undefined);
+    expect([files(), files("ext_bob"), files("ext_carol")]).toMatchObject([{ open: true }, undefined, { open: true }]);
+    await until(() => lastReport()?.problems.length === 0 && lastReport()?.unknown?.length === 0);
+  });
+
   test("a cautious answer opens nothing that is shut, gives no key back and makes no account", async () => {
     await startWith(alice({ keys: [key(1)] }), toldAccount({ name: "ext_bob", uid: 41_002, open: false }));
     lab.stub.tell({

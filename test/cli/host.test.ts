@@ -142,7 +142,7 @@ test("uam fleet accept asks, and says how many hosts waited for it", async () =>
   expect((await cli.run(["fleet", "accept"], { ask: async () => "" })).stderr).toBe("Nothing was changed.\n");
   await add("odd", { divergedAt: clock.now() });
   expect((await cli.run(["fleet", "accept", "--yes"])).stderr).toBe("1 host had been waiting for that.\n");
-  expect(await cli.json(["fleet", "accept", "--yes"])).toEqual({ hosts: 0 });
+  expect(await cli.json(["fleet", "accept", "--yes"])).toEqual({ hosts: 0, removed: [], unheard: [] });
 });
 
 test("completion offers hosts and groups by name", async () => {

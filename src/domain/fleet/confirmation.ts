@@ -108,7 +108,7 @@ async function sweepRemoved({ db }: Services): Promise<void> {
     where h.applied_id < r.record_id
       or exists (select 1 from host_problems p where p.host_id = h.id and p.account = r.name and p.kind = 'refused') order by 1)`;
   await db.execute(
-    sql`update removed_accounts r set hosts = ${left} where cardinality(${left}) < cardinality(r.hosts)`,
+    sql`update removed_accounts r set hosts = ${left} where r.record_id > 0 and cardinality(${left}) < cardinality(r.hosts)`,
   );
   await db.execute(sql`delete from removed_accounts where hosts = '{}'`);
 }

@@ -15,7 +15,7 @@ import { leasesOf } from "./leases.ts";
 /** Those that agents report, and those that the service sees by itself. */
 export const HOST_PROBLEM_KINDS = [
   ...PROBLEM_KINDS,
-  ...(["silent", "lease_ended", "diverged", "clock", "no_lease", "locked"] as const),
+  ...(["silent", "lease_ended", "diverged", "unknown", "clock", "no_lease", "locked"] as const),
 ] as const;
 
 export interface HostProblem {

@@ -1,7 +1,8 @@
 /** What agents report. All of it is text from another machine: bounded, and believed for that host only. */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
-import { type HostProblem, type HostReport, parseCursor } from "../../protocol/fleet.ts";
+import { type HostReport, parseCursor } from "../../protocol/fleet.ts";
+import type { AccountRef } from "../../protocol/host.ts";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { blankControlCharacters } from "../../shared/text.ts";
@@ -14,6 +15,7 @@ import { recordHolds } from "./holds.ts";
 import { importHostLocks } from "./host-locks.ts";
 import type { AdmittedHost } from "./host-row.ts";
 import { accountsThere } from "./own-accounts.ts";
+import { createUnknownAccounts, unknownSentence } from "./unknown-accounts.ts";
 
 /** How long drift is shown after it was found, since agents repair it at once. */
 const DRIFT_SHOWN = DAY;
@@ -27,11 +29,21 @@ export interface Reports {
 
 export function createReports(services: Services, knows: (cursor: string) => Promise<boolean>): Reports {
   const storeAll = createGroupCommit((facts: readonly Facts[]) => storeFacts(services.autocommit, facts));
+  const storeUnknown = createUnknownAccounts(services);
+
+  /** The problem that the host has accounts which the database has lost. */
+  async function unknownProblem(host: AdmittedHost, accounts: readonly AccountRef[]): Promise<readonly Problem[]> {
+    if (accounts.length === 0 && !host.hasProblems) return [];
+    const believed = await storeUnknown(host.id, accounts);
+    return believed.length === 0 ? [] : [{ account: "", kind: "unknown", text: unknownSentence(believed) }];
+  }
+
   return {
     take: async (host, report) => {
       await recordHolds(services, host, report.holds);
       await importHostLocks(services, host, report.locks);
-      await replaceProblems(services, host, report.problems);
+      const unknown = await unknownProblem(host, report.unknown ?? []);
+      await replaceProblems(services, host, [...report.problems, ...unknown]);
       const place = (await knows(report.cursor)) ? parseCursor(report.cursor) : undefined;
       // Last: what it confirms is not to count before its problems are known.
       faultPoint("fleet: report taken, not stored");
@@ -91,14 +103,10 @@ async function storeFacts(db: Database, facts: readonly Facts[]): Promise<readon
 }
 
 /** One of them, as it is stored. */
-type Problem = Pick<HostProblem, "account" | "kind" | "text">;
+type Problem = Pick<typeof hostProblems.$inferSelect, "account" | "kind" | "text">;
 
 /** The problems that there are now replace the ones before; one that stays keeps its age. Drift stays for a day. */
-async function replaceProblems(
-  services: Services,
-  host: AdmittedHost,
-  reported: readonly HostProblem[],
-): Promise<void> {
+async function replaceProblems(services: Services, host: AdmittedHost, reported: readonly Problem[]): Promise<void> {
   const { db, clock } = services;
   if (!host.hasProblems && reported.length === 0) return;
   const stored = await db.select().from(hostProblems).where(eq(hostProblems.hostId, host.id));
@@ -131,7 +139,7 @@ async function replaceProblems(
 /** Drift of one host that is stored at most. */
 const MAX_DRIFT_ROWS = 200;
 
-function cleaned({ account, kind, text }: HostProblem): Problem {
+function cleaned({ account, kind, text }: Problem): Problem {
   return { account, kind, text: blankControlCharacters(text.toWellFormed()) };
 }
 

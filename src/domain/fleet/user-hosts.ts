@@ -164,7 +164,7 @@ async function removalsOf(
     .innerJoin(sql`removed_accounts r`, sql`${hosts.id} = any(r.hosts)`)
     .where(
       and(
-        sql`r.name = ${name} and r.uid = ${uid}`,
+        sql`r.name = ${name} and r.uid = ${uid} and r.record_id >= 0`,
         sql`not exists (select 1 from ${PLACES} p where p.user_id = ${user.id} and p.host_id = ${hosts.id})`,
       ),
     )

@@ -32,7 +32,7 @@ export function historyDiverged(site: Site, { name }: NamedHost): Letter {
       `The agent on ${line(name)} has applied records that the audit log does not have: the database was set back, as by restoring a backup or by a failover that lost the newest changes. Other hosts may find the same; this is the only mail about it.`,
     ),
     paragraph(
-      "These hosts shut what the present state shuts. They open nothing that was shut, and remove nothing that the present state does not know, until an administrator accepts the present state. Look through it first: what was disabled or revoked after that moment may be open in it.",
+      "These hosts shut what the present state shuts. They open nothing that was shut, and remove nothing that the present state does not know, until an administrator accepts the present state. Look through it first: what was disabled or revoked after that moment may be open in it. Accepting also has the accounts removed that it does not know; they are listed first.",
     ),
     code("uam fleet accept"),
   ]);

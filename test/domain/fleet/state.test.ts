@@ -352,7 +352,11 @@ describe("a database that was set back", () => {
     expect(await settled(agent)).toMatchObject({ full: false, cautious: true });
     await disableUser(t.system, user);
     await enableUser(t.system, user);
-    expect(await acceptHistory(t.system)).toBe(2);
+    expect(await acceptHistory(t.system)).toEqual({
+      hosts: 2,
+      removed: [],
+      unheard: ["before-restore", "before-restore2"],
+    });
     expect(await settled(agent)).toMatchObject({ full: true, cautious: false });
     expect(await settled(second)).toMatchObject({ full: true, cautious: false });
     expect(await t.lastAudit("fleet.accept")).toMatchObject({ result: "success", detail: { hosts: 2 } });

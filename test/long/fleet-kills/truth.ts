@@ -6,12 +6,8 @@ import type { Told } from "./changes.ts";
 /** Runs SQL on the primary. */
 export type Ask = <Row>(statement: string) => Promise<readonly Row[]>;
 
-/** Where hosts differ from what is stored; none if they are as they should be. `strangers` are accounts that no stored user ever had: they are shut, and stay. */
-export async function differences(
-  ask: Ask,
-  agents: readonly Agent[],
-  strangers: ReadonlySet<string>,
-): Promise<readonly string[]> {
+/** Where hosts differ from what is stored; none if they are as they should be. */
+export async function differences(ask: Ask, agents: readonly Agent[]): Promise<readonly string[]> {
   const users = await ask<{ name: string; open: boolean; keys: string }>(`
     select 'ext_' || u.username as name, u.disabled_at is null and u.expire_at > now() as open,
       (select coalesce(string_agg(k.fingerprint, ' ' order by k.id), '') from ssh_keys k where k.user_id = u.id and k.status = 'active') as keys
@@ -23,7 +19,7 @@ export async function differences(
     return [...names].flatMap((name) => {
       const found = accounts[name];
       const is = found === undefined ? "missing" : found.open ? `open ${found.file.join(" ")}` : "shut";
-      const should = wanted.get(name) ?? (strangers.has(name) && found !== undefined ? "shut" : "missing");
+      const should = wanted.get(name) ?? "missing";
       // Who was shut before an agent heard of them needs no account.
       return is === should || (should === "shut" && is === "missing")
         ? []
@@ -57,4 +53,12 @@ export async function diverged(ask: Ask, cursors: ReadonlyMap<string, string>): 
 export async function noted(ask: Ask): Promise<ReadonlySet<string>> {
   const rows = await ask<{ name: string }>("select name from hosts where diverged_at is not null");
   return new Set(rows.map(({ name }) => name));
+}
+
+/** Hosts whose agents have not reported since they were told that the history is another one. */
+export async function unheard(ask: Ask): Promise<readonly string[]> {
+  const rows = await ask<{ name: string }>(`
+    select name from hosts where diverged_at is not null
+      and applied_id < (select max(id) from audit where action = 'fleet.diverged' and result = 'success')`);
+  return rows.map(({ name }) => `${name} has not said what it has`);
 }

@@ -110,6 +110,10 @@ export const hostTexts = {
       name: "knows another history",
       advice: "It opens nothing. Look through users and keys, then run uam fleet accept on the service's host.",
     },
+    unknown: {
+      name: "accounts that the database has lost",
+      advice: "They are shut. uam fleet accept on the service's host says which they are, asks, and has them removed.",
+    },
     clock: { name: "clock is wrong", advice: "Set the clock: accounts expire at another time there." },
     no_lease: { name: "no lease", advice: "Give the host or its group a lease: cut off, it stays open for ever." },
     locked: {

@@ -1,7 +1,8 @@
 /** What agents send and are answered: the shapes of protocol/fleet.ts. What they send is another machine's, and bounded. */
 
 import * as v from "valibot";
-import { MAX_PROBLEMS, MAX_TEXT, PROBLEM_KINDS } from "../../../protocol/fleet.ts";
+import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../../../protocol/fleet.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../../../shared/account-name.ts";
 import { HOST_STATUSES } from "../../../shared/statuses.ts";
 import { described, id } from "../schemas.ts";
 
@@ -143,6 +144,13 @@ export const HostStateRecord = v.pipe(
   v.title("HostState"),
 );
 
+const accountName = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^${hostAccountOf(USERNAME_PATTERN)}$`), "must be the name of a host account"),
+  v.examples(["ext_alice"]),
+);
+const accountUid = v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(2_147_483_647), v.examples([20_001]));
+
 const text = bounded("The account ext_alice is missing", MAX_TEXT);
 
 export const ReportBody = v.pipe(
@@ -168,6 +176,13 @@ export const ReportBody = v.pipe(
         }),
       ),
       v.maxLength(MAX_HOLDS, `must have at most ${MAX_HOLDS} entries`),
+    ),
+    unknown: v.optional(
+      v.pipe(
+        v.array(v.object({ name: accountName, uid: accountUid })),
+        v.maxLength(MAX_UNKNOWN, `must have at most ${MAX_UNKNOWN} entries`),
+        v.description("Accounts that the service told of once and that its last full answer did not name"),
+      ),
     ),
   }),
   v.title("HostReport"),

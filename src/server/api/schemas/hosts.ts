@@ -84,7 +84,7 @@ export const HostProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(HOST_PROBLEM_KINDS),
       v.description(
-        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: what was to be done was not, and is tried again; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` (until `uam fleet accept`), `clock`, `no_lease`, `locked`",
+        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: what was to be done was not, and is tried again; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` and `unknown`, accounts that the database has lost (both until `uam fleet accept`), `clock`, `no_lease`, `locked`",
       ),
     ),
     text: described("The uid 60007 belongs to bob", "What is wrong, as a sentence"),
