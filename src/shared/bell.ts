@@ -18,3 +18,40 @@ export function createBell(): Bell {
     next: () => pending.promise,
   };
 }
+
+/** Several workers of one kind, of which a ring wakes one. */
+export interface Shift {
+  /** Wakes the one who has waited longest; if nobody waits, whoever is the next to do so does not have to. */
+  ring(): void;
+  /** Resolves at a ring for this one, or after so many milliseconds. */
+  wait(most: number): Promise<void>;
+}
+
+/** A shift in which nobody waits yet, and nobody has rung. */
+export function createShift(): Shift {
+  const waiting = new Set<() => void>();
+  let isRung = false;
+  return {
+    ring() {
+      const [first] = waiting;
+      if (first === undefined) isRung = true;
+      else first();
+    },
+    wait(most) {
+      if (isRung) {
+        isRung = false;
+        return Promise.resolve();
+      }
+      return new Promise((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          // Who has stopped waiting is not rung for: that ring is another's.
+          waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, most);
+        waiting.add(wake);
+      });
+    },
+  };
+}

@@ -1,11 +1,16 @@
 /** Learning of what other connections committed, by PostgreSQL's NOTIFY. */
 
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type Database, preparedOnce, type Transaction } from "./client.ts";
 
 /** Tells all listeners of the channel, when the transaction commits and only then. */
 export async function notify(tx: Transaction, channel: string): Promise<void> {
   await tell(tx).execute({ channel });
+}
+
+/** The same as part of a statement, for each row that it returns. */
+export function notified(channel: string): SQL {
+  return sql`pg_notify(${channel}::text, '')`;
 }
 
 const tell = preparedOnce((tx) =>

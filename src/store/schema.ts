@@ -133,7 +133,8 @@ export const sshKeys = pgTable(
   (t) => [
     check("ssh_keys_status", sql`${t.status} in ('active', 'revoked')`),
     uniqueIndex("ssh_keys_active_fingerprint").on(t.fingerprint).where(sql`${t.status} = 'active'`),
-    index("ssh_keys_user_id").on(t.userId, t.id),
+    // Revoked keys are kept, and a user who renews theirs often has many.
+    index("ssh_keys_user_id").on(t.userId, t.status, t.id),
   ],
 );
 
@@ -261,7 +262,8 @@ export const outbox = pgTable(
   },
   (t) => [
     check("outbox_status", sql`${t.status} in ('queued', 'sent', 'dropped', 'dead')`),
-    index("outbox_due").on(t.dueAt).where(sql`${t.status} = 'queued'`),
+    // In the order in which mail is sent, so that whatever is known of the table, the next one is the first of the index.
+    index("outbox_due").on(t.expiresAt, t.dueAt, t.id).where(sql`${t.status} = 'queued'`),
     index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
   ],
 );

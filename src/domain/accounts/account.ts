@@ -5,6 +5,7 @@ import type { Account, AccountRef } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { gathered } from "../../shared/gather.ts";
 import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
+import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
@@ -101,7 +102,7 @@ const selectActiveKeys = preparedOnce((db) =>
 
 /** The same as activeKeys(), for reads that many may ask for at the same moment: with one statement for all of them. */
 export const activeKeysOf = oncePerDatabase((db) => {
-  const isWanted = sql`${sshKeys.userId} = any(${sql.placeholder("ids")}::bigint[])`;
+  const isWanted = isAnyOf(sshKeys.userId, "bigint[]", sql`${sql.placeholder("ids")}`);
   const active = sql`${sshKeys} where ${and(isWanted, eq(sshKeys.status, "active"))}`;
   const keys = jsonRows(getTableColumns(sshKeys), active, [asc(sshKeys.id)]);
   const query = db.select({ keys }).from(sql`(select) one`).prepare("active_keys_of");

@@ -5,6 +5,7 @@ import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
 import { gathered } from "../../shared/gather.ts";
 import type { AdminRole, LoginWay } from "../../shared/statuses.ts";
+import { isAnyOf } from "../../store/any-of.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions } from "../../store/schema-auth.ts";
@@ -101,7 +102,7 @@ export function createSessionFinder(
     .leftJoin(admins, and(eq(sessions.userType, "admin"), eq(admins.id, sessions.principalId)))
     .where(
       and(
-        sql`${sessions.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`,
+        isAnyOf(sessions.tokenHash, "bytea[]", sql`${sql.placeholder("hashes")}`),
         gt(sessions.expiresAt, sql.placeholder("now")),
       ),
     )

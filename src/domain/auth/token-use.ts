@@ -7,6 +7,7 @@ import { gathered } from "../../shared/gather.ts";
 import { allowedBy, hasAddress } from "../../shared/networks.ts";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
+import { isAnyOf } from "../../store/any-of.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
 import type { Services } from "../operation/context.ts";
 import { byteaArray, hashToken, hexOf, type Principal, type UsedToken } from "./sessions.ts";
@@ -28,7 +29,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     .select({ token: tokens, email: admins.email, username: admins.username, present: admins.role })
     .from(tokens)
     .leftJoin(admins, eq(admins.id, tokens.ownerId))
-    .where(sql`${tokens.tokenHash} = any(${sql.placeholder("hashes")}::bytea[])`)
+    .where(isAnyOf(tokens.tokenHash, "bytea[]", sql`${sql.placeholder("hashes")}`))
     .prepare("find_tokens");
   const find = gathered(
     async (hashes: readonly string[]) => await query.execute({ hashes: byteaArray(hashes) }),

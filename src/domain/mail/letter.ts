@@ -86,8 +86,14 @@ export function date(at: Date): string {
 
 /** `20 November 2026`, in UTC. */
 export function day(at: Date): string {
-  return at.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
+
+/** By themselves: to make a date in a language takes longer than the rest of a letter. */
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
+] as const;
 
 /** Columns of the text; a terminal has 80, and whoever answers puts `> ` in front. */
 const WIDTH = 76;

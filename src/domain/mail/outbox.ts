@@ -2,8 +2,8 @@
 
 import { and, count, eq, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../../shared/clock.ts";
-import { pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
-import { notify } from "../../store/notify.ts";
+import { preparedOnce, type Transaction } from "../../store/client.ts";
+import { notified, notify } from "../../store/notify.ts";
 import { outbox } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 import type { Letter } from "./letter.ts";
@@ -38,7 +38,7 @@ export async function queueMail(op: Queueing, mail: QueuedMail): Promise<void> {
   const { expiresAt, finishedAt, ...row } = rowOf(mail, op.context.clock.now());
   const times = { expiresAt: expiresAt?.toISOString() ?? null, finishedAt: finishedAt?.toISOString() ?? null };
   // For a decoy, too: it must cost as much as a mail.
-  await pipelined(insertMail(op.tx).execute({ ...row, ...times }), notify(op.tx, OUTBOX_CHANNEL));
+  await insertMail(op.tx).execute({ ...row, ...times });
 }
 
 const insertMail = preparedOnce((tx) => {
@@ -59,6 +59,7 @@ const insertMail = preparedOnce((tx) => {
       finishedAt: sql`${placeholder("finishedAt")}`,
     })
     .onConflictDoNothing({ target: outbox.dedupeKey })
+    .returning({ told: notified(OUTBOX_CHANNEL) })
     .prepare("queue_mail");
 });
 

@@ -1,9 +1,10 @@
 /** Sending what is queued: claimed, handed to the transport, and finished or postponed. */
 
-import { and, asc, eq, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, exists, getTableColumns, gt, isNull, lte, ne, or, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
 import type { Services } from "../../domain/operation/context.ts";
-import { createBell } from "../../shared/bell.ts";
+import { createShift } from "../../shared/bell.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { preparedOnce } from "../../store/client.ts";
@@ -38,8 +39,8 @@ export interface Delivery {
 export function startDelivery(services: Parts, transport: MailTransport): Delivery {
   const { db, log } = services;
   const stopping = new AbortController();
-  const bell = createBell();
-  const listening = listen(db, OUTBOX_CHANNEL, bell.ring).catch((error: unknown) => {
+  const lanes = createShift();
+  const listening = listen(db, OUTBOX_CHANNEL, lanes.ring).catch((error: unknown) => {
     log.warn("the database sends no notifications about queued mail; it is polled every few seconds instead", {
       error,
     });
@@ -58,16 +59,13 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
   /** The lanes work independently: a mail that takes long keeps one lane busy, and the next mail takes the other. */
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const rung = bell.next();
       try {
         await dropSometimes();
-        await runLane(services, transport, stopping.signal);
+        await runLane(services, transport, { signal: stopping.signal, another: lanes.ring });
       } catch (error) {
         log.error("queued mail could not be read", { error });
       }
-      const timer = setTimeout(bell.ring, POLL);
-      if (!stopping.signal.aborted) await rung;
-      clearTimeout(timer);
+      if (!stopping.signal.aborted) await lanes.wait(POLL);
     }
   }
   const working = Array.from({ length: LANES }, work);
@@ -75,7 +73,7 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
   return {
     async stop() {
       stopping.abort();
-      bell.ring();
+      for (const _ of working) lanes.ring();
       await Promise.all(working);
       await (await listening)();
     },
@@ -89,13 +87,21 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
  */
 export async function deliverDue(services: Parts, transport: MailTransport, signal?: AbortSignal): Promise<void> {
   await dropExpired(services);
-  await Promise.all(Array.from({ length: LANES }, () => runLane(services, transport, signal)));
+  await Promise.all(Array.from({ length: LANES }, () => runLane(services, transport, { signal })));
 }
 
-async function runLane(services: Parts, transport: MailTransport, signal?: AbortSignal): Promise<void> {
-  while (signal?.aborted !== true) {
+interface Lane {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when there is work for another lane, too. */
+  readonly another?: () => void;
+}
+
+async function runLane(services: Parts, transport: MailTransport, { signal, another }: Lane): Promise<void> {
+  for (let isMore = true; isMore && signal?.aborted !== true; ) {
     const mail = await claim(services);
     if (mail === undefined) return;
+    isMore = mail.isMore;
+    if (isMore) another?.();
     faultPoint("mail: claimed, not sent");
     const { recipient, subject, text, html } = mail;
     const result = await transport.send({ to: recipient, subject, text, html }, `outbox-${mail.id}`);
@@ -104,22 +110,39 @@ async function runLane(services: Parts, transport: MailTransport, signal?: Abort
   }
 }
 
+/** A mail to be sent now. */
+interface Claimed extends OutboxRow {
+  /** Whether another one is due. */
+  readonly isMore: boolean;
+}
+
 /** Hides one due mail from all others until the lease ends; its attempt is counted whatever becomes of it. */
-async function claim({ db, clock }: Parts): Promise<OutboxRow | undefined> {
+async function claim({ db, clock }: Parts): Promise<Claimed | undefined> {
   const now = clock.now();
   const [mail] = await claimNext(db).execute({ now: now.toISOString(), until: shift(now, LEASE).toISOString() });
   return mail;
 }
 
+/**
+ * Selected in a statement, it makes the statement's commit wait for no disk. What a crash of the database's machine takes back then is that a
+ * mail was claimed or sent: it is sent again under its Message-ID, as after a crash between sending and noting.
+ */
+const soon = { soon: sql`set_config('synchronous_commit', 'off', true)` };
+
 const claimNext = preparedOnce((db) => {
   const now = sql`${sql.placeholder("now")}`;
+  const due = (one: typeof outbox | ReturnType<typeof alias<typeof outbox, "another">>) =>
+    // What is useless by now is left to whoever drops it.
+    and(eq(one.status, "queued"), lte(one.dueAt, now), or(isNull(one.expiresAt), gt(one.expiresAt, now)));
+  const another = alias(outbox, "another");
+  const rest = db
+    .select({ id: another.id })
+    .from(another)
+    .where(and(due(another), ne(another.id, outbox.id)));
   const next = db
     .select({ id: outbox.id })
     .from(outbox)
-    .where(
-      // What is useless by now is left to whoever drops it.
-      and(eq(outbox.status, "queued"), lte(outbox.dueAt, now), or(isNull(outbox.expiresAt), gt(outbox.expiresAt, now))),
-    )
+    .where(due(outbox))
     // One-time codes are the first to become useless, and somebody waits for them.
     .orderBy(sql`${outbox.expiresAt} asc nulls last`, asc(outbox.dueAt), asc(outbox.id))
     .limit(1)
@@ -130,7 +153,7 @@ const claimNext = preparedOnce((db) => {
       .set({ dueAt: sql`${sql.placeholder("until")}`, attempts: sql`${outbox.attempts} + 1` })
       // Not IN: the planner may run the subquery of an IN more than once, and claim more than one.
       .where(eq(outbox.id, sql`(${next})`))
-      .returning()
+      .returning({ ...getTableColumns(outbox), isMore: sql<boolean>`${exists(rest)}`, ...soon })
       .prepare("claim_mail")
   );
 });
@@ -140,7 +163,7 @@ async function finish({ db, clock, log }: Parts, mail: OutboxRow, result: SendRe
   const ours = and(eq(outbox.id, mail.id), eq(outbox.status, "queued"), eq(outbox.attempts, mail.attempts));
   const fields = { mail: mail.id, recipient: mail.recipient, subject: mail.subject, attempts: mail.attempts };
   if (result.kind === "sent") {
-    await db.update(outbox).set(finished("sent", now)).where(ours).prepare("mail_sent").execute();
+    await noteSent(db).execute({ id: mail.id, attempts: mail.attempts, now: now.toISOString() });
     log.debug("mail sent", fields);
   } else if (result.kind === "reject" || mail.attempts >= MAX_ATTEMPTS) {
     await db
@@ -156,6 +179,21 @@ async function finish({ db, clock, log }: Parts, mail: OutboxRow, result: SendRe
     log.warn("a mail could not be sent and will be retried", { ...fields, dueAt, reason: result.reason });
   }
 }
+
+const noteSent = preparedOnce((db) => {
+  const { placeholder } = sql;
+  const ours = and(
+    eq(outbox.id, placeholder("id")),
+    eq(outbox.status, "queued"),
+    eq(outbox.attempts, placeholder("attempts")),
+  );
+  return db
+    .update(outbox)
+    .set({ ...EMPTIED, status: "sent", finishedAt: sql`${placeholder("now")}` })
+    .where(ours)
+    .returning(soon)
+    .prepare("mail_sent");
+});
 
 /** Milliseconds until the next attempt, up to a quarter more or less, so that many do not come back at once. */
 export function waitAfter(attempts: number): number {
@@ -176,6 +214,9 @@ async function dropExpired({ db, clock, log }: Parts): Promise<void> {
   for (const mail of dropped) log.warn("a mail was dropped: it could not be sent while it was of use", mail);
 }
 
-function finished(status: "sent" | "dead" | "dropped", now: Date) {
-  return { status, finishedAt: now, text: "", html: "" } as const;
+function finished(status: "dead" | "dropped", now: Date) {
+  return { ...EMPTIED, status, finishedAt: now } as const;
 }
+
+/** What is kept of the text of a mail that is not sent any more: it held codes and tokens. */
+const EMPTIED = { text: "", html: "" } as const;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
+import { appendAudit } from "../../../src/domain/operation/append.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
@@ -48,5 +50,18 @@ describe("appendAudit()", () => {
     expect(row?.actor).toStartWith('��"\\\u{1f600}é');
     expect(JSON.parse(row?.detail ?? "").odd).toHaveLength(1000);
     expect((await verifyAudit(t.services)).fault).toBeUndefined();
+  });
+
+  test("appendAudit() scans no table: PostgreSQL before 18 would compile the statement for each record", async () => {
+    const [before, after] = await t.db.transaction(async (tx) => {
+      const scans = async () => [
+        ...(await tx.execute(sql`select relname, seq_scan from pg_stat_xact_user_tables order by relname`)),
+      ];
+      return [await scans(), await appendAudit(tx, t.system, { entry, result: "success" }).then(scans)];
+    });
+    expect(after?.length).toBeGreaterThan(0);
+    expect(after?.filter(({ seq_scan }) => seq_scan !== "0")).toEqual(
+      before?.filter(({ seq_scan }) => seq_scan !== "0") ?? [],
+    );
   });
 });
