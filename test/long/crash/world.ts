@@ -168,7 +168,11 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
       }
     },
     launch: ([program = "", ...args]) => {
-      const running = spawn(program, args, { cwd: directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+      const running = spawn(...tied([program, ...args]), {
+        cwd: directory,
+        env: environment,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       commands.add(running);
       running.once("close", () => commands.delete(running));
       return running;
@@ -203,7 +207,7 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
     start: async () => {
       if (child !== undefined) return "running";
       const began = performance.now();
-      const started = spawn(path, [...before, "serve"], {
+      const started = spawn(...tied([path, ...before, "serve"]), {
         cwd: directory,
         env: environment,
         stdio: ["ignore", "ignore", "pipe"],
@@ -266,6 +270,11 @@ function takePlace(): { readonly number: number; readonly leave: () => void } {
     }
   }
   throw new Error(`${PLACES} worlds are under way on this machine`);
+}
+
+/** Ends with the run, however that ends: a service that is left over shuts the accounts of whoever has its names next. */
+function tied(argv: readonly string[]): [string, string[]] {
+  return ["/usr/bin/setpriv", ["--pdeathsig", "KILL", "--", ...argv]];
 }
 
 /** All that it says until it ends. */
