@@ -148,7 +148,10 @@ async function recordCutShort(services: Services, found: readonly Drift[]): Prom
       if (user === undefined || notes.length === 0) return op.record({ unneeded: true });
       op.about({ detail: { username: user.username } });
       const kinds = notes.flatMap((note) => note.kinds);
-      await recordRepair(op, user, { kinds, found: "an earlier repair was cut short before it was recorded, and nothing differs any more" });
+      await recordRepair(op, user, {
+        kinds,
+        found: "an earlier repair was cut short before it was recorded, and nothing differs any more",
+      });
     }).catch((error: unknown) => {
       services.log.error("a repair that was cut short could not be recorded", { userId, error });
     });
