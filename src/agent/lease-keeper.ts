@@ -1,7 +1,7 @@
 /** The agent's hand on the lease: renews it with each answer, and looks each second whether it still lives. */
 
 import type { HostState } from "../protocol/fleet.ts";
-import type { Host } from "../protocol/host.ts";
+import type { AccountRef, Host } from "../protocol/host.ts";
 import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
 import {
@@ -65,6 +65,18 @@ export function createLeaseKeeper(parts: {
     return is;
   }
 
+  async function endSessions(host: Host, accounts: readonly AccountRef[]): Promise<void> {
+    const ends: Promise<void>[] = [];
+    for (const account of accounts) {
+      const failed = (error: unknown) =>
+        log.error("sessions could not be ended with the lease; it is tried again", { account: account.name, error });
+      // What one account's owner makes take seconds, or fail, keeps no other's from ending.
+      const sessions = await host.sessions(account).catch((error: unknown) => void failed(error));
+      for (const { id } of sessions ?? []) ends.push(host.endSession(account, id).then(() => undefined, failed));
+    }
+    await Promise.all(ends);
+  }
+
   return {
     now,
     resume: (state) => {
@@ -101,9 +113,7 @@ export function createLeaseKeeper(parts: {
       if (hold() === "open" || state?.lease_ends !== "sessions") return;
       if (ticks++ % BETWEEN !== 0) return;
       const host = await parts.openHost(state.end_sessions);
-      for (const record of state.records) {
-        for (const { id } of await host.sessions(record)) await host.endSession(record, id);
-      }
+      await endSessions(host, state.records);
     },
   };
 }

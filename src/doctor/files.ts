@@ -24,7 +24,10 @@ export function checkDataDirectory(path: string, fix: boolean): readonly Finding
 
 /** Checks whether the room is there that is kept for taking access away on a full disk. */
 export function checkReserve(dataDir: string): readonly Finding[] {
-  const left = reserveLeft(reserveIn(dataDir));
+  const path = reserveIn(dataDir);
+  // The first start makes it, with the rest.
+  if (!existsSync(dirname(path))) return [];
+  const left = reserveLeft(path);
   const size = `${RESERVE_SIZE / MEGABYTE} MB`;
   if (left === undefined) {
     const finding = `The database has no reserve of ${size}: on a full disk nobody can be disabled`;

@@ -230,7 +230,10 @@ export const changeCounts = pgTable("change_counts", {
   failed: integer().notNull(),
 });
 
-/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts). */
+/**
+ * Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts); what hosts with agents say of locks
+ * and holds; and repairs that are not recorded yet (lifecycle/repair-notes.ts).
+ */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
 /** Keys that all replicas share, such as the one that seals captchas. */

@@ -1,7 +1,7 @@
 /** Reconcile: compares the host with what is stored, and repairs it; every repair is recorded. */
 
 import { and, count, eq, gte, like } from "drizzle-orm";
-import type { Account, Drift } from "../../protocol/host.ts";
+import type { Account, Drift, DriftKind } from "../../protocol/host.ts";
 import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
 import { HOUR, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
@@ -18,6 +18,7 @@ import { type ClosingOperation, type Operation, type Services, systemContext } f
 import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { finishClosings } from "./finish.ts";
 import { importLocks } from "./locks.ts";
+import { noteRepair, repairNotes, takeRepairNotes } from "./repair-notes.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */
 const RETURNS_TOLERATED = 3;
@@ -54,9 +55,11 @@ export async function reconcileHost(
   const owed = await owedDrifts(services);
   if (mode === "check") return [...unrecorded(locked), ...owed, ...(await standing(services, dataDir, found))];
   const drifts: Drift[] = [...owed];
+  await recordCutShort(services, found);
   for (const name of new Set(found.map((drift) => drift.account))) {
+    const seen = found.filter(({ account }) => account === name);
     // A drift without an account is about what deleted accounts left.
-    drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, name)));
+    drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, { name, seen })));
   }
   return drifts;
 }
@@ -84,7 +87,7 @@ async function standing(services: Services, dataDir: string, found: readonly Dri
 }
 
 /** One account, under its user's row lock. What is repaired is recorded; what cannot be repaired is only reported, every time. */
-async function repair(services: Services, dataDir: string, name: string): Promise<readonly Drift[]> {
+async function repair(services: Services, dataDir: string, { name, seen }: Differing): Promise<readonly Drift[]> {
   const { clock, host } = services;
   const known = await findUserByName(services.autocommit, withoutPrefix(name));
   if (known?.local !== true) return [];
@@ -101,18 +104,58 @@ async function repair(services: Services, dataDir: string, name: string): Promis
     const account = await accountOf(op.tx, user, clock.now());
     // Read again: it may have been locked since.
     const isLocked = lockedAccounts(services, dataDir).has(name);
+    await noteRepair(services, { userId: user.id, kinds: seen.map(({ kind }) => kind) });
     faultPoint("reconcile: difference seen, not repaired");
     drifts = await host.reconcile([isLocked ? shut(account) : account], false);
     faultPoint("reconcile: repaired, not recorded");
+    await takeRepairNotes(op.tx, user.id);
     const repaired = drifts.filter((drift) => drift.repaired);
     if (repaired.length === 0) return op.record({ unneeded: true });
-    const kinds = [...new Set(repaired.map(({ kind }) => kind))];
-    op.record({ detail: { kinds: kinds.join(" "), found: repaired.map(({ problem }) => problem).join("; ") } });
-    if (kinds.includes("key_added")) await answerReturn(op, user);
+    const kinds = repaired.map(({ kind }) => kind);
+    await recordRepair(op, user, { kinds, found: repaired.map(({ problem }) => problem).join("; ") });
   }).catch((error: unknown) => {
     services.log.error("an account that differs could not be repaired", { account: name, error });
   });
   return drifts;
+}
+
+interface Differing {
+  /** Of the account. */
+  readonly name: string;
+  /** What differed at the first look. */
+  readonly seen: readonly Drift[];
+}
+
+async function recordRepair(
+  op: ClosingOperation,
+  user: User,
+  { kinds, found }: { readonly kinds: readonly DriftKind[]; readonly found: string },
+): Promise<void> {
+  op.record({ detail: { kinds: [...new Set(kinds)].join(" "), found } });
+  if (kinds.includes("key_added")) await answerReturn(op, user);
+}
+
+/** Records repairs that a crash cut short after the host was right. One whose account still differs is repaired, and recorded then. */
+async function recordCutShort(services: Services, found: readonly Drift[]): Promise<void> {
+  const noted = new Set((await repairNotes(services.autocommit)).map(({ userId }) => userId));
+  const differing = new Set(found.map(({ account }) => account));
+  for (const userId of noted) {
+    const entry = { action: "reconcile.repair", resourceId: String(userId), subjectId: userId } as const;
+    await auditedClosing(systemContext(services), entry, async (op) => {
+      const user = await lockUserIfStored(op.tx, userId);
+      if (user !== undefined && differing.has(hostAccountOf(user.username))) return op.record({ unneeded: true });
+      const notes = await takeRepairNotes(op.tx, userId);
+      if (user === undefined || notes.length === 0) return op.record({ unneeded: true });
+      op.about({ detail: { username: user.username } });
+      const kinds = notes.flatMap((note) => note.kinds);
+      await recordRepair(op, user, {
+        kinds,
+        found: "an earlier repair was cut short before it was recorded, and nothing differs any more",
+      });
+    }).catch((error: unknown) => {
+      services.log.error("a repair that was cut short could not be recorded", { userId, error });
+    });
+  }
 }
 
 /** Somebody with access to the account put a key into its file: the administrators are mailed, and if it goes on, the user is disabled. */

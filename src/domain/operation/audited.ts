@@ -9,6 +9,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, type RecordRef } from "./append.ts";
+import type { AuditAction } from "./audit-actions.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
@@ -33,8 +34,15 @@ export function audited<T, P = undefined>(
   entry: AuditEntry,
   work: Work<P, T, Operation>,
 ): Promise<T> {
-  return perform(context, entry, stepsOf(work));
+  const run = () => perform(context, entry, stepsOf(work));
+  return OTHER_CLOSINGS.has(entry.action) && context.operation === undefined ? withReserve(context, run) : run();
 }
+
+/** What takes access away and touches no account of the service's own host. */
+const OTHER_CLOSINGS: ReadonlySet<AuditAction> = new Set([
+  ...(["token.revoke", "admin.remove", "admin.end_sessions", "webhook.delete"] as const),
+  "host.lock",
+]);
 
 /**
  * The same for what gives access: when it throws, the host is restored, too. Refused, unrecorded, while the database lives on room that is
@@ -52,9 +60,7 @@ export async function auditedGrant<T>(
 /**
  * Runs an operation that takes access away. Nothing that it did on the host is ever undone: what it could not do is noted
  * (domain/accounts/closings.ts) and finished later, also if the database fails or the process dies in between. An operation
- * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`. Where somebody with authority asks, a
- * database whose disk is full is given room from its reserve, and it begins again: as often as there is something to give, because
- * whoever filled the disk may be faster. An account's owner must not be able to use the reserve up, by what they ask or cause.
+ * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`.
  */
 export async function auditedClosing<T>(
   context: Context,
@@ -63,17 +69,25 @@ export async function auditedClosing<T>(
 ): Promise<T> {
   // A rollback of the operation around it would roll it back, too.
   if (context.operation !== undefined) throw new Error("taking access away cannot be part of another operation");
-  for (;;) {
-    try {
-      return await closeOnce(context, entry, work);
-    } catch (error) {
-      if (!isDatabaseFull(error) || !AUTHORITIES.has(context.actor.type)) throw error;
-      if (context.reserve?.release() !== true) throw error;
-    }
-  }
+  return await withReserve(context, () => closeOnce(context, entry, work));
 }
 
 const AUTHORITIES: ReadonlySet<ActorType> = new Set(["admin", "token", "cli"]);
+
+/**
+ * What takes access away, begun again with room from the reserve where the database's disk is full: as often as there is something to give,
+ * because whoever filled the disk may be faster. Only where somebody with authority asks: an account's owner must not be able to use the
+ * reserve up, by what they ask or cause.
+ */
+async function withReserve<T>({ actor, reserve }: Context, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseFull(error) || !AUTHORITIES.has(actor.type) || reserve?.release() !== true) throw error;
+    }
+  }
+}
 
 async function closeOnce<T>(
   context: Context,

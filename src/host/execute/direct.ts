@@ -1,6 +1,7 @@
 /** The executor of direct mode: carries changes out in this process, as root. */
 
 import { closeSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
+import { setImmediate as breathe } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
@@ -161,8 +162,23 @@ function removeFile(path: string): void {
   }
 }
 
-/** The at daemon's spool belongs to the daemon, so it is opened without following a link, and files are removed relative to it. */
-function removeOwnedFiles(path: string, uid: number): void {
+/** One that goes meanwhile, because its daemon begins with it for example, keeps none of the others. */
+function removeIfOwned(path: string, uid: number): void {
+  try {
+    const stat = lstatSync(path);
+    if (stat.uid === uid && stat.isFile()) unlinkSync(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}
+
+const FILES_A_TURN = 500;
+
+/**
+ * Removes what is the account's of a spool. The at daemon's belongs to the daemon, so it is opened without following a link, and files are
+ * removed relative to it. There may be as many as their owner had time for: others have their turn meanwhile.
+ */
+export async function removeOwnedFiles(path: string, uid: number): Promise<void> {
   const { base, name: last } = splitHome(path);
   const opened: number[] = [];
   try {
@@ -170,9 +186,9 @@ function removeOwnedFiles(path: string, uid: number): void {
     opened.push(parent);
     const directory = openDirectory(parent, last);
     opened.push(directory);
-    for (const name of readdirSync(`/proc/self/fd/${directory}`)) {
-      const stat = lstatSync(at(directory, name));
-      if (stat.uid === uid && stat.isFile()) unlinkSync(at(directory, name));
+    for (const [index, name] of readdirSync(`/proc/self/fd/${directory}`).entries()) {
+      if (index % FILES_A_TURN === FILES_A_TURN - 1) await breathe();
+      removeIfOwned(at(directory, name), uid);
     }
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return;

@@ -55,6 +55,41 @@ describe("reconcileHost()", () => {
     expect(calls).toEqual([true, true, true]);
   });
 
+  test("records a repair that failed, or was cut short, between the host and the log: once, and when it is over", async () => {
+    const user = await app.user("drift-d");
+    const other = await app.user("drift-e");
+    const differing = new Set(["ext_drift-d", "ext_drift-e"]);
+    const reconcile = async (accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]> => {
+      const found = accounts.filter(({ name }) => differing.has(name));
+      if (!checkOnly) for (const { name } of found) differing.delete(name);
+      return found.map(({ name }) => ({
+        account: name,
+        kind: "key_added",
+        problem: "a key more",
+        repaired: !checkOnly,
+      }));
+    };
+    const services = { ...app.services, host: { ...app.host, reconcile } };
+    const ids: readonly (number | null)[] = [user.id, other.id];
+    const repairs = async () =>
+      (await app.auditRows("reconcile.repair"))
+        .filter(({ subjectId, result }) => ids.includes(subjectId) && result === "success")
+        .map(({ subjectId }) => subjectId);
+    await app.alter(`create function unavailable() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+      create trigger unavailable before insert on audit for each row execute function unavailable()`);
+    await reconcileHost(services, app.config.dataDir, "repair");
+    await app.alter("drop trigger unavailable on audit");
+    expect(await repairs()).toEqual([]);
+    // One of the two differs again: that is repaired, and not recorded twice.
+    differing.add("ext_drift-e");
+    await reconcileHost(services, app.config.dataDir, "check");
+    expect(await repairs()).toEqual([]);
+    await Promise.all([1, 2].map(() => reconcileHost(services, app.config.dataDir, "repair")));
+    expect((await repairs()).sort()).toEqual([...ids].sort());
+    await reconcileHost(services, app.config.dataDir, "repair");
+    expect(await repairs()).toHaveLength(2);
+  });
+
   test("reports no difference that is gone once the account is compared again under its row lock", async () => {
     let comparisons = 0;
     const drift = {

@@ -34,7 +34,7 @@ export const PLACES: Readonly<Record<FaultPoint, Place>> = {
   "networks: wider in the database, not in the file": on("widen"),
   "networks: narrowed, what was added not given": on("one network for another"),
   "reconcile: difference seen, not repaired": on("a key that somebody added"),
-  "reconcile: repaired, not recorded": on("expiry"),
+  "reconcile: repaired, not recorded": on("a key that somebody added"),
   "lock: written down, account open": on("uam lock"),
   "lock: account shut, not recorded": on("uam lock"),
   "lock: recorded, still written down": on("uam lock"),

@@ -42,6 +42,7 @@ export async function judgeDeed(
     from audit where action = '${deed.action}' and id > ${since}
       and detail::json ->> 'username' = '${subject.name}'`);
   const { successes, failures } = row as { successes: number; failures: number };
+  if (deed.action === "reconcile.repair" && successes !== 1) faults.push(`repaired, and ${successes} times in the log`);
   const isOwed = deed.kind === "takes" && failures > 0;
   if (isDone && successes !== 1 && !isOwed) faults.push(`done, and ${successes} times in the log`);
   if (!isDone && successes > 0 && deed.atStart !== "is not to be seen")

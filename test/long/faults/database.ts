@@ -109,7 +109,7 @@ export const fullDisk = () =>
   onStage({ small: { place: "data", kind: "ext4", size: "500M" } }, async (stage) => {
     const { call, fault, service, directory } = stage;
     const data = join(directory, "data");
-    for (const username of ["alice", "bob", "carol", "dave"])
+    for (const username of ["alice", "bob", "carol", "dave", "erin"])
       await call("POST", "/users", { username, email: "a@example.org" });
     for (let wait = 0; wait < 300 && reserveLeft(reserveIn(data)) !== RESERVE_SIZE; wait++) await Bun.sleep(100);
     const makeRoom = fill(data);
@@ -137,6 +137,10 @@ export const fullDisk = () =>
     eater.kill("SIGKILL");
     fault(byCommand.status !== 0, `uam user disable while the disk is filled: ${byCommand.stderr}`);
 
+    fill(data);
+    const locked = service.run(["lock", "dave"]);
+    fault(locked.status !== 0, `uam lock on a full disk: ${locked.stderr}`);
+
     // Nor does a database that ends for want of room stay away.
     fill(data);
     process.kill(stage.postmaster(), "SIGKILL");
@@ -150,9 +154,9 @@ export const fullDisk = () =>
     await stage.recovers(60_000);
     fault(reserveLeft(reserveIn(data)) !== RESERVE_SIZE, "the reserve is not laid again once there is room");
     const states = await Promise.all(
-      [1, 2, 3, 4].map(async (id) => (await call("GET", `/users/${id}`)).body?.data?.status),
+      [1, 2, 3, 4, 5].map(async (id) => (await call("GET", `/users/${id}`)).body?.data?.status),
     );
-    fault(states.join(" ") !== "disabled disabled disabled active", `in the end they are ${states.join(" ")}`);
+    fault(states.join(" ") !== "disabled disabled disabled disabled active", `in the end they are ${states.join(" ")}`);
   });
 
 /** In this process, with a host in memory: some four hundred cuts. */

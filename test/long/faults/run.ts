@@ -35,7 +35,7 @@ for (const name of names) {
   const run = FAULTS[name];
   if (run === undefined) throw new Error(`There is no ${name}; there are ${Object.keys(FAULTS).join(", ")}`);
   const began = performance.now();
-  const faults = await run().catch((error: Error) => [`it could not be carried out: ${error.stack}`]);
+  const faults = await run().catch((error: Error) => [`it could not be carried out: ${error.stack || error}`]);
   failed ||= faults.length > 0;
   console.log(
     `${faults.length === 0 ? "ok  " : "FAIL"} ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`,

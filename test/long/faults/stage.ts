@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../../../src/host/walk.ts";
-import { type Service, type ServiceAnswer, startService } from "../../support/service.ts";
+import { type Service, type ServiceAnswer, startProgram, startService } from "../../support/service.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 /** What somebody who is not concerned may wait, in milliseconds. */
@@ -29,6 +29,8 @@ export interface Stage {
 
 export interface Setting {
   readonly variables?: Readonly<Record<string, string>>;
+  /** Instead of the built program. */
+  readonly program?: (directory: string) => readonly string[];
   /** A command that runs the service. */
   readonly as?: (directory: string) => readonly string[];
   /** Mounts a small file system at that place in the directory: tmpfs, or ext4, whose blocks nobody has reserved. */
@@ -50,9 +52,12 @@ export async function onStage(setting: Setting, act: Act): Promise<readonly stri
   const faults: string[] = [];
   let service: Service | undefined;
   try {
-    service = await startService(directory, { UAM_RATE_LIMIT: "off", UAM_CAPTCHA: "off", ...setting.variables }, [
-      ...(setting.as?.(directory) ?? []),
-    ]);
+    const variables = { UAM_RATE_LIMIT: "off", UAM_CAPTCHA: "off", ...setting.variables };
+    const program = setting.program?.(directory);
+    service =
+      program === undefined
+        ? await startService(directory, variables, setting.as?.(directory) ?? [])
+        : await startProgram(program, directory, variables);
     const stage = await open(service, directory, faults);
     // The pools are full from here on.
     await Promise.all(

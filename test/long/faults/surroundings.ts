@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { childrenOf, onStage, type Stage, usedBy } from "./stage.ts";
+import { childrenOf, onStage, type Setting, type Stage, usedBy } from "./stage.ts";
 
 const PIDS = "/sys/fs/cgroup/pids";
 
@@ -122,10 +122,13 @@ export async function deafReceivers(): Promise<readonly string[]> {
 
 const FAKETIME = ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`);
 
-/** Forward by ten days and back, then back by ten: the service's own clock, not that of its database. */
+/**
+ * Forward by ten days and back, then back by ten: the service's own clock, not that of its database. Where there is no libfaketime it is
+ * the program from source, whose Date is another; a time namespace (time_namespaces(7)) has other clocks, but not this one.
+ */
 export const clockSet = () => {
   const library = FAKETIME.find((path) => existsSync(path));
-  if (library === undefined) return Promise.resolve(["there is no libfaketime: apt-get install faketime"]);
+  if (library === undefined || process.env.UAM_TEST_FAKETIME === "off") return onStage(SKEWED, clockActs);
   const faked = (at: string) => {
     writeFileSync(join(at, "time"), "+0\n");
     return [
@@ -134,6 +137,22 @@ export const clockSet = () => {
     ];
   };
   return onStage({ as: faked }, clockActs);
+};
+
+const SOURCE = join(import.meta.dir, "../../..");
+const SKEWED: Setting = {
+  program: (at) => {
+    writeFileSync(join(at, "time"), "+0\n");
+    const skewed = join(SOURCE, "test/support/skewed-clock.ts");
+    return [
+      "/usr/bin/env",
+      `UAM_TEST_TIME=${at}/time`,
+      process.execPath,
+      "--preload",
+      skewed,
+      join(SOURCE, "src/main.ts"),
+    ];
+  },
 };
 
 async function clockActs(stage: Stage): Promise<void> {

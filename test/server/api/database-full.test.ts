@@ -91,6 +91,16 @@ describe("with a reserve", () => {
       expect(app.host.accounts.get("ext_squeezed")?.open).toBe(false);
     }));
 
+  test("an administrator revokes a token", () =>
+    withReserve(async () => {
+      const made = await admin.call("POST", "/tokens", { name: "machine", role: "auditor", days: 1 });
+      expect(made.status).toBe(201);
+      await fillForTwo();
+      const answer = await admin.call("DELETE", `/tokens/${made.body.data.id}`);
+      expect([answer.status < 300, given]).toEqual([true, 2]);
+      expect((await recorded("token.revoke")).slice(0, 2)).toEqual(["success"]);
+    }));
+
   test("nothing is given up for what an account's owner asks, or causes", () =>
     withReserve(async () => {
       const user = await app.user("greedy");

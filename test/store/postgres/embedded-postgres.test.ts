@@ -10,6 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { release } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,6 +22,7 @@ import {
   openEmbeddedPostgres,
   type PostgresConnection,
 } from "../../../src/store/postgres/embedded-postgres.ts";
+import { reportsOfSyncfs } from "../../../src/store/postgres/postgres-process.ts";
 import { databaseDirectory } from "../../support/directory.ts";
 
 setDefaultTimeout(30_000);
@@ -91,6 +93,11 @@ function postmaster(dataDir: string): number {
   return Number(readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
 }
 
+test("reportsOfSyncfs() knows the kernels that report what could not be written", () => {
+  const releases = ["4.19.0", "5.7.19-generic", "5.8.0-63-generic", "5.10.0-28-amd64", "6.1.0-37-amd64", "7.0", "odd"];
+  expect(releases.filter(reportsOfSyncfs)).toEqual(releases.slice(2, 6));
+});
+
 describe("openEmbeddedPostgres", () => {
   const dataDir = join(top, "one");
 
@@ -118,13 +125,18 @@ describe("openEmbeddedPostgres", () => {
 
   test("openEmbeddedPostgres() listens on a socket that only its own uid and root can reach", async () => {
     const server = await open(dataDir);
-    const names = ["listen_addresses", "fsync", "max_connections"];
+    const names = ["listen_addresses", "fsync", "max_connections", "recovery_init_sync_method"];
     const settings = await query(
       server.connection,
       (sql) => sql`select name, setting from pg_settings where name in ${sql(names)} order by name`,
     );
     const socket = join(server.connection.host, ".s.PGSQL.5432");
-    expect(settings.map((row) => row.setting)).toEqual(["off", "", "40"]);
+    expect(settings.map((row) => row.setting)).toEqual([
+      "off",
+      "",
+      "40",
+      reportsOfSyncfs(release()) ? "syncfs" : "fsync",
+    ]);
     expect(statSync(server.connection.host).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, "postgres/data")).mode & 0o777).toBe(0o700);
     if (isRoot) {
