@@ -115,7 +115,9 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const { signal } = interrupt;
     const since = encodeURIComponent(orders.state()?.cursor ?? "");
     const wait = isStateFirst ? 0 : Math.round(timing.wait / SECOND);
-    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}`;
+    const applied = reporter.applied();
+    const said = applied === undefined ? "" : `&applied=${applied}`;
+    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}${said}`;
     const sent = lease.now();
     const began = performance.now();
     let given: unknown;
@@ -142,7 +144,8 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const isNew = await orders.take(told);
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);
-    if (isNew || told.full) reporter.changed();
+    // What is done now is said by the next request, where the service takes it from there.
+    if (told.full || (isNew && told.applied === undefined)) reporter.changed();
     if (isNew) retry();
     // A service that does not hold the request must not be asked without a pause.
     else if (performance.now() - began < SECOND) await pause(parts.random() * SECOND);

@@ -18,6 +18,8 @@ export interface Reporter {
   changed(): void;
   /** sshd's address and keys are read again. */
   refresh(): void;
+  /** What the next request for the state may say to be applied; undefined where there is more to say, or the service has not been told anything. */
+  applied(): string | undefined;
 }
 
 /** What the service takes in one report. */
@@ -79,6 +81,11 @@ export function createReporter(parts: {
     },
     changed: () => {
       reported = "";
+    },
+    applied: () => {
+      if (reported !== JSON.stringify(facts())) return undefined;
+      if (orders.problems().whole) wholeCursor = orders.state()?.cursor ?? "";
+      return wholeCursor === "" ? undefined : wholeCursor;
     },
     refresh: () => {
       ssh = undefined;

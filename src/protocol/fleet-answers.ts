@@ -26,11 +26,12 @@ const accountState = v.object({
   open: v.boolean(),
   keys: v.array(hostKey),
 });
+const cursor = v.pipe(
+  v.string(),
+  v.check((text) => parseCursor(text) !== undefined),
+);
 const hostState = v.object({
-  cursor: v.pipe(
-    v.string(),
-    v.check((text) => parseCursor(text) !== undefined),
-  ),
+  cursor,
   lease_ms: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1))),
   lease_ends: v.picklist(["logins", "sessions"]),
   status: v.picklist(["active", "locked", "retiring"]),
@@ -40,6 +41,7 @@ const hostState = v.object({
   removed: v.array(v.object(ref)),
   recorded_locks: v.array(v.string()),
   end_sessions: v.picklist(["key", "all", "none"]),
+  applied: v.optional(cursor),
 });
 const enrolled = v.object({
   host_id: v.pipe(v.number(), v.integer(), v.minValue(2)),

@@ -66,7 +66,10 @@ export interface AccountState extends AccountRef {
   readonly keys: readonly HostKey[];
 }
 
-/** `GET /agent/state?since=CURSOR&wait=SECONDS`, 200: what changed, or all. */
+/**
+ * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&applied=CURSOR`, 200: what changed, or all. `applied` says what a report would
+ * say of nothing but a newer cursor, so that a change costs a host one request and not two.
+ */
 export interface HostState {
   readonly cursor: Cursor;
   /** How long the agent may keep its host open, counted from when it sent the request; null: for ever. */
@@ -85,6 +88,8 @@ export interface HostState {
   readonly recorded_locks: readonly string[];
   /** What to do with the sessions of a revoked key, as the service's host settings say. */
   readonly end_sessions: "key" | "all" | "none";
+  /** The `applied` of the request, once that counts as reported; a service that does not know the parameter leaves it out. */
+  readonly applied?: Cursor | undefined;
 }
 
 /** The highest number that a host can have: what the database keeps. */
@@ -155,8 +160,14 @@ export interface Rotation {
   readonly signature: string;
 }
 
+/** What a cursor says. */
+export interface Place {
+  readonly id: number;
+  readonly seal: string;
+}
+
 /** The text of a cursor; throws nothing and takes only what `cursorOf` made. */
-export function parseCursor(text: string): { readonly id: number; readonly seal: string } | undefined {
+export function parseCursor(text: string): Place | undefined {
   const match = /^([1-9]\d{0,15})\.([0-9a-f]{64})$/.exec(text);
   return match === null ? undefined : { id: Number(match[1]), seal: match[2] ?? "" };
 }

@@ -230,6 +230,78 @@ describe("runAgent()", () => {
     expect(files("ext_carol")).toBeUndefined();
   });
 
+  describe("what it has applied", () => {
+    const said = () => lab.stub.requests.findLast((request) => request.startsWith("GET")) ?? "";
+    const saidUpTo = (id: number) => until(() => said().includes(`&applied=${cursor(id)}`));
+
+    test("is said by the next request for the state, where the service takes it from there", async () => {
+      lab.stub.takesApplied = true;
+      await startWith(alice());
+      await saidUpTo(2);
+      const { length } = lab.stub.reports;
+      lab.stub.tell({});
+      await saidUpTo(3);
+      lab.host.failing.add("shutAccount");
+      lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+      // What is wrong is a report's to say, and comes first.
+      await until(() => lastReport()?.problems[0]?.kind === "refused");
+      expect([lastReport()?.cursor, lab.stub.reports.length > length]).toEqual([cursor(4), true]);
+      lab.host.failing.clear();
+      await until(() => lastReport()?.problems.length === 0);
+      expect(files()?.open).toBe(false);
+      const reports = lab.stub.reports.length;
+      lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+      await saidUpTo(5);
+      expect(files()).toMatchObject({ open: true, file: [key(2).fingerprint] });
+      expect(lab.stub.reports.length).toBe(reports);
+    });
+
+    test("is never said before it is done", async () => {
+      lab.stub.takesApplied = true;
+      await startWith(alice());
+      await saidUpTo(2);
+      const { takeKey } = lab.host;
+      const gate = Promise.withResolvers<void>();
+      Object.assign(lab.host, {
+        takeKey: async (...given: Parameters<typeof takeKey>) => {
+          await gate.promise;
+          return await takeKey(...given);
+        },
+      });
+      lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+      await Bun.sleep(700);
+      expect(lab.stub.requests.some((request) => request.includes(`applied=${cursor(3)}`))).toBe(false);
+      gate.resolve();
+      await saidUpTo(3);
+      expect(files()?.file).toEqual([key(2).fingerprint]);
+    });
+
+    test("is reported to a service that does not take it from there, as after one was set back to an older version", async () => {
+      lab.stub.takesApplied = true;
+      await startWith(alice());
+      await saidUpTo(2);
+      lab.stub.takesApplied = false;
+      lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+      await reportedUpTo(3);
+      lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
+      await reportedUpTo(4);
+    });
+
+    test("is reported again after a restart, and after a report that failed it is not said otherwise", async () => {
+      lab.stub.takesApplied = true;
+      await startWith(alice());
+      await saidUpTo(2);
+      await lab.stop();
+      const { length } = lab.stub.requests;
+      lab.stub.refuse = (method) => (method === "POST" ? { status: 500 } : undefined);
+      lab.start();
+      await until(() => lab.stub.requests.length >= length + 4);
+      expect(lab.stub.requests.slice(length).some((request) => request.includes("applied="))).toBe(false);
+      lab.stub.refuse = () => undefined;
+      await saidUpTo(2);
+    });
+  });
+
   test("a locked host is shut at once, and opened again", async () => {
     await startWith(alice());
     lab.stub.tell({ status: "locked" });

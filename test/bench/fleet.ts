@@ -9,13 +9,15 @@ import { freshKey } from "../support/keys.ts";
 import { simulatedKey } from "../support/simulated-agent.ts";
 import { describeMachine, percentile } from "./bench.ts";
 import { type Crowd, gatherCrowd } from "./fleet/crowd.ts";
-import { FIRST_HOST, type Field, openField, processorMs, useOf } from "./fleet/field.ts";
+import { FIRST_HOST, type Field, openField, processorMs } from "./fleet/field.ts";
+import { measuring, seconds, spread } from "./fleet/measuring.ts";
 import type { BenchOptions } from "./options.ts";
 
 const USERS = 1000;
 const ROUNDS = 3;
 const PROCESSES = 2;
 const IDLE = 60_000;
+const BETWEEN_COUNTS = 40;
 /** How long a change is waited for. */
 const PATIENCE = 60_000;
 /** Until the agents that have reported wait again. */
@@ -59,11 +61,12 @@ async function floor(agents: number): Promise<void> {
       const before = { cpu: processorMs(child.pid), simulated: (await crowd.cost()).cpu };
       const began = Date.now();
       await fetch(`${origin}/api/v1/change`);
-      const { told, confirmed } = await confirmations(crowd, { record, began, expected: agents });
+      const count = async () => Number(await (await fetch(`${origin}/api/v1/confirmed`)).text());
+      const { told, confirmed } = await confirmations(crowd, { began, expected: agents, count });
       const cpu = processorMs(child.pid) - before.cpu;
       const simulated = (await crowd.cost()).cpu - before.simulated;
       console.log(
-        `bare ${String(record).padEnd(7)} confirmed by ${confirmed.length}: ${spread(confirmed)}; told ${spread(told)}; bare ${seconds(cpu)} s, simulation ${seconds(simulated)} s`,
+        `bare ${String(record).padEnd(7)} confirmed by ${confirmed.length}: ${spread(confirmed)}; told ${spread(told)}; for each host: bare ${((cpu * 1000) / agents).toFixed(0)} us, simulation ${((simulated * 1000) / agents).toFixed(0)} us`,
       );
     }
   } finally {
@@ -89,7 +92,7 @@ async function withCrowd({ agents, replicas }: Run, measure: (field: Field, crow
   const crowd = await gatherCrowd(job, PROCESSES);
   try {
     console.log(`\n${replicas} ${replicas === 1 ? "service" : "services on one database"}`);
-    await measuring(field, crowd, "all connect, within 10 s", async () => {
+    await measuring({ field, crowd }, "all connect, within 10 s", async () => {
       const from = new Date();
       await crowd.start(10_000);
       const { last } = await seen(field, from, agents);
@@ -104,7 +107,7 @@ async function withCrowd({ agents, replicas }: Run, measure: (field: Field, crow
 
 /** A real one beside those whose rows were inserted; only its token is, too. */
 async function enrolOne(field: Field, crowd: Crowd): Promise<void> {
-  await measuring(field, crowd, "enrolment", async () => {
+  await measuring({ field, crowd }, "enrolment", async () => {
     const token = `uamj_${crypto.randomUUID()}`;
     await field.sql`
       insert into join_tokens (token_hash, created_by, expires_at)
@@ -146,12 +149,12 @@ async function change(
   { name, expected }: Change,
   make: () => ReturnType<Field["services"][0]["call"]>,
 ): Promise<void> {
-  await measuring(field, crowd, name, async () => {
+  await measuring({ field, crowd, each: expected }, name, async () => {
     const before = await field.head();
     const began = Date.now();
     const answer = make().then((done) => ({ ...done, after: Date.now() - began }));
     const record = 1 + (parseCursor(before)?.id ?? 0);
-    const times = await confirmations(crowd, { record, began, expected });
+    const times = await confirmations(crowd, { began, expected, count: () => confirmedIn(field, record) });
     const { status, body, after } = await answer;
     const { total, confirmed } = body.data?.hosts ?? {};
     const hosts = total === undefined ? "" : ` with ${confirmed} of ${total} hosts`;
@@ -160,31 +163,36 @@ async function change(
 }
 
 interface Expected {
-  readonly record: number;
   /** Milliseconds since 1970. */
   readonly began: number;
   readonly expected: number;
+  /** How many have confirmed by now. */
+  readonly count: () => Promise<number>;
 }
 
-/** When the agents were told and when they were done, in milliseconds; waits for the next requests of all, too. */
-async function confirmations(crowd: Crowd, { record, began, expected }: Expected) {
-  const since = (times: readonly number[]) => times.filter((time) => time >= began).map((time) => time - began);
-  let confirmed: readonly number[] = [];
+/** When the hosts counted as done and when their agents were told, in milliseconds; waits for the next requests of all, too. */
+async function confirmations(crowd: Crowd, { began, expected, count }: Expected) {
+  const confirmed: number[] = [];
   while (confirmed.length < expected && Date.now() - began < PATIENCE) {
-    await Bun.sleep(250);
-    confirmed = since(await crowd.confirmed(record));
+    const so = await count();
+    const at = Date.now() - began;
+    while (confirmed.length < so) confirmed.push(at);
+    await Bun.sleep(BETWEEN_COUNTS);
   }
   await Bun.sleep(SETTLING);
-  return { confirmed, told: since(await crowd.told()) };
+  const told = (await crowd.told()).filter((time) => time >= began).map((time) => time - began);
+  return { confirmed, told };
 }
 
-function spread(times: readonly number[]): string {
-  const at = (q: number) => seconds(percentile(times, q));
-  return `p50 ${at(0.5)} p99 ${at(0.99)} last ${at(1)} s`;
+/** As the service itself sees it. */
+async function confirmedIn(field: Field, record: number): Promise<number> {
+  const [row] = await field.sql`
+    select count(*)::integer as n from hosts where id >= ${FIRST_HOST} and applied_id >= ${record}`;
+  return row?.n;
 }
 
 async function idle(field: Field, crowd: Crowd): Promise<void> {
-  await measuring(field, crowd, `idle for ${IDLE / 1000} s`, async () => {
+  await measuring({ field, crowd }, `idle for ${IDLE / 1000} s`, async () => {
     const position = async () =>
       Number((await field.sql`select pg_current_wal_lsn() - '0/0'::pg_lsn as bytes`)[0]?.bytes);
     const before = { bytes: await position(), states: (await crowd.cost()).counts.states ?? 0 };
@@ -197,7 +205,7 @@ async function idle(field: Field, crowd: Crowd): Promise<void> {
 
 /** The service stops and starts again; the agents find out by themselves. */
 async function restart(field: Field, crowd: Crowd, agents: number): Promise<void> {
-  await measuring(field, crowd, "restart", async () => {
+  await measuring({ field, crowd }, "restart", async () => {
     const from = new Date();
     const away = await field.restart(0);
     const back = new AbortController();
@@ -246,7 +254,7 @@ async function firstStates(agents: number): Promise<void> {
   const job = { first: FIRST_HOST, count: agents, origins: [origin], serviceKey: field.serviceKey, cursor: "" };
   const crowd = await gatherCrowd(job, 1);
   try {
-    await measuring(field, crowd, `full states of ${USERS} users for ${agents} hosts`, async () => {
+    await measuring({ field, crowd }, `full states of ${USERS} users for ${agents} hosts`, async () => {
       const began = Date.now();
       await crowd.start(0);
       let times: readonly number[] = [];
@@ -260,34 +268,4 @@ async function firstStates(agents: number): Promise<void> {
     await crowd.stop();
     await field.close();
   }
-}
-
-/** Prints what the work says, and what service, database and simulation used of the processors meanwhile. */
-async function measuring(field: Field, crowd: Crowd, name: string, work: () => Promise<string>): Promise<void> {
-  const before = { uses: field.services.map(useOf), cost: await crowd.cost(), at: performance.now() };
-  const said = await work();
-  const milliseconds = performance.now() - before.at;
-  const cost = await crowd.cost();
-  const uses = field.services.map(useOf);
-  const share = (cpu: number) => `${((cpu / milliseconds) * 100).toFixed(1)} %`;
-  // A service that was started meanwhile begins at nothing.
-  const spent = (now: number, then = 0) => (now < then ? now : now - then);
-  const [{ database }] = uses as [ReturnType<typeof useOf>];
-  const parts = uses.map(({ service }, index) => {
-    const cpu = spent(service.cpu, before.uses[index]?.service.cpu);
-    return `service ${seconds(cpu)} s (${share(cpu)} of a core), ${service.memory.toFixed(0)} MiB`;
-  });
-  const stored = spent(database.cpu, before.uses[0]?.database.cpu);
-  const simulated = cost.cpu - before.cost.cpu;
-  console.log(`${name.padEnd(12)} ${said}`);
-  console.log(
-    `             ${parts.join("; ")}; PostgreSQL ${seconds(stored)} s (${share(stored)}), ${database.memory.toFixed(0)} MiB; simulation ${seconds(simulated)} s (${share(simulated)}), ${(cost.memory / 2 ** 20).toFixed(0)} MiB`,
-  );
-  const counted = Object.entries(cost.counts).map(([what, count]) => [what, count - (before.cost.counts[what] ?? 0)]);
-  const answers = counted.filter(([, count]) => Number(count) > 0).map(([what, count]) => `${count} ${what}`);
-  console.log(`             ${answers.join(", ") || "no answers"}`);
-}
-
-function seconds(milliseconds: number): string {
-  return (milliseconds / 1000).toFixed(2);
 }

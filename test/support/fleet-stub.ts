@@ -41,6 +41,8 @@ export interface FleetStub {
   ) => { readonly status: number; readonly headers?: Record<string, string> } | undefined;
   /** Changes an answer on its way. */
   tamper: (answer: Response, target: string) => Promise<Response> | Response;
+  /** True: what was applied may be said with the request for the state, as to a service that knows the parameter. */
+  takesApplied: boolean;
   /** True: requests reach nobody. */
   gone: boolean;
   copied: number;
@@ -89,6 +91,7 @@ export function startFleetStub(port = 0): FleetStub {
     next: {},
     refuse: () => undefined,
     tamper: (answer) => answer,
+    takesApplied: false,
     gone: false,
     copied: 0,
     tell: (change) => {
@@ -178,7 +181,8 @@ export function startFleetStub(port = 0): FleetStub {
     }
     pending = false;
     const told = since === state.cursor ? { ...state, full: false, accounts: [], removed: [] } : state;
-    return signed(said.signature, 200, { ...told, ...stub.next }, { "uam-nonce": freshNonce() });
+    const applied = stub.takesApplied ? (url.searchParams.get("applied") ?? undefined) : undefined;
+    return signed(said.signature, 200, { ...told, applied, ...stub.next }, { "uam-nonce": freshNonce() });
   }
 
   const server = Bun.serve({

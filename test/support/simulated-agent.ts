@@ -124,7 +124,7 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
 
   /** One round; false where the service refused. */
   async function step(): Promise<boolean> {
-    const since = agent.cursor === "" ? "" : `since=${agent.cursor}&`;
+    const since = agent.cursor === "" ? "" : `since=${agent.cursor}&applied=${agent.cursor}&`;
     const answer = await call("GET", `${AGENT_ROUTES.state}?${since}wait=${wait}`, "");
     if (answer === undefined || stopped || agent.hanging) return answer !== undefined;
     const { data: state }: { readonly data: HostState } = JSON.parse(new TextDecoder().decode(answer));
@@ -142,7 +142,8 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
       removed.push(name);
     }
     agent.cursor = state.cursor;
-    if (!isNews) return true;
+    // As a real agent does: the next request says so.
+    if (!isNews || (!state.full && state.applied !== undefined)) return true;
     const taken = await call("POST", AGENT_ROUTES.report, JSON.stringify(report()));
     if (taken === undefined) return false;
     count("reports");

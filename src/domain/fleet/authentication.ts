@@ -6,6 +6,7 @@
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { inArray, type SQL, sql } from "drizzle-orm";
+import type { Place } from "../../protocol/fleet.ts";
 import {
   type AgentCredentials,
   checkingKey,
@@ -47,6 +48,8 @@ export interface Renewal {
    * say. An agent takes no answer to an earlier request any more: it has one under way at a time.
    */
   readonly held: number | undefined;
+  /** Up to which record the host has applied everything, where it says so and the log has that record. */
+  readonly applied: Place | undefined;
 }
 
 /** What became of a request that is signed rightly. `nonceAt` is the newest nonce that the host used. */
@@ -130,7 +133,8 @@ export function createAuthenticator(services: Services): Authenticator {
       const { host, counter, nonce } = credentials;
       const held = renewal?.held === Number.POSITIVE_INFINITY ? HELD_FOREVER : (renewal?.held ?? null);
       const nonceAt = secrets.nonceMoment(host, nonce) ?? 0;
-      const claim = { host, counter, key, nonceAt, renews: renewal !== undefined, held };
+      const { id: appliedId = null, seal: appliedSeal = "" } = renewal?.applied ?? {};
+      const claim = { host, counter, key, nonceAt, renews: renewal !== undefined, held, appliedId, appliedSeal };
       const admission = await admitAll(claim);
       if (admission.kind === "unknown") keys.delete(host);
       if (admission.kind !== "copied") return admission;
@@ -156,6 +160,9 @@ interface Claim {
   readonly renews: boolean;
   /** Milliseconds, or HELD_FOREVER; null where the host did not say. */
   readonly held: number | null;
+  /** Null where the host does not say. */
+  readonly appliedId: number | null;
+  readonly appliedSeal: string;
 }
 
 /** Stands for Infinity, which JSON cannot say. */
@@ -171,12 +178,15 @@ async function store(db: Database, claims: readonly Claim[], now: Date): Promise
   const rows = await db.execute<Stored>(sql`
     with r as (
       select * from json_to_recordset(${JSON.stringify(claims)}::text::json)
-        as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean, held bigint)),
+        as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean, held bigint,
+          "appliedId" bigint, "appliedSeal" text)),
     was as materialized (
       select h.id, h.counter, h.nonce_at, h.status from hosts h join r on r.host = h.id
       where h.public_key = decode(r.key, 'base64') order by h.id for update of h),
     done as (
       update hosts h set counter = greatest(was.counter, r.counter), nonce_at = r."nonceAt", last_seen_at = ${at},
+        applied_id = coalesce(r."appliedId", h.applied_id),
+        applied_seal = case when r."appliedId" is null then h.applied_seal else r."appliedSeal" end,
         lease_until = case when not r.renews then h.lease_until else greatest(${before}, ${endOf(LEASE, 0)}) end
       from r join was on was.id = r.host
       where h.id = was.id and ((r."nonceAt" >= was.nonce_at and r."nonceAt" > 0 and r.counter > was.counter)
@@ -197,7 +207,10 @@ interface Stored extends HostFields {
 function admissionOf(claim: Claim, row: Stored | undefined): Admission {
   if (row === undefined || row.was_counter === null) return { kind: "unknown" };
   const before = Number(row.was_nonce);
-  if (row.id !== null) return { kind: "admitted", host: hostOf(row), nonceAt: claim.nonceAt };
+  if (row.id !== null) {
+    const applied = claim.appliedId === null ? undefined : `${claim.appliedId}.${claim.appliedSeal}`;
+    return { kind: "admitted", host: { ...hostOf(row), applied }, nonceAt: claim.nonceAt };
+  }
   if (claim.nonceAt === 0 || claim.nonceAt < before) return { kind: "stale", nonceAt: before };
   // A proxy may send a request again whose answer it lost: no reason to suspect anybody.
   if (claim.nonceAt === before) return { kind: "repeated", nonceAt: before };

@@ -1,6 +1,7 @@
 /** What is stored about a host, as far as its agent's requests need it. */
 
 import { sql } from "drizzle-orm";
+import type { Cursor } from "../../protocol/fleet.ts";
 import { DEFAULT_LEASE } from "../../shared/lease.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
@@ -20,6 +21,8 @@ export interface AdmittedHost {
   readonly hasProblems: boolean;
   /** Ids of its locks that are recorded. */
   readonly recordedLocks: readonly string[];
+  /** What the request said to be applied, where that was stored with it. */
+  readonly applied?: Cursor | undefined;
 }
 
 /** What the lease of a host is, in SQL about `hosts` as h; see `leaseInForce`. */

@@ -1,6 +1,6 @@
 /** What a host is told: all that it should be, what changed, or nothing new, for which the request is held. */
 
-import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
+import type { Cursor } from "../../protocol/fleet.ts";
 import { parseCursor } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
 import { createGate } from "../../shared/bounded.ts";
@@ -15,6 +15,7 @@ import { createFollower, type Follower } from "./follower.ts";
 import { type AdmittedHost, readHost } from "./host-row.ts";
 import { createKnownStates } from "./known-states.ts";
 import type { News } from "./news.ts";
+import { cursorAt, stateText, type ToldPart } from "./state-text.ts";
 
 /** What an agent asks. */
 export interface StateRequest {
@@ -77,6 +78,7 @@ interface Waiter {
 
 export function createStates(services: Services): States {
   const { db, policy } = services;
+  const write = (host: AdmittedHost, told: ToldPart) => stateText(host, told, policy.endSessions);
   const waiters = new Map<number, Waiter>();
   const known = createKnownStates(services);
   let slots = WHOLE_SLOTS;
@@ -169,7 +171,7 @@ export function createStates(services: Services): States {
       const now = (await readHost(services, host.id)) ?? host;
       // A longer lease than the one that was stored with the request comes with the next answer.
       const lease = shorterLease(host.lease, now.lease);
-      return write({ ...now, lease }, { cursor: cursor(at), full: true, accounts, removed });
+      return write({ ...now, lease, applied: host.applied }, { cursor: cursorAt(at), full: true, accounts, removed });
     } finally {
       slots++;
     }
@@ -215,7 +217,7 @@ export function createStates(services: Services): States {
       const states = await known.read(news.users);
       const told = changes(host, { at, states, removed });
       if (told !== undefined) return told;
-      from = { id: at.id, cursor: cursor(at) };
+      from = { id: at.id, cursor: cursorAt(at) };
     }
     // Nothing is awaited since the window was asked, so no news is missed.
     const end = await hold(request);
@@ -240,7 +242,7 @@ export function createStates(services: Services): States {
   function unchanged(host: AdmittedHost, from: { readonly id: number; readonly cursor: Cursor }): string {
     const at = follower.head();
     const mayMove = at.id - from.id > OLD_CURSOR && follower.since(host.id, from.id).kind === "nothing";
-    return write(host, { cursor: mayMove ? cursor(at) : from.cursor, full: false, accounts: [], removed: [] });
+    return write(host, { cursor: mayMove ? cursorAt(at) : from.cursor, full: false, accounts: [], removed: [] });
   }
 
   /** Undefined if none of it is the host's. */
@@ -251,20 +253,7 @@ export function createStates(services: Services): States {
     const uids = new Set(accounts.map(({ uid }) => uid));
     const gone = removed.filter(({ uid }) => !uids.has(uid));
     if (accounts.length + gone.length === 0) return undefined;
-    return write(host, { cursor: cursor(at), full: false, accounts, removed: gone });
-  }
-
-  function write(
-    { status, lease, leaseEnds, diverged, recordedLocks }: AdmittedHost,
-    told: Pick<HostState, "cursor" | "full" | "accounts" | "removed">,
-  ): string {
-    const state: HostState = {
-      ...told,
-      accounts: status === "active" ? told.accounts : told.accounts.map(shut),
-      ...{ lease_ms: lease === 0 ? null : lease, lease_ends: leaseEnds, status, cautious: diverged },
-      ...{ recorded_locks: recordedLocks, end_sessions: policy.endSessions },
-    };
-    return JSON.stringify(state);
+    return write(host, { cursor: cursorAt(at), full: false, accounts, removed: gone });
   }
 
   return {
@@ -288,13 +277,4 @@ export function createStates(services: Services): States {
 
 function concerns(news: News, host: number): boolean {
   return news.users.has(host) || news.removed.has(host) || news.whole === "all" || news.whole.has(host);
-}
-
-function cursor({ id, seal }: { readonly id: number; readonly seal: string }): Cursor {
-  return id === 0 ? "" : `${id}.${seal}`;
-}
-
-/** On a host that is not open nobody needs a key, and the account is no secret's keeper either. */
-function shut(account: AccountState): AccountState {
-  return { ...account, open: false, keys: [] };
 }

@@ -3,7 +3,8 @@
 import type { Admission, Identified, Renewal } from "../../domain/fleet/authentication.ts";
 import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
-import { AGENT_PROTOCOL, AGENT_ROUTES } from "../../protocol/fleet.ts";
+import type { States } from "../../domain/fleet/state.ts";
+import { AGENT_PROTOCOL, AGENT_ROUTES, parseCursor } from "../../protocol/fleet.ts";
 import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswerInBackground } from "../../protocol/fleet-signature.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -17,6 +18,8 @@ export const MAX_AGENT_BODY = 512 * 1024;
 
 /** For how many seconds a host stays open. */
 const HELD = /^\d{1,9}$/;
+
+const APPLIED = /[?&]applied=/;
 
 /** Whose request it is. */
 export interface Agent {
@@ -85,7 +88,8 @@ async function admit(web: Web, request: Request): Promise<Agent> {
   const route = infoOf(request).target.split("?")[0];
   const asksState = route === AGENT_ROUTES.state;
   const { authenticator, states, turns } = web.fleet();
-  if (asksState) await turns.giveWay();
+  // One that says what its host has done is as good as a report.
+  if (asksState && !APPLIED.test(infoOf(request).target)) await turns.giveWay();
   const identified = await identify(web, request);
   // Not before it is known who reports: nobody else is to make hosts wait.
   if (route === AGENT_ROUTES.report) turnsOf.set(request, await turns.take());
@@ -94,7 +98,7 @@ async function admit(web: Web, request: Request): Promise<Agent> {
   signed.set(request, about);
   requireVersion(request);
   if (asksState) await states.requireHead();
-  const admission = await authenticator.admit(identified, asksState ? renewalOf(request) : undefined);
+  const admission = await authenticator.admit(identified, asksState ? await renewalOf(request, states) : undefined);
   if (admission.kind !== "unknown") about.nonceAt = admission.nonceAt;
   return { host: hostOf(admission), key };
 }
@@ -114,10 +118,13 @@ async function identify(web: Web, request: Request): Promise<Identified> {
 }
 
 /** What is wrong with it is said once the request is looked at as a whole. */
-function renewalOf(request: Request): Renewal {
-  const held = new URLSearchParams(infoOf(request).target.split("?")[1]).getAll("held").join();
-  if (held === NO_LEASE) return { held: Number.POSITIVE_INFINITY };
-  return { held: HELD.test(held) ? Number(held) * SECOND : undefined };
+async function renewalOf(request: Request, states: States): Promise<Renewal> {
+  const query = new URLSearchParams(infoOf(request).target.split("?")[1]);
+  const cursor = query.getAll("applied").join();
+  const applied = cursor !== "" && (await states.knows(cursor)) ? parseCursor(cursor) : undefined;
+  const held = query.getAll("held").join();
+  if (held === NO_LEASE) return { held: Number.POSITIVE_INFINITY, applied };
+  return { held: HELD.test(held) ? Number(held) * SECOND : undefined, applied };
 }
 
 function hostOf(admission: Admission): AdmittedHost {

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import process from "node:process";
-import { cursorOf, type HostState } from "../../../src/protocol/fleet.ts";
+import { cursorOf, type HostState, parseCursor } from "../../../src/protocol/fleet.ts";
 import {
   ANSWER_HEADER,
   checkingKey,
@@ -22,6 +22,7 @@ const agents = new Map(
   Array.from({ length: count }, (_, index) => [first + index, checkingKey(simulatedKey(first + index).publicKey)]),
 );
 const waiting = new Map<number, (body: Uint8Array) => void>();
+const confirmed = new Set<number>();
 let changes = 0;
 
 const server = Bun.serve({
@@ -31,12 +32,15 @@ const server = Bun.serve({
   fetch: async (request) => {
     const target = request.url.slice(request.url.indexOf(ROOT) + ROOT.length);
     if (target === "/change") return change();
+    if (target === "/confirmed") return new Response(String(confirmed.size));
     const body = request.method === "POST" ? await request.bytes() : new Uint8Array();
     const said = parseAuthorization(request.headers.get("authorization") ?? "");
     const agent = said === undefined ? undefined : agents.get(said.host);
     if (said === undefined || agent === undefined) return new Response(null, { status: 401 });
     if (!isSignedBy(agent, { ...said, method: request.method, target, body }, said.signature))
       return new Response(null, { status: 401 });
+    const cursor = /[?&]applied=([^&]*)/.exec(target)?.[1] ?? "";
+    if (parseCursor(cursor)?.id === changes) confirmed.add(said.host);
     const content =
       request.method === "POST"
         ? Buffer.from("{}")
@@ -55,6 +59,7 @@ process.stdout.write(JSON.stringify({ origin: server.url.origin, serviceKey }));
 
 function change(): Response {
   changes++;
+  confirmed.clear();
   const body = Buffer.from(JSON.stringify({ data: stateAfter(changes) }));
   const held = [...waiting.values()];
   waiting.clear();
@@ -74,5 +79,6 @@ function stateAfter(id: number): HostState {
     removed: [],
     recorded_locks: [],
     end_sessions: "key",
+    applied: cursorOf(Math.max(1, id - 1), new Uint8Array(32)),
   };
 }

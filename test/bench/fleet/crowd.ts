@@ -34,7 +34,7 @@ export interface Reply {
 export interface Crowd {
   /** Lets all make their first request, at random within so many milliseconds. */
   start(within: number): Promise<void>;
-  /** For each agent, when the service had taken its report of record `id`, in milliseconds since 1970; 0: not yet. */
+  /** For each agent that reports, when the service had taken its report of record `id`, in milliseconds since 1970; 0: not yet. */
   confirmed(id: number): Promise<readonly number[]>;
   /** For each agent, when it was last told of a change. */
   told(): Promise<readonly number[]>;

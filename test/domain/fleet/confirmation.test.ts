@@ -205,3 +205,50 @@ describe("with hosts", () => {
     stop = run(quick);
   });
 });
+
+test("a host confirms by the request for the state that comes next, too, and not while it was refused something", async () => {
+  const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+  const admin = await other.admin();
+  const agent = await joinedAgent(other, "next-request");
+  const { id } = await other.user("zora");
+  const ask = async (applied = agent.cursor) => {
+    const target = `/agent/state?since=${agent.cursor}&wait=0&applied=${applied}`;
+    const answer = await agent.ask("GET", target);
+    if (answer.status === 200) agent.cursor = answer.data.cursor;
+    return answer;
+  };
+  const stored = async () => (await other.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0];
+  const next = async () => {
+    other.clock.advance(10);
+    return await agent.state();
+  };
+  await next();
+  expect((await ask()).data).toMatchObject({ applied: agent.cursor });
+  const disabled = await admin.call("POST", `/users/${id}/disable`);
+  expect(disabled.body.data.hosts).toMatchObject({ total: 1, confirmed: 0, pending: ["next-request"] });
+  const before = agent.cursor;
+  await ask();
+  expect(`${(await stored())?.appliedId}.${(await stored())?.appliedSeal}`).toBe(before);
+  const refused = { account: "ext_zora", kind: "refused", text: "x" } as const;
+  await agent.report({ cursor: before, problems: [refused] });
+  other.clock.advance(10);
+  expect((await ask()).data.applied).toBe(agent.cursor);
+  await settleChanges(other.services);
+  expect(await other.db.select().from(fleetChanges)).toHaveLength(1);
+  await agent.report();
+  await settleChanges(other.services);
+  expect(await other.db.select().from(fleetChanges)).toEqual([]);
+
+  // What the log does not have does not count, and what is no cursor is refused.
+  const known = await stored();
+  for (const cursor of [`999999.${"0".repeat(64)}`, `1.${"0".repeat(64)}`]) {
+    other.clock.advance(10);
+    expect((await ask(cursor)).data).not.toHaveProperty("applied");
+  }
+  for (const cursor of ["x", "7", `${agent.cursor}&applied=${agent.cursor}`]) {
+    other.clock.advance(10);
+    expect((await ask(cursor)).status).toBe(400);
+  }
+  expect(await stored()).toMatchObject({ appliedId: known?.appliedId, appliedSeal: known?.appliedSeal });
+  await other.close();
+});

@@ -1,6 +1,6 @@
 /**
  * Agents and services of different versions. What a version 1 agent sends and reads is written out here as it first was, and must go on
- * working: `held` came later, and an agent without it is as good as before.
+ * working: `held` and `applied` came later, and an agent without them is as good as before.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

@@ -82,6 +82,9 @@ export const Enrolment = v.pipe(
 
 export const EnrolledRecord = v.pipe(v.object({ host_id: id, name: described("web1") }), v.title("Enrolled"));
 
+/** A place in the log, or nothing. */
+const CURSOR = /^(?:[1-9]\d{0,15}\.[0-9a-f]{64})?$/;
+
 export const StateQuery = v.object({
   since: v.optional(v.pipe(v.string(), v.metadata({ description: "The agent's cursor; none for everything" })), ""),
   wait: v.optional(
@@ -100,6 +103,16 @@ export const StateQuery = v.object({
       v.metadata({
         description:
           'For how many seconds the host stays open without any further answer; "none" for ever. Where a lease was shortened, `lease_until` of the host is told by it',
+      }),
+    ),
+  ),
+  applied: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(CURSOR, "must be a cursor"),
+      v.metadata({
+        description:
+          "Up to here all is applied, and nothing else is to be reported: counts like a report, and is in the answer as `applied`",
       }),
     ),
   ),
@@ -140,6 +153,7 @@ export const HostStateRecord = v.pipe(
     removed: v.array(v.object(ref)),
     recorded_locks: v.array(described("0b5e7a52-6c1f-4a2e-9d1b-3f4c5d6e7f80")),
     end_sessions: v.picklist(["key", "all", "none"]),
+    applied: v.optional(described(`7.${"0123456789abcdef".repeat(4)}`, "The request's, once it counts")),
   }),
   v.title("HostState"),
 );

@@ -1,0 +1,33 @@
+/** What a host is told, as it goes over the wire. */
+
+import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
+import type { AuditHead } from "../audit/head.ts";
+import type { AdmittedHost } from "./host-row.ts";
+
+/** What of an answer is about accounts. */
+export type ToldPart = Pick<HostState, "cursor" | "full" | "accounts" | "removed">;
+
+/** The JSON of a HostState. */
+export function stateText(
+  { status, lease, leaseEnds, diverged, recordedLocks, applied }: AdmittedHost,
+  told: ToldPart,
+  endSessions: HostState["end_sessions"],
+): string {
+  const state: HostState = {
+    ...told,
+    accounts: status === "active" ? told.accounts : told.accounts.map(shut),
+    ...{ lease_ms: lease === 0 ? null : lease, lease_ends: leaseEnds, status, cautious: diverged },
+    ...{ recorded_locks: recordedLocks, end_sessions: endSessions, applied },
+  };
+  return JSON.stringify(state);
+}
+
+/** The place of the log's newest record; "" of an empty log. */
+export function cursorAt({ id, seal }: AuditHead): Cursor {
+  return id === 0 ? "" : `${id}.${seal}`;
+}
+
+/** On a host that is not open nobody needs a key, and the account is no secret's keeper either. */
+function shut(account: AccountState): AccountState {
+  return { ...account, open: false, keys: [] };
+}
