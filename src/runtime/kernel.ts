@@ -58,7 +58,11 @@ export function createKernel(libc: Libc): Kernel {
     libc.syscall(number, first, second, third, fourth);
   return {
     killAllOf: (uid) => asAccount(uid, () => call(numbers.kill, -1, SIGKILL) === 0) ?? false,
-    reachesAny: (uid, pids) => asAccount(uid, () => pids.some((pid) => call(numbers.kill, pid, 0) === 0)),
+    reachesAny(uid, pids) {
+      // A process may always signal itself, whatever its uids (kill(2)).
+      const own = call(numbers.getpid);
+      return asAccount(uid, () => pids.some((pid) => pid !== own && call(numbers.kill, pid, 0) === 0));
+    },
     killProcess(pid, isMeant) {
       const handle = call(PIDFD_OPEN, pid);
       // Before Linux 5.3 there is no handle: the pid is checked just before it is used.

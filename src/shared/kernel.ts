@@ -21,7 +21,7 @@ export interface Kernel {
    */
   killAllOf(uid: number): boolean;
   /**
-   * Whether one of these processes has this uid as its real or saved one, also if it has just ended (kill(2), signal 0): far quicker than
+   * Whether one of these processes, but for this one, has this uid as its real or saved one, also if it has just ended (kill(2), signal 0): far quicker than
    * reading what each of them is. Undefined if the kernel refuses to say. Throws, and ends this process, as `killAllOf` does.
    */
   reachesAny(uid: number, pids: readonly number[]): boolean | undefined;
