@@ -41,7 +41,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
   } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const { user, keys, owed } = await lockUserAndKeys(op, userId);
+    // The host's keys, for the mail, are read meanwhile.
+    const [{ user, keys, owed }, site] = await Promise.all([lockUserAndKeys(op, userId), siteWithKeys(context)]);
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
     const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
@@ -53,7 +54,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
-    const message = keyAdded(await siteWithKeys(context), user, row);
+    const message = keyAdded(site, user, row);
     const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
     op.onRollback(() => restoreAccess(context, user));
     faultPoint("key: stored, not in the file");
