@@ -44,7 +44,7 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   const plan = planShut(settings, owner, files.others);
   const clear = strange === undefined ? plan.clear : plan.clear.filter((change) => !isInHome(change));
   let refusing = await tryAll(parts, plan.refuse);
-  await tryAll(parts, plan.end);
+  await tryAll(parts, plan.first);
   let clearing = await tryAll(parts, clear);
   // What the account did until now, such as using up all processes, may have been the reason.
   if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
@@ -113,10 +113,9 @@ export async function endSessions(
 
 /** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */
 export async function endEverything(parts: HostParts, account: AccountRef): Promise<readonly Failure[]> {
-  const end = planEndProcesses(account);
-  const ending = await tryAll(parts, end);
+  const ending = await tryAll(parts, planEndProcesses(account, true));
   const jobs = await tryAll(parts, planNoJobs(account));
-  return [...(ending.length > 0 ? ending : await tryAll(parts, end)), ...jobs];
+  return [...(ending.length > 0 ? ending : await tryAll(parts, planEndProcesses(account))), ...jobs];
 }
 
 /** Our file, the others that sshd reads, and whether sshd could tell. */

@@ -57,19 +57,11 @@ export function createKernel(libc: Libc): Kernel {
   const call = (number: number, first = 0, second = 0, third = 0, fourth = 0) =>
     libc.syscall(number, first, second, third, fourth);
   return {
-    killAllOf(uid) {
-      // As root `kill -1` would reach the whole machine.
-      if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || isSweeping(uid))
-        throw new Error(`not the uid of an account: ${uid}`);
-      // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
-      // thread; the real one must not, or root's processes would be reached as well.
-      const own = SWEEP_UIDS.first + call(numbers.getpid);
-      if (call(numbers.setresuid, own, uid, 0) !== 0 && call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0) return false;
-      const killed = call(numbers.kill, -1, SIGKILL) === 0;
-      call(numbers.setresuid, 0, 0, 0);
-      // The next start continues; until then nothing may be done as somebody else.
-      if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
-      return killed;
+    killAllOf: (uid) => asAccount(uid, () => call(numbers.kill, -1, SIGKILL) === 0) ?? false,
+    reachesAny(uid, pids) {
+      // A process may always signal itself, whatever its uids (kill(2)).
+      const own = call(numbers.getpid);
+      return asAccount(uid, () => pids.some((pid) => pid !== own && call(numbers.kill, pid, 0) === 0));
     },
     killProcess(pid, isMeant) {
       const handle = call(PIDFD_OPEN, pid);
@@ -88,6 +80,23 @@ export function createKernel(libc: Libc): Kernel {
     lockFile: (descriptor) => call(numbers.flock, descriptor, LOCK_NOW) === 0,
     allocate: (descriptor, bytes) => call(numbers.fallocate, descriptor, 0, 0, bytes) === 0,
   };
+
+  /** What `work` says, which this thread does with the rights of the uid's owner to signal; undefined if the kernel refuses that. */
+  function asAccount(uid: number, work: () => boolean): boolean | undefined {
+    // As root `kill -1` would reach the whole machine.
+    if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || isSweeping(uid))
+      throw new Error(`not the uid of an account: ${uid}`);
+    // Not setresuid(3), which changes every thread. The saved uid stays root's, so that nobody else may signal or trace this
+    // thread; the real one must not, or root's processes would be reached as well.
+    const own = SWEEP_UIDS.first + call(numbers.getpid);
+    if (call(numbers.setresuid, own, uid, 0) !== 0 && call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0)
+      return undefined;
+    const said = work();
+    call(numbers.setresuid, 0, 0, 0);
+    // The next start continues; until then nothing may be done as somebody else.
+    if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
+    return said;
+  }
 
   function endThisProcess(): never {
     // A process may always signal itself (kill(2)).

@@ -20,6 +20,11 @@ export interface Kernel {
    * Throws for a uid below 1000. If this process cannot be root again afterwards, it ends at once.
    */
   killAllOf(uid: number): boolean;
+  /**
+   * Whether one of these processes, but for this one, has this uid as its real or saved one, also if it has just ended (kill(2), signal 0): far quicker than
+   * reading what each of them is. Undefined if the kernel refuses to say. Throws, and ends this process, as `killAllOf` does.
+   */
+  reachesAny(uid: number, pids: readonly number[]): boolean | undefined;
   /** Kills the process if `isMeant` is true of it while its number cannot go to another. False if it is gone or not meant. */
   killProcess(pid: number, isMeant: () => boolean): boolean;
   /**

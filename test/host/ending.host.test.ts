@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { readPids } from "../../src/host/processes/processes.ts";
 import { readMounts } from "../../src/host/walk.ts";
 import type { Closing } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -53,12 +54,25 @@ describeOnHost("ending processes in direct mode", () => {
       await until(survivor.ended);
     });
 
+    test("reachesAny() sees whatever killAllOf() would end, and nothing else", async () => {
+      expect(kernel.reachesAny(UID, readPids())).toBe(false);
+      for (const start of Object.values(SURVIVORS)) {
+        const survivor = await start(UID);
+        await until(() => kernel.reachesAny(UID, readPids()) === true);
+        expect(kernel.killAllOf(UID)).toBe(true);
+        await until(survivor.ended);
+        await until(() => kernel.reachesAny(UID, readPids()) === false);
+      }
+      expect(identity()).toBe("0 0 0 0");
+    });
+
     test("killAllOf() ends a program that the account runs with root's rights", async () => {
       const program = join(base, "sleeps-as-root");
       copyFileSync("/usr/bin/sleep", program);
       chmodSync(program, 0o4755);
       startAs(UID, program, "300");
       await until(() => running() === 1);
+      expect(kernel.reachesAny(UID, readPids())).toBe(true);
       expect(kernel.killAllOf(UID)).toBe(true);
       await until(() => running() === 0);
       rmSync(program);

@@ -122,10 +122,16 @@ export async function raiseGeneration(tx: Transaction, userId: number): Promise<
   await updateGeneration(tx).execute({ userId });
 }
 
-const updateGeneration = preparedOnce((tx) =>
-  tx
+/** The same as a part of another statement, which is given the `userId`. */
+export function raisedGeneration(tx: Transaction | Database) {
+  return tx.$with("raised").as(generationRaised(tx).returning({ userId: accounts.userId }));
+}
+
+const updateGeneration = preparedOnce((tx) => generationRaised(tx).prepare("raise_generation"));
+
+function generationRaised(tx: Transaction | Database) {
+  return tx
     .update(accounts)
     .set({ generation: sql`${accounts.generation} + 1` })
-    .where(and(eq(accounts.userId, sql.placeholder("userId")), eq(accounts.hostId, LOCAL_HOST)))
-    .prepare("raise_generation"),
-);
+    .where(and(eq(accounts.userId, sql.placeholder("userId")), eq(accounts.hostId, LOCAL_HOST)));
+}

@@ -88,6 +88,12 @@ export async function settleClosing(tx: Transaction, id: number): Promise<void> 
   await deleteClosing(tx).execute({ id });
 }
 
+/** The same as a part of another statement, which is given the id as `note`. */
+export function settledClosing(tx: Transaction | Database) {
+  const settled = tx.delete(closings).where(eq(closings.id, sql.placeholder("note")));
+  return tx.$with("settled").as(settled.returning({ id: closings.id }));
+}
+
 const deleteClosing = preparedOnce((tx) =>
   tx
     .delete(closings)

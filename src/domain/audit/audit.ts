@@ -38,11 +38,11 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
   const { db } = context;
   const wanted = { ...valuesOf(filter), ...boundsOf(page) };
   if (userId === undefined) {
-    if (isWhole) return pagedOf(await selectOfAll(db).execute(wanted));
-    return pagedOf(await selectOfSeries(db).execute({ ...wanted, ...seriesOf(filter) }));
+    if (isWhole) return await selectOfAll(db, wanted);
+    return await selectOfSeries(db, { ...wanted, ...seriesOf(filter) });
   }
-  if (isWhole) return pagedOf(await selectOfSeries(db).execute({ ...wanted, ...subjectSeries(userId) }));
-  return pagedOf(await selectOfSubject(db).execute({ ...wanted, subject: userId, actions: joined(actionsOf(filter)) }));
+  if (isWhole) return await selectOfSeries(db, { ...wanted, ...subjectSeries(userId) });
+  return await selectOfSubject(db, { ...wanted, subject: userId, actions: joined(actionsOf(filter)) });
 }
 
 /**
@@ -51,7 +51,7 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
  */
 export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<ShownRecord>> {
   const wanted = { ...valuesOf({}), ...boundsOf(page), ...subjectSeries(userId) };
-  const { total, items } = pagedOf(await selectOfSeries(db).execute(wanted));
+  const { total, items } = await selectOfSeries(db, wanted);
   const isOwn = (row: ShownRecord) => row.actorType === actor.type && row.actor === actor.name;
   return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
@@ -143,23 +143,34 @@ const given = (name: string) => sql`${sql.placeholder(name)}`;
 const RANGE = rangeBetween(given("since"), given("until"));
 const ACTIONS = sql`string_to_array(${given("actions")}, ',')`;
 
-/** The records of a page that `page` makes as `(total, ids)`. Built once: that takes longer than running it. */
-function selectPage(page: SQL) {
-  const items = jsonRows(SHOWN, sql`${audit} where ${audit.id} = any(page.ids)`, [desc(audit.id)]);
-  return preparedOnce((db) =>
-    db
-      .select({ total: sql`page.total`.mapWith(Number), items })
-      .from(sql`${RANGE} cross join lateral ${page} page`)
-      .prepare("list_audit"),
-  );
+/** All records; the span of time is another statement's, which PostgreSQL would otherwise plan anew for each call to leave it out. */
+const EVER = sql`(select 1::bigint as first, h.id as last from public.audit_head h) range`;
+
+/** The records of a page that `page` makes, with its total, and that `isOnIt`. Built once: that takes longer than running it. */
+function selectPage(page: SQL, isOnIt = sql`${audit.id} = any(page.ids)`) {
+  const items = jsonRows(SHOWN, sql`${audit} where ${isOnIt}`, [desc(audit.id)]);
+  const from = (range: SQL) =>
+    preparedOnce((db) =>
+      db
+        .select({ total: sql`page.total`.mapWith(Number), items })
+        .from(sql`${range} cross join lateral ${page} page`)
+        .prepare("list_audit"),
+    );
+  const [ever, between] = [from(EVER), from(RANGE)];
+  return async (db: Database, wanted: Values): Promise<Paged<ShownRecord>> => {
+    const [found] = await (wanted.since === null && wanted.until === null ? ever : between)(db).execute(wanted);
+    return found ?? { total: 0, items: [] };
+  };
 }
 
 /** A page of all records: their numbers have no gaps, and retention removes the lowest. */
-const selectOfAll = selectPage(sql`(
-  select greatest(range.last - low + 1, 0) as total, array(select generate_series(
-    range.last - ${given("offset")}::bigint, greatest(low, range.last - ${given("offset")}::bigint - ${given("size")}::bigint + 1), -1
-  )) as ids
-  from (select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first) oldest)`);
+const selectOfAll = selectPage(
+  sql`(
+  select greatest(range.last - low + 1, 0) as total, range.last - ${given("offset")}::bigint as high,
+    greatest(low, range.last - ${given("offset")}::bigint - ${given("size")}::bigint + 1) as low
+  from (select coalesce(min(a.id), range.last + 1) as low from public.audit a where a.id >= range.first) oldest)`,
+  sql`${audit.id} between page.low and page.high`,
+);
 
 /** The same for records that are counted in the log. */
 const selectOfSeries = selectPage(sql`public.audit_page(${given("series")}, ${given("actor")}, ${given("resourceId")},
@@ -168,7 +179,3 @@ const selectOfSeries = selectPage(sql`public.audit_page(${given("series")}, ${gi
 /** The same for the records about one user that match the other filters: they are few enough to be counted one by one. */
 const selectOfSubject = selectPage(sql`public.audit_subject_page(${given("subject")}, ${given("actor")},
   ${given("resourceId")}, ${ACTIONS}, range.first, range.last, ${given("offset")}, ${given("size")})`);
-
-function pagedOf([row]: readonly Paged<ShownRecord>[]): Paged<ShownRecord> {
-  return row ?? { total: 0, items: [] };
-}

@@ -9,8 +9,8 @@ import { requireText } from "../../shared/text.ts";
 import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { disableAccess, restoreAccess } from "../accounts/access.ts";
-import { accountAt, activeKeys, activeKeysOf, raiseGeneration } from "../accounts/account.ts";
-import { type Closing, closingsOf, isShutting, noteClosing, settleClosing } from "../accounts/closings.ts";
+import { accountAt, activeKeysOf, raisedGeneration } from "../accounts/account.ts";
+import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { noteFleetChange } from "../fleet/changes.ts";
@@ -20,7 +20,8 @@ import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
-import { isExpired, lockUser, requireUser, type User } from "../users/find.ts";
+import { isExpired, requireUser, type User } from "../users/find.ts";
+import { lockUserAndKeys } from "./lock.ts";
 import { parsePublicKey } from "./public-key.ts";
 import { fingerprintTaken } from "./taken.ts";
 
@@ -40,7 +41,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
   } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const { user, keys, owed } = await lockUserAndKeys(op, userId);
+    // The host's keys, for the mail, are read meanwhile.
+    const [{ user, keys, owed }, site] = await Promise.all([lockUserAndKeys(op, userId), siteWithKeys(context)]);
     const name = parseKeyName(input.name);
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
     const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
@@ -52,12 +54,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
-    const message = keyAdded(await siteWithKeys(context), user, row);
-    const [stored] = await pipelined(
-      insertKey(op, row),
-      raiseGeneration(op.tx, userId),
-      queueMail(op, { recipient: user.email, message }),
-    );
+    const message = keyAdded(site, user, row);
+    const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
     op.onRollback(() => restoreAccess(context, user));
     faultPoint("key: stored, not in the file");
     await asOtherFailure(hostOf(context, user).writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
@@ -110,8 +108,10 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
   return key !== undefined;
 }
 
+/** With the generation of the account, and the note that is thereby settled. */
 const markRevoked = preparedOnce((tx) =>
   tx
+    .with(raisedGeneration(tx), settledClosing(tx))
     .update(sshKeys)
     .set({ status: "revoked", revokedAt: sql`${sql.placeholder("at")}` })
     .where(eq(sshKeys.id, sql.placeholder("id")))
@@ -147,9 +147,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const revokedAt = clock.now();
   const message = keyRemoved(policy.site, user, key);
   await pipelined(
-    settleClosing(op.tx, note),
-    markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString() }),
-    raiseGeneration(op.tx, user.id),
+    markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), userId: user.id, note }),
     queueMail(op, { recipient: user.email, message }),
   );
   const [problem] = taken.owed;
@@ -218,20 +216,6 @@ export function parseKeyName(text: string): string {
   return requireText("key's name", text, 64);
 }
 
-/** The user under its row lock, and what is stored of its keys once that is held. Throws `not_found` without such a user. */
-export async function lockUserAndKeys(
-  op: Operation,
-  userId: number,
-): Promise<{ readonly user: User; readonly keys: readonly KeyRow[]; readonly owed: readonly Closing[] }> {
-  const [user, keys, owed] = await pipelined(
-    lockUser(op.tx, userId),
-    activeKeys(op.tx, userId),
-    closingsOf(op.tx, userId),
-  );
-  op.about({ detail: { username: user.username } });
-  return { user, keys, owed };
-}
-
 /** The specification's status table: where an account is missing or foreign, a change to its keys is an internal failure. */
 async function asOtherFailure<T>(change: Promise<T>): Promise<T> {
   try {
@@ -265,6 +249,7 @@ function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   }
 }
 
+/** With the generation of the account. */
 const addKey = preparedOnce((tx) => {
   const { placeholder } = sql;
   const values = {
@@ -277,7 +262,7 @@ const addKey = preparedOnce((tx) => {
     sourceNetworks: placeholder("sourceNetworks"),
     createdAt: placeholder("createdAt"),
   };
-  return tx.insert(sshKeys).values(values).returning().prepare("insert_key");
+  return tx.with(raisedGeneration(tx)).insert(sshKeys).values(values).returning().prepare("insert_key");
 });
 
 async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {

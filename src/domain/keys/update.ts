@@ -18,7 +18,8 @@ import {
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { findUser, type User } from "../users/find.ts";
-import { lockUserAndKeys, parseKeyName, renameKey, requireKey } from "./keys.ts";
+import { parseKeyName, renameKey, requireKey } from "./keys.ts";
+import { lockUserAndKeys } from "./lock.ts";
 
 export interface KeyChanges {
   readonly name?: string | undefined;

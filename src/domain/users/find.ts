@@ -15,12 +15,14 @@ export type User = UserRow & {
 /** By the user's own grants: quick for few users. */
 const local = sql<boolean>`exists (select 1 from grants g left join host_group_members m on m.group_id = g.group_id
   where g.user_id = ${users.id} and (g.host_id = ${sql.raw(String(LOCAL_HOST))} or m.host_id = ${sql.raw(String(LOCAL_HOST))}))`;
-const columns = { ...getTableColumns(users), uid: accounts.uid, local };
+/** What a user is selected by, from `users` joined with `accounts` on `ownAccount`. */
+export const userColumns = { ...getTableColumns(users), uid: accounts.uid, local };
 /** By the grants of all users, which are read once. */
 const localOfAll = sql<boolean>`${users.id} in (
   select g.user_id from grants g where g.host_id = ${LOCAL_HOST}
   union all select g.user_id from grants g join host_group_members m on m.group_id = g.group_id where m.host_id = ${LOCAL_HOST})`;
-const ownAccount = and(eq(accounts.userId, users.id), eq(accounts.hostId, LOCAL_HOST));
+/** The account that a user has, or would have, on the service's own host: there is one for each. */
+export const ownAccount = and(eq(accounts.userId, users.id), eq(accounts.hostId, LOCAL_HOST));
 
 /** The user, or undefined. */
 export async function findUser(db: Database | Transaction, id: number): Promise<User | undefined> {
@@ -30,7 +32,7 @@ export async function findUser(db: Database | Transaction, id: number): Promise<
 
 const selectUser = preparedOnce((db) =>
   db
-    .select(columns)
+    .select(userColumns)
     .from(users)
     .innerJoin(accounts, ownAccount)
     .where(eq(users.id, sql.placeholder("id")))
@@ -40,7 +42,7 @@ const selectUser = preparedOnce((db) =>
 /** The user of that name, or undefined. */
 export async function findUserByName(db: Database | Transaction, username: string): Promise<User | undefined> {
   const [user] = await db
-    .select(columns)
+    .select(userColumns)
     .from(users)
     .innerJoin(accounts, ownAccount)
     .where(eq(users.username, username))
@@ -51,18 +53,23 @@ export async function findUserByName(db: Database | Transaction, username: strin
 
 /** Every user, in the order in which they were created. */
 export async function selectUsers(db: Database): Promise<readonly User[]> {
-  const all = db.select({ ...columns, local: localOfAll }).from(users);
+  const all = db.select({ ...userColumns, local: localOfAll }).from(users);
   return await all.innerJoin(accounts, ownAccount).orderBy(asc(users.id));
 }
 
 /** The users for whom the condition is true, in the order in which they were created. */
 export async function selectUsersWhere(db: Database | Transaction, condition: SQL): Promise<readonly User[]> {
-  return await db.select(columns).from(users).innerJoin(accounts, ownAccount).where(condition).orderBy(asc(users.id));
+  return await db
+    .select(userColumns)
+    .from(users)
+    .innerJoin(accounts, ownAccount)
+    .where(condition)
+    .orderBy(asc(users.id));
 }
 
 /** The user; throws `not_found` if there is none. */
 export async function requireUser(db: Database | Transaction, id: number): Promise<User> {
-  return (await findUser(db, id)) ?? missing(id);
+  return requireFound(await findUser(db, id), id);
 }
 
 /**
@@ -70,7 +77,7 @@ export async function requireUser(db: Database | Transaction, id: number): Promi
  * on the host too. Throws `not_found` if there is no such user.
  */
 export async function lockUser(tx: Transaction, id: number): Promise<User> {
-  return (await lockUserIfStored(tx, id)) ?? missing(id);
+  return requireFound(await lockUserIfStored(tx, id), id);
 }
 
 /** The same; undefined if there is no such user. */
@@ -91,7 +98,8 @@ export async function findUnlocked(db: Database, ids: readonly number[]): Promis
   return new Set(ids.filter((id) => !locked.has(id)));
 }
 
-const lockRow = preparedOnce((tx) =>
+/** The row lock alone; what else is read in a statement after it is from when it was taken. */
+export const lockRow = preparedOnce((tx) =>
   tx
     .select({ id: users.id })
     .from(users)
@@ -117,7 +125,9 @@ export function hasStatusAt(status: UserRow["status"], now: Date | SQL): SQL | u
     : and(eq(users.status, status), gt(users.expireAt, now));
 }
 
-function missing(id: number): never {
+/** What was found of the user with that id; throws `not_found` if that is nothing. */
+export function requireFound<Found>(found: Found | undefined, id: number): Found {
+  if (found !== undefined) return found;
   const sentence = id > 0 ? `There is no user with the id ${id}` : "There is no such user";
   throw new UamError("not_found", sentence, { reason: "user.missing" });
 }

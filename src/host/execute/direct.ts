@@ -15,7 +15,7 @@ import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
 import type { LoginReader } from "../processes/login-log.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
-import { connectionsOf, killProcesses, processesOf } from "../processes/processes.ts";
+import { connectionsOf, isTitled, killProcesses, processesOf, readPids } from "../processes/processes.ts";
 import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
@@ -92,7 +92,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
     case "systemd-command":
       return runWhereSystemdIs(change, log, runAnyway);
     case "end-processes":
-      return endProcesses(change.account, directEnder(kernel, isOurs));
+      return endProcesses(change.account, directEnder(kernel, isOurs), { isFirst: change.isFirst });
     case "kill":
       return killProcesses(change.processes, kernel);
     case "write-keys": {
@@ -140,6 +140,10 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
       const connections = connectionsOf(processes, name);
       killProcesses(connections, kernel);
       return connections.length > 0;
+    },
+    isClear({ name, uid }) {
+      const pids = readPids();
+      return kernel.reachesAny(uid, pids) === false && !pids.some((pid) => isTitled(pid, name));
     },
     free: ({ uid }, stuck) => breakFuse(uid, stuck),
   };

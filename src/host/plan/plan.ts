@@ -15,8 +15,11 @@ export type Change =
    * not exist.
    */
   | { readonly kind: "systemd-command"; readonly argv: readonly string[]; readonly about?: SystemdSubject }
-  /** Ends all processes of the account, and sshd's own for connections that are logging in to it; see `endProcesses`. */
-  | { readonly kind: "end-processes"; readonly account: AccountRef }
+  /**
+   * Ends all processes of the account, and sshd's own for connections that are logging in to it; see `endProcesses`. The first of two
+   * times, in between which the account's jobs are removed, looks less closely.
+   */
+  | { readonly kind: "end-processes"; readonly account: AccountRef; readonly isFirst?: boolean }
   /** Kills exactly these processes, if they are still the same ones. */
   | { readonly kind: "kill"; readonly processes: readonly Process[] }
   /**
@@ -149,13 +152,16 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
 }
 
-/** How an account is shut, in this order; `end` is repeated at the end. */
+/** How an account is shut, in this order. */
 export interface ShutPlan {
   /** What makes sshd refuse every key. */
   readonly refuse: readonly Change[];
-  readonly end: readonly Change[];
+  /** Ends what would undo the next step. */
+  readonly first: readonly Change[];
   /** Leaves nothing scheduled, and no key in the account's own files. */
   readonly clear: readonly Change[];
+  /** Ends the rest, what slipped in between included. */
+  readonly end: readonly Change[];
 }
 
 /**
@@ -166,8 +172,9 @@ export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[
   const detach: Change = { kind: "detach-fuse", path: owner.home, uid: owner.uid };
   return {
     refuse: [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", owner.name])],
-    end: planEndProcesses(owner),
+    first: planEndProcesses(owner, true),
     clear: [...planNoJobs(owner), detach, ...planKeys(layout, owner, "", "take"), ...planRetireKeys(others)],
+    end: planEndProcesses(owner),
   };
 }
 
@@ -192,7 +199,7 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
 }
 
 /** Ends the account's processes: those that systemd knows, and then all of them. */
-export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
+export function planEndProcesses({ name, uid }: AccountRef, isFirst = false): readonly Change[] {
   const slice = `user-${uid}.slice`;
   return [
     {
@@ -200,7 +207,7 @@ export function planEndProcesses({ name, uid }: AccountRef): readonly Change[] {
       argv: ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", slice],
       about: { group: `/user.slice/${slice}` },
     },
-    { kind: "end-processes", account: { name, uid } },
+    { kind: "end-processes", account: { name, uid }, ...(isFirst ? { isFirst } : {}) },
   ];
 }
 

@@ -24,8 +24,21 @@ export interface ProcessEnder {
   sweep(account: AccountRef, seen: readonly ListedProcess[]): Promise<boolean>;
   /** Ends those of the given processes that are sshd's own for connections of the account; true if there are any. */
   endConnections(processes: readonly ListedProcess[], account: AccountRef): Promise<boolean>;
+  /**
+   * True only if no process has the account's uid as its real or saved one, nor the title of a connection: less than a listing says, which
+   * also shows root's that work as the account at that moment, and much quicker.
+   */
+  isClear?(account: AccountRef): boolean;
   /** Ends what prevents these killed processes from ending; returns what that is, as a clause, if it stays. */
   free?(account: AccountRef, stuck: readonly ListedProcess[]): string | undefined;
+}
+
+/** How an ending goes about it. */
+interface EndingOptions {
+  /** Milliseconds. */
+  readonly patience?: number;
+  /** Whether this is done once more later, so that a quick look that shows nothing is enough now. */
+  readonly isFirst?: boolean | undefined;
 }
 
 /**
@@ -33,7 +46,11 @@ export interface ProcessEnder {
  * succeeded and no process is seen after it, nor a connection that could have started one since: to see none is not enough.
  * Throws `internal` if that takes longer than `patience` ms.
  */
-export async function endProcesses(account: AccountRef, ender: ProcessEnder, patience = PATIENCE): Promise<void> {
+export async function endProcesses(
+  account: AccountRef,
+  ender: ProcessEnder,
+  { patience = PATIENCE, isFirst = false }: EndingOptions = {},
+): Promise<void> {
   const begin = performance.now();
   let why: string | undefined;
   let left: readonly ListedProcess[] = [];
@@ -43,6 +60,7 @@ export async function endProcesses(account: AccountRef, ender: ProcessEnder, pat
   const since = new Map<number, number>();
   for (;;) {
     const swept = (await step(() => ender.sweep(account, left))) === true;
+    if (swept && isFirst && ender.isClear?.(account) === true) return;
     const processes = readProcesses();
     const isConnected = (await step(() => ender.endConnections(processes, account))) !== false;
     left = listedOf(processes, account.uid);

@@ -22,13 +22,19 @@ export interface Process extends ListedProcess {
 /** All processes but zombies. One that ends while it is read is left out: some live for less time than the reading takes. */
 export function readProcesses(): readonly ListedProcess[] {
   const processes: ListedProcess[] = [];
-  // The youngest first: a process that forks and exits all the time is then caught more often than not.
-  for (const name of readdirSync("/proc").reverse()) {
-    if (!/^\d+$/.test(name)) continue;
-    const found = readListed(Number(name));
+  for (const pid of readPids()) {
+    const found = readListed(pid);
     if (found) processes.push(found);
   }
   return processes;
+}
+
+/** The numbers of all processes. The youngest first: a process that forks and exits all the time is then caught more often than not. */
+export function readPids(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .reverse()
+    .map(Number);
 }
 
 /** The process of that number; undefined if there is none or it is a zombie, all of whose threads have ended. */
@@ -64,9 +70,14 @@ export function connectionsOf(processes: readonly ListedProcess[], name: string)
 export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
   return lookAgain(processes, (process) => {
     if (process.hasNoProgram || process.uids.some((uid) => uid !== 0)) return false;
-    const title = readProc(`/proc/${process.pid}/cmdline`)?.replace(/\0+/g, " ").trim();
-    return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
+    return isTitled(process.pid, name);
   });
+}
+
+/** Whether the process, whosever it is, calls itself what sshd's for a connection of that account does. */
+export function isTitled(pid: number, name: string): boolean {
+  const title = readProc(`/proc/${pid}/cmdline`)?.replace(/\0+/g, " ").trim();
+  return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
 }
 
 /** Kills those of the processes that are still the same ones, without a command. */

@@ -8,10 +8,12 @@ import { parseAccepted } from "./accepted.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import {
   connectionsOf,
+  isTitled,
   type ListedProcess,
   listedOf,
   type Process,
   processesOf,
+  readPids,
   readProcess,
   readProcesses,
 } from "./processes.ts";
@@ -41,7 +43,8 @@ export async function endUnprovenSessions(
       .map((key) => key.fingerprint)
       .filter((key) => key !== fingerprint),
   );
-  if (keys.size === 0) return false;
+  // Mostly nobody is connected, which titles alone tell: there is no need to read whose each process is.
+  if (keys.size === 0 || !readPids().some((pid) => isTitled(pid, account.name))) return false;
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();
     const connections = connectionsOf(processes, account.name);

@@ -61,14 +61,17 @@ describe("plans", () => {
   });
 
   test("planShut() shuts first, ends processes, removes jobs, empties the file and ends processes again", () => {
-    const { refuse, end, clear } = planShut(settings, owner, []);
-    const changes = [...refuse, ...end, ...clear, ...end];
+    const { refuse, first, clear, end } = planShut(settings, owner, []);
+    const changes = [...refuse, ...first, ...clear, ...end];
     expect(changes[0]).toMatchObject({ argv: ["/usr/sbin/usermod", "-e", "1", "--", "ext_tplan"] });
     const order = kinds(changes).filter((kind) => /^(?:end-processes|remove-owned-files|write-keys)$/.test(kind));
     // What is still running would schedule itself again.
     const each = order.filter((kind, index) => kind !== order[index - 1]);
     expect(each).toEqual(["end-processes", "remove-owned-files", "write-keys", "end-processes"]);
     expect(changes.find((change) => change.kind === "write-keys")).toMatchObject({ text: "", purpose: "take" });
+    // Only what is looked at again may be looked at quickly.
+    expect([first.at(-1), end.at(-1)]).toMatchObject([{ isFirst: true }, { kind: "end-processes" }]);
+    expect(end.at(-1)).not.toHaveProperty("isFirst");
   });
 
   test("planBeforeRemoval() moves the home last, and planRemoveEntry() never removes files", () => {

@@ -52,6 +52,24 @@ describe("endProcesses", () => {
     expect(sweeps).toBe(4);
   });
 
+  test("endProcesses() looks quickly only the first time, only after a sweep, and closely at whatever that shows", async () => {
+    const clear = [true, false, true];
+    const steps: string[] = [];
+    const ender = {
+      sweep: async () => steps.push("sweep") !== 2,
+      endConnections: async () => steps.push("list") === 0,
+      isClear: () => steps.push("glance") > 0 && clear.shift() === true,
+    };
+    await endProcesses(account, ender, { isFirst: true });
+    expect(steps.splice(0)).toEqual(["sweep", "glance"]);
+    // The second sweep could not be made.
+    steps.push("");
+    await endProcesses(account, ender, { isFirst: true });
+    expect(steps.splice(0)).toEqual(["", "sweep", "list", "sweep", "glance", "list"]);
+    await endProcesses(account, ender);
+    expect(steps).toEqual(["sweep", "list"]);
+  });
+
   test("endProcesses() stops if a command may not be run at all", async () => {
     const refused = new UamError("internal", "sudo refuses to run it");
     const ending = endProcesses(account, { sweep: () => Promise.reject(refused), endConnections: noConnections });
@@ -59,7 +77,11 @@ describe("endProcesses", () => {
   });
 
   test("endProcesses() says so when no sweep could be made", async () => {
-    const ending = endProcesses(account, { sweep: async () => false, endConnections: noConnections }, 200);
+    const ending = endProcesses(
+      account,
+      { sweep: async () => false, endConnections: noConnections },
+      { patience: 200 },
+    );
     await expect(ending).rejects.toThrow("It is not certain that all processes of ext_nobody ended");
   });
 });
