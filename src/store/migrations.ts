@@ -25,6 +25,8 @@ import passkeys from "../../drizzle/0021_passkeys.sql" with { type: "text" };
 import webhooksAndStream from "../../drizzle/0022_webhooks_and_stream.sql" with { type: "text" };
 import fleet from "../../drizzle/0023_fleet.sql" with { type: "text" };
 import localHost from "../../drizzle/0024_local_host.sql" with { type: "text" };
+import auditHashes from "../../drizzle/0025_audit_hashes.sql" with { type: "text" };
+import auditHashLookups from "../../drizzle/0026_audit_hash_lookups.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -57,4 +59,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0022_webhooks_and_stream", sql: webhooksAndStream },
   { name: "0023_fleet", sql: fleet },
   { name: "0024_local_host", sql: localHost },
+  { name: "0025_audit_hashes", sql: auditHashes },
+  { name: "0026_audit_hash_lookups", sql: auditHashLookups },
 ];

@@ -46,10 +46,18 @@ export const audit = pgTable(
   },
   (t) => [
     index("audit_created_at").on(t.createdAt, t.id),
-    index("audit_by_action").on(t.action, t.id, t.nAction),
-    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
+    // Numbers before texts: between records of one series, which most are, texts take several times as long to sort. Two series
+    // may have the same number, so whoever looks one up compares the texts as well, which the index has, too.
+    index("audit_by_action").on(sql`hashtextextended(${t.action}, 0)`, t.id, t.nAction, t.action),
+    index("audit_by_actor_action").on(
+      sql`hashtextextended(${t.actor}, hashtextextended(${t.action}, 0))`,
+      ...[t.id, t.nActorAction, t.actor, t.action],
+    ),
     index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
-    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
+    index("audit_by_resource_actor_action").on(
+      sql`hashtextextended(${t.resourceId}, hashtextextended(${t.actor}, hashtextextended(${t.action}, 0)))`,
+      ...[t.id, t.nResourceActorAction, t.resourceId, t.actor, t.action],
+    ),
     // With the columns that one user's records are filtered by, so that the index alone answers.
     index("audit_by_subject")
       .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
