@@ -27,6 +27,8 @@ import fleet from "../../drizzle/0023_fleet.sql" with { type: "text" };
 import localHost from "../../drizzle/0024_local_host.sql" with { type: "text" };
 import auditHashes from "../../drizzle/0025_audit_hashes.sql" with { type: "text" };
 import auditHashLookups from "../../drizzle/0026_audit_hash_lookups.sql" with { type: "text" };
+import textParts from "../../drizzle/0027_text_parts.sql" with { type: "text" };
+import usersSearch from "../../drizzle/0028_users_search.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -61,4 +63,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0024_local_host", sql: localHost },
   { name: "0025_audit_hashes", sql: auditHashes },
   { name: "0026_audit_hash_lookups", sql: auditHashLookups },
+  { name: "0027_text_parts", sql: textParts },
+  { name: "0028_users_search", sql: usersSearch },
 ];

@@ -1,0 +1,1 @@
+CREATE INDEX "users_search" ON "users" USING gin (public.text_parts(lower(('ext_'::text || "username" || E'\n' || "email" || E'\n' || "supervisor" || E'\n' || "purpose") collate "C"))) WITH (gin_pending_list_limit=256);
