@@ -14,7 +14,13 @@ import { VERSION } from "../shared/version.ts";
 import { type BackupSummary, writeBackup } from "../store/backup/backup.ts";
 import { writeFileWhole } from "../store/backup/backup-file.ts";
 import { verifyBackup } from "../store/backup/backup-reader.ts";
-import { examineTarget, type RestoreSummary, requireKnownVersion, restoreBackup } from "../store/backup/restore.ts";
+import {
+  examineTarget,
+  type RestoreSummary,
+  readKnownHeader,
+  requireKnownVersion,
+  restoreBackup,
+} from "../store/backup/restore.ts";
 import { roleOf } from "../store/backup/restore-target.ts";
 import type { ConnectionOptions } from "../store/client.ts";
 
@@ -149,16 +155,17 @@ async function load({ installation, file, force, signal }: TransferOptions): Pro
   const host = await installation.openHost();
   const { first, last } = installation.uidRange;
   const onHost = await host.highestUid(first, last);
-  const verified = await verifyBackup(file, signal);
-  requireKnownVersion(verified.header);
+  await readKnownHeader(file, signal);
   const server = await installation.openServer();
   let key: KeyChange | undefined;
   try {
     const connection = server.owner ?? server.connection;
     const replaced = (await examineTarget(connection, signal)) && force;
     const savedAs = replaced ? join(installation.dataDir, `before-restore-${timeForName()}.uam-backup`) : undefined;
-    // Beside an external database nothing may have needed the directory yet.
     if (savedAs !== undefined) {
+      // A damaged file is found out while it is loaded; here that would be after everything else was saved.
+      await verifyBackup(file, signal);
+      // Beside an external database nothing may have needed the directory yet.
       mkdirSync(installation.dataDir, { recursive: true, mode: 0o711 });
       await save(installation, connection, savedAs, { force: false, signal });
     }
@@ -168,7 +175,6 @@ async function load({ installation, file, force, signal }: TransferOptions): Pro
       force,
       uids: { first, last, onHost },
       signal,
-      verified,
       beforeCommit: async ({ auditKey }, db) => {
         key = await adoptKey(db, installation, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
       },

@@ -26,7 +26,10 @@ import webhooksAndStream from "../../drizzle/0022_webhooks_and_stream.sql" with 
 import fleet from "../../drizzle/0023_fleet.sql" with { type: "text" };
 import localHost from "../../drizzle/0024_local_host.sql" with { type: "text" };
 import writePaths from "../../drizzle/0025_write_paths.sql" with { type: "text" };
-import auditCounters from "../../drizzle/0026_audit_counters.sql" with { type: "text" };
+import auditGuard from "../../drizzle/0026_audit_guard.sql" with { type: "text" };
+import textParts from "../../drizzle/0027_text_parts.sql" with { type: "text" };
+import auditHashesAndSearch from "../../drizzle/0028_audit_hashes_and_search.sql" with { type: "text" };
+import auditHashLookups from "../../drizzle/0029_audit_hash_lookups.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -60,5 +63,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0023_fleet", sql: fleet },
   { name: "0024_local_host", sql: localHost },
   { name: "0025_write_paths", sql: writePaths },
-  { name: "0026_audit_counters", sql: auditCounters },
+  { name: "0026_audit_guard", sql: auditGuard },
+  { name: "0027_text_parts", sql: textParts },
+  { name: "0028_audit_hashes_and_search", sql: auditHashesAndSearch },
+  { name: "0029_audit_hash_lookups", sql: auditHashLookups },
 ];

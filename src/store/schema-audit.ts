@@ -1,6 +1,6 @@
 /** Tables of the audit log. */
 
-import { sql } from "drizzle-orm";
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { bigint, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
 import { bytea, time } from "./columns.ts";
@@ -46,10 +46,21 @@ export const audit = pgTable(
   },
   (t) => [
     index("audit_created_at").on(t.createdAt, t.id),
-    index("audit_by_action").on(t.action, t.id, t.nAction),
-    index("audit_by_actor_action").on(t.actor, t.action, t.id, t.nActorAction),
-    index("audit_by_resource_action").on(t.resourceId, t.action, t.id, t.nResourceAction),
-    index("audit_by_resource_actor_action").on(t.resourceId, t.actor, t.action, t.id, t.nResourceActorAction),
+    // Numbers before texts, which take several times as long to sort: most comparisons are between equal ones. Two series may have
+    // the same number, so whoever looks one up compares the texts as well, which the index has, too.
+    index("audit_by_action").on(sql`hashtextextended(${t.action}, 0)`, t.id, t.nAction, t.action),
+    index("audit_by_actor_action").on(
+      sql`hashtextextended(${t.actor}, hashtextextended(${t.action}, 0))`,
+      ...[t.id, t.nActorAction, t.actor, t.action],
+    ),
+    index("audit_by_resource_action").on(
+      sql`hashtextextended(${t.resourceId}, hashtextextended(${t.action}, 0))`,
+      ...[t.id, t.nResourceAction, t.resourceId, t.action],
+    ),
+    index("audit_by_resource_actor_action").on(
+      sql`hashtextextended(${t.resourceId}, hashtextextended(${t.actor}, hashtextextended(${t.action}, 0)))`,
+      ...[t.id, t.nResourceActorAction, t.resourceId, t.actor, t.action],
+    ),
     // With the columns that one user's records are filtered by, so that the index alone answers.
     index("audit_by_subject")
       .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
@@ -76,3 +87,13 @@ export const auditFloor = pgTable("audit_floor", {
 });
 
 export type AuditRow = typeof audit.$inferSelect;
+
+/**
+ * Whether a record has that action, and is about one of these resources: as the index of such records has it, which texts alone
+ * would not find.
+ */
+export function isAbout(resourceIds: readonly string[], action: string): SQL | undefined {
+  const series = sql`hashtextextended(${audit.resourceId}, hashtextextended(${audit.action}, 0))`;
+  const wanted = resourceIds.map((id) => sql`hashtextextended(${id}::text, hashtextextended(${action}::text, 0))`);
+  return and(inArray(series, wanted), inArray(audit.resourceId, [...resourceIds]), eq(audit.action, action));
+}

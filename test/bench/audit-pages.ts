@@ -21,11 +21,18 @@ const USERS = 100_000;
 /** Calls of each case whose buffers are counted. */
 const BUFFER_CALLS = 40;
 
-/** The worst of all cases. */
+/** The worst of all cases; `alike` is that of the ratios of buffers where the small log's pages are as full as the large one's. */
 interface Worst {
   ratio: number;
   p99: number;
   buffers: number;
+  alike: number;
+}
+
+/** What a case reads in one log: pages of tables and indexes, the number that 95 of 100 calls do not exceed; and the records on a page. */
+interface Reading {
+  readonly buffers: number;
+  readonly records: number;
 }
 
 type Random = () => number;
@@ -75,22 +82,24 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
   const floor = await measure(options.calls, [() => large.db.execute(sql`select 1`)]);
   console.log(`floor     select 1 over the same connection: p50 ${ms(floor[0], 0.5)} p95 ${ms(floor[0], 0.95)}\n`);
   // The number of concurrent calls does not change what PostgreSQL reads.
-  const known = new Map<string, readonly number[]>();
+  const known = new Map<string, readonly Reading[]>();
   for (const clients of CLIENTS) {
     console.log(`\n${clients} at once\n`);
-    console.log(row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor", "buffers", "ratio"));
-    const worst: Worst = { ratio: 0, p99: 0, buffers: 0 };
+    console.log(
+      row("filter", "page", "p95 small", "p50", "p95", "p99", "ratio p95", "x floor", "buffers", "ratio", "records"),
+    );
+    const worst: Worst = { ratio: 0, p99: 0, buffers: 0, alike: 0 };
     for (const [name, make] of [...CASES.map(caseOf), OWN]) {
       for (const page of PAGES) {
         const makerOf = (app: TestApp, context: Context) => make(app, page, context);
-        const buffers = known.get(`${name} ${page}`) ?? (await buffersOf([small, large], makerOf));
-        known.set(`${name} ${page}`, buffers);
+        const readings = known.get(`${name} ${page}`) ?? (await readingsOf([small, large], makerOf));
+        known.set(`${name} ${page}`, readings);
         const calls = [small, large].map((app) => makerOf(app, app.system));
-        report(name, page, await measure(options.calls, calls, clients), { floor: floor[0], buffers, worst });
+        report(name, page, await measure(options.calls, calls, clients), { floor: floor[0], readings, worst });
       }
     }
     console.log(
-      `\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms, ratio of buffers ${worst.buffers.toFixed(2)}`,
+      `\nworst     ratio p95 ${worst.ratio.toFixed(2)}, p99 ${worst.p99.toFixed(2)} ms, ratio of buffers ${worst.buffers.toFixed(2)}, of pages that are as full ${worst.alike.toFixed(2)}`,
     );
   }
   await benchUsers(large, options, floor[0]);
@@ -101,7 +110,7 @@ export async function benchAuditPages(options: BenchOptions): Promise<void> {
 /** How a kind of call is prepared: the same sequence of them each time. */
 type NamedMaker = readonly [
   name: string,
-  make: (app: TestApp, page: (typeof PAGES)[number], context: Context) => () => Promise<() => Promise<unknown>>,
+  make: (app: TestApp, page: (typeof PAGES)[number], context: Context) => () => Promise<() => Promise<Paged<unknown>>>,
 ];
 
 function caseOf([name, filter]: Case): NamedMaker {
@@ -165,27 +174,38 @@ async function numberOf(page: (typeof PAGES)[number], list: (page: Page) => Prom
   return page === "last" ? last : Math.min(last, Number(page));
 }
 
-type Maker = (app: TestApp, context: Context) => () => Promise<() => Promise<unknown>>;
+type Maker = (app: TestApp, context: Context) => () => Promise<() => Promise<Paged<unknown>>>;
 
-/** For each application, the pages of tables and indexes that the calls read: the number that 95 of 100 do not exceed. */
-async function buffersOf(apps: readonly TestApp[], maker: Maker): Promise<readonly number[]> {
-  const all: number[] = [];
+/** For each application, what the calls read. */
+async function readingsOf(apps: readonly TestApp[], maker: Maker): Promise<readonly Reading[]> {
+  const all: Reading[] = [];
   for (const app of apps) {
     const statements: { query: string; params: unknown[] }[] = [];
-    const logger = { logQuery: (query: string, params: unknown[]) => void statements.push({ query, params }) };
     const client = app.db.$client;
-    const db: Database = drizzle(client, { casing: "snake_case", logger });
+    // The driver itself is watched: a prepared query is shared by all databases, and tells only the logger of the first.
+    const watched = new Proxy(client, {
+      get: (target, name) =>
+        name !== "unsafe"
+          ? Reflect.get(target, name)
+          : (...args: Parameters<typeof client.unsafe>) => {
+              statements.push({ query: args[0], params: [...(args[1] ?? [])] });
+              return target.unsafe(...args);
+            },
+    });
+    const db: Database = drizzle(watched, { casing: "snake_case" });
     const make = maker(app, { ...app.system, db });
     const counts: number[] = [];
+    let records = 0;
     for (let n = 0; n < BUFFER_CALLS; n++) {
       const prepared = await make();
       statements.length = 0;
-      await prepared();
+      records += (await prepared()).items.length / BUFFER_CALLS;
+      if (statements.length === 0) throw new Error("a call was answered without a statement");
       let count = 0;
       for (const { query, params } of statements) count += await explain(client, query, params);
       counts.push(count);
     }
-    all.push(percentile(counts, 0.95));
+    all.push({ buffers: percentile(counts, 0.95), records });
   }
   return all;
 }
@@ -216,18 +236,26 @@ async function measure(
   return times;
 }
 
+const NOTHING: Reading = { buffers: Number.NaN, records: Number.NaN };
+
 function report(
   name: string,
   page: string,
   [small, large]: readonly number[][],
-  beside: { readonly floor: readonly number[] | undefined; readonly buffers: readonly number[]; readonly worst: Worst },
+  beside: {
+    readonly floor: readonly number[] | undefined;
+    readonly readings: readonly Reading[];
+    readonly worst: Worst;
+  },
 ): void {
   const { floor, worst } = beside;
-  const [few = Number.NaN, many = Number.NaN] = beside.buffers;
+  const [few = NOTHING, many = NOTHING] = beside.readings;
+  const growth = many.buffers / few.buffers;
   const ratio = q(large, 0.95) / q(small, 0.95);
   worst.ratio = Math.max(worst.ratio, ratio);
   worst.p99 = Math.max(worst.p99, q(large, 0.99));
-  worst.buffers = Math.max(worst.buffers, many / few);
+  worst.buffers = Math.max(worst.buffers, growth);
+  if (few.records > 0.95 * many.records) worst.alike = Math.max(worst.alike, growth);
   const times = [ms(small, 0.95), ms(large, 0.5), ms(large, 0.95), ms(large, 0.99)] as const;
   console.log(
     row(
@@ -236,8 +264,9 @@ function report(
       ...times,
       ratio.toFixed(2),
       (q(large, 0.5) / q(floor, 0.5)).toFixed(1),
-      String(many),
-      (many / few).toFixed(2),
+      String(many.buffers),
+      growth.toFixed(2),
+      `${few.records.toFixed(0)}, ${many.records.toFixed(0)}`,
     ),
   );
 }

@@ -12,7 +12,7 @@ import { restoreBackup } from "../../src/store/backup/restore.ts";
 import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { describeMachine, residentMiB, timed } from "./bench.ts";
+import { costOf, describeMachine, residentMiB } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 
 /** Prints speed and peak memory of each step, and its time relative to the floor. */
@@ -76,9 +76,13 @@ async function measured(rows: number, name: string, work: () => Promise<unknown>
   const watch = setInterval(() => {
     peak = Math.max(peak, residentMiB());
   }, 20);
-  const seconds = (await timed(work)) / 1000;
+  const { time, processor } = await costOf(work);
   clearInterval(watch);
+  const seconds = time / 1000;
+  const used = `${(processor / 1e6).toFixed(2)} s of processors`;
   const memory = `peak RSS ${Math.round(Math.max(peak, residentMiB()))} MiB`;
-  console.log(`${name.padEnd(40)} ${seconds.toFixed(2)} s, ${Math.round(rows / seconds)} records/s, ${memory}`);
+  console.log(
+    `${name.padEnd(40)} ${seconds.toFixed(2)} s, ${used}, ${Math.round(rows / seconds)} records/s, ${memory}`,
+  );
   return seconds;
 }

@@ -1,13 +1,14 @@
 /** What the benchmarks share: databases of a size, percentiles, and the head of a report. */
 
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { memoryUsage } from "node:process";
+import { memoryUsage, pid } from "node:process";
 import { sql } from "drizzle-orm";
 import { VERSION } from "../../src/shared/version.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
 import { fillAudit } from "./fill-audit.ts";
+import { treeTime } from "./processor-time.ts";
 
 /** An application on a database with `rows` audit records of a year that ends now. */
 export async function openFilled(rows: number, open: () => Promise<TestApp> = createTestApp): Promise<TestApp> {
@@ -52,6 +53,19 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return performance.now() - began;
+}
+
+/** Milliseconds, and microseconds of all processors: of this process and of all that it has started, the database's included. */
+export interface Cost {
+  readonly time: number;
+  readonly processor: number;
+}
+
+/** What `work` costs. */
+export async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const before = treeTime(pid);
+  const time = await timed(work);
+  return { time, processor: treeTime(pid) - before };
 }
 
 /** Resident memory of this process in MiB. */

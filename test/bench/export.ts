@@ -5,9 +5,8 @@ import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
 import { createSlots } from "../../src/shared/bounded.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
-import { describeRun, openEven, percentile, residentMiB, timed } from "./bench.ts";
+import { type Cost, costOf, describeRun, openEven, percentile, residentMiB } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
-import { treeTime } from "./processor-time.ts";
 
 const COLUMNS = "id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip";
 const ROUNDS = 3;
@@ -53,18 +52,6 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
   console.log(`processor ${each} us for a record, psql and its server ${floorEach} us`);
   console.log(`memory    ${(peak - idle).toFixed(0)} MiB above idle (${idle.toFixed(0)} MiB)`);
   await app.close();
-}
-
-/** Milliseconds, and microseconds of all processors, the database's processes and psql included. */
-interface Cost {
-  readonly time: number;
-  readonly processor: number;
-}
-
-async function costOf(work: () => Promise<unknown>): Promise<Cost> {
-  const before = treeTime(process.pid);
-  const time = await timed(work);
-  return { time, processor: treeTime(process.pid) - before };
 }
 
 async function copyWithPsql(connection: ConnectionOptions): Promise<void> {

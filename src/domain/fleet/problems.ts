@@ -7,7 +7,7 @@ import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { audit } from "../../store/schema-audit.ts";
+import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { leasesOf } from "./leases.ts";
@@ -188,7 +188,7 @@ async function lockTimes(db: Database | Transaction, locked: readonly HostRow[])
   const rows = await db
     .select({ id: audit.resourceId, at: audit.createdAt })
     .from(audit)
-    .where(and(inArray(audit.resourceId, ids), eq(audit.action, "host.lock"), eq(audit.result, "success")))
+    .where(and(isAbout(ids, "host.lock"), eq(audit.result, "success")))
     .orderBy(desc(audit.id));
   // The newest comes first, and stays.
   return new Map(rows.reverse().map(({ id, at }) => [Number(id), at]));

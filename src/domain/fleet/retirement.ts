@@ -8,7 +8,7 @@ import { LOCAL_NAME } from "../../shared/host-name.ts";
 import { isForever } from "../../shared/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../../shared/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { audit } from "../../store/schema-audit.ts";
+import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import { type Context, type Operation, type Services, systemContext } from "../operation/context.ts";
@@ -120,7 +120,7 @@ async function hasConfirmed(db: Database | Transaction, id: number): Promise<boo
   const [begun] = await db
     .select({ id: audit.id })
     .from(audit)
-    .where(and(eq(audit.resourceId, String(id)), eq(audit.action, "host.retire"), eq(audit.result, "success")))
+    .where(and(isAbout([String(id)], "host.retire"), eq(audit.result, "success")))
     .orderBy(desc(audit.id))
     .limit(1);
   const [host] = await db.select().from(hosts).where(eq(hosts.id, id));

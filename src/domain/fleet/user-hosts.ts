@@ -4,7 +4,7 @@ import { and, desc, eq, inArray, or, sql } from "drizzle-orm";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
-import { audit } from "../../store/schema-audit.ts";
+import { audit, isAbout } from "../../store/schema-audit.ts";
 import { grants, type HostRow, hostGroupMembers, hostGroups, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
@@ -126,7 +126,7 @@ async function lastTouched(
 ): Promise<{ readonly id: number; readonly at: Date }> {
   const about = and(eq(audit.subjectId, user.id), inArray(audit.action, [...TOUCHING]));
   const resources = [...new Set(groupIds)].map(String);
-  const ofGroup = and(inArray(audit.resourceId, resources), eq(audit.action, "host_group.update"));
+  const ofGroup = isAbout(resources, "host_group.update");
   const [row] = await db
     .select({ id: audit.id, at: audit.createdAt })
     .from(audit)

@@ -3,7 +3,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
-import { audit, auditFloor } from "../../store/schema-audit.ts";
+import { audit, auditFloor, isAbout } from "../../store/schema-audit.ts";
 import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/admin-reset.ts";
 import { purgeAttempts } from "../auth/attempts.ts";
@@ -71,13 +71,7 @@ async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
   const [change] = await db
     .select({ at: audit.createdAt })
     .from(audit)
-    .where(
-      and(
-        eq(audit.resourceId, "policy.audit_retention"),
-        eq(audit.action, "settings.update"),
-        eq(audit.result, "success"),
-      ),
-    )
+    .where(and(isAbout(["policy.audit_retention"], "settings.update"), eq(audit.result, "success")))
     .orderBy(desc(audit.id))
     .limit(1);
   return change !== undefined && change.at > shift(clock.now(), -CHANGE_KEPT) ? change.at : undefined;

@@ -16,6 +16,8 @@ export interface Due {
   readonly action: "lifecycle.expire" | "lifecycle.recycle";
   readonly where: SQL;
   readonly now: Date;
+  /** How many are worked on at the same time; by default, one. */
+  readonly atOnce?: number;
 }
 
 /** How many users it was done for, and how many failed. */
@@ -30,9 +32,10 @@ const SHORTEST_WAIT = MINUTE;
 const LONGEST_WAIT = 6 * HOUR;
 
 /**
- * Performs the operation for each user it is due for, in the order in which it became due. A failure is logged (the operation
+ * Performs the operation for each user it is due for, begun in the order in which it became due. A failure is logged (the operation
  * records it) and retried in a later run: after a minute, then after as long as it has been failing, at most six
- * hours. That is read from the audit log, so restarts and replicas follow it too. Ends early when `signal` says so.
+ * hours. That is read from the audit log, so restarts and replicas follow it too. Ends early when `signal` says so, with what
+ * was begun.
  */
 export async function eachDue(
   context: Context,
@@ -45,21 +48,26 @@ export async function eachDue(
   let after = { expireAt: "-infinity", id: 0 };
   for (;;) {
     const batch = await findDue(context.db, due, after);
-    for (const user of batch) {
-      if (signal?.aborted) return { done, failed };
-      try {
-        if (await perform(user)) done++;
-      } catch (error) {
-        failed++;
-        context.log.error("an operation failed for a user and will be retried", {
-          action: due.action,
-          ...user,
-          error,
-        });
+    const waiting = batch.values();
+    const work = async () => {
+      for (const user of waiting) {
+        if (signal?.aborted) return;
+        try {
+          if (await perform(user)) done++;
+        } catch (error) {
+          failed++;
+          context.log.error("an operation failed for a user and will be retried", {
+            action: due.action,
+            ...user,
+            error,
+          });
+        }
       }
-      after = user;
-    }
-    if (batch.length < BATCH) return { done, failed };
+    };
+    await Promise.all(Array.from({ length: due.atOnce ?? 1 }, work));
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < BATCH || signal?.aborted) return { done, failed };
+    after = last;
   }
 }
 

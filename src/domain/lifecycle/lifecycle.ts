@@ -17,12 +17,18 @@ import { type Due, type DueUser, eachDue, type Outcome } from "./due.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
 /**
+ * Thousands of accounts may expire at the same second, those of a course say. Each is an operation of its own; so many of them share what
+ * they wait for: the disk at each commit, and looks at the host's processes. The others of the service's connections are left to the API.
+ */
+const EXPIRED_AT_ONCE = 4;
+
+/**
  * Expires every user, active or disabled, whose time is up: the account is shut, its processes are ended, and the user is
  * mailed. An account that is missing on the host, or is not ours there, is expired in the database all the same, and reported.
  */
 export async function expireDue(context: Context, time: Heartbeat, signal?: AbortSignal): Promise<Outcome> {
   const where = sql`u.status <> 'expired' and u.expire_at <= ${formatTimestamp(time.now)}::timestamptz`;
-  const due: Due = { action: "lifecycle.expire", where, now: time.now };
+  const due: Due = { action: "lifecycle.expire", where, now: time.now, atOnce: EXPIRED_AT_ONCE };
   return await eachDue(context, due, (user) => expireUser(context, user, time), signal);
 }
 

@@ -1,7 +1,10 @@
 /** The figures of the dashboard. */
 
-import { and, asc, count, eq, lte, sql } from "drizzle-orm";
+import { asc, count, eq, getTableColumns, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
+import { gathered } from "../../shared/gather.ts";
+import { type Database, oncePerDatabase } from "../../store/client.ts";
+import { jsonRows } from "../../store/json-rows.ts";
 import { approvals, type UserRow, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 import { hasStatusAt } from "../users/find.ts";
@@ -22,38 +25,45 @@ export interface Stats {
 }
 
 /** All figures of one moment: they agree with each other, whatever is changed meanwhile. */
-export async function readStats(context: Context): Promise<Stats> {
-  const now = context.clock.now();
-  return await context.db.transaction(
-    async (tx) => {
-      const of = (status: UserRow["status"]) =>
-        sql`count(*) filter (where ${hasStatusAt(status, now)})`.mapWith(Number);
-      const [counted] = await tx
-        .select({ total: count(), active: of("active"), disabled: of("disabled"), expired: of("expired") })
-        .from(users)
-        .prepare("count_by_status")
-        .execute();
-      if (counted === undefined) throw new Error("an aggregate returned no row");
-      const expiringSoon = await tx
-        .select()
-        .from(users)
-        .where(and(hasStatusAt("active", now), lte(users.expireAt, shift(now, EXPIRING_SOON))))
-        .orderBy(asc(users.expireAt), asc(users.id))
-        .prepare("expiring_soon")
-        .execute();
-      const [pending] = await tx
-        .select({ total: count() })
-        .from(approvals)
-        .where(eq(approvals.status, "pending"))
-        .prepare("count_pending")
-        .execute();
-      return {
-        at: now,
-        ...counted,
-        expiringSoon,
-        pendingApprovals: pending?.total ?? 0,
-      };
+export async function readStats({ db, clock }: Pick<Context, "db" | "clock">): Promise<Stats> {
+  const [answer] = await readersOf(db)(clock.now().getTime());
+  if (answer === undefined) throw new Error("an aggregate returned no row");
+  return answer.stats;
+}
+
+/**
+ * One statement for all dashboards that ask at a moment: the figures are the same for each, and who expires soon may be thousands.
+ * They are of the last one's time.
+ */
+const readersOf = oncePerDatabase((db) => {
+  const query = selectStats(db);
+  return gathered(
+    async (times: readonly number[]) => {
+      const at = new Date(Math.max(...times));
+      const [row] = await query.execute({ now: at.toISOString(), soon: shift(at, EXPIRING_SOON).toISOString() });
+      if (row === undefined) return [];
+      const stats = { at, ...row };
+      return times.map((time) => ({ time, stats }));
     },
-    { isolationLevel: "repeatable read", accessMode: "read only" },
+    ({ time }) => time,
   );
+});
+
+function selectStats(db: Database) {
+  const now = sql`${sql.placeholder("now")}::timestamptz`;
+  const of = (status: UserRow["status"]) => sql`count(*) filter (where ${hasStatusAt(status, now)})`.mapWith(Number);
+  const soon = sql`${users} where ${hasStatusAt("active", now)} and ${users.expireAt} <= ${sql.placeholder("soon")}::timestamptz`;
+  return db
+    .select({
+      total: count(),
+      active: of("active"),
+      disabled: of("disabled"),
+      expired: of("expired"),
+      expiringSoon: jsonRows(getTableColumns(users), soon, [asc(users.expireAt), asc(users.id)]),
+      pendingApprovals: sql`(select count(*) from ${approvals} where ${eq(approvals.status, "pending")})`.mapWith(
+        Number,
+      ),
+    })
+    .from(users)
+    .prepare("read_stats");
 }

@@ -62,6 +62,16 @@ export async function readBackup(path: string, signal: AbortSignal, visitor: Bac
   }
 }
 
+/** What the backup says it holds; nothing of the file is verified yet. Throws `invalid` where it cannot be read. */
+export async function readHeader(path: string, signal: AbortSignal): Promise<BackupHeader> {
+  const frames = readFrames(unpackFile(path, signal));
+  try {
+    return parseHeader((await next(frames, "H")).content);
+  } finally {
+    await frames.return();
+  }
+}
+
 /** Reads the whole backup to see that it is as it was written. Throws `invalid` if not. */
 export async function verifyBackup(path: string, signal: AbortSignal): Promise<BackupSummary> {
   return await readBackup(path, signal, {

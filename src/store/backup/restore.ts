@@ -10,7 +10,7 @@ import { MIGRATIONS } from "../migrations.ts";
 import { protectWithin, withGuardsDown } from "../protect.ts";
 import type { BackupSummary } from "./backup.ts";
 import { type BackupHeader, damaged } from "./backup-format.ts";
-import { readBackup, verifyBackup } from "./backup-reader.ts";
+import { readBackup, readHeader, verifyBackup } from "./backup-reader.ts";
 import { copyFromStatement, holdsData, quote, tableNames, tablesToCarry } from "./backup-tables.ts";
 import { type CopyClient, withCopyClient } from "./copy-client.ts";
 import {
@@ -33,8 +33,6 @@ export interface RestoreTarget {
   readonly force: boolean;
   readonly uids: UidRange;
   readonly signal: AbortSignal;
-  /** What `verifyBackup` has just said about the file; if left out, it is called. Loading checks every byte all the same. */
-  readonly verified?: BackupSummary;
   /** Called when all is loaded, with the transaction; the restore is undone if it throws. */
   readonly beforeCommit: (header: BackupHeader, db: Executor) => Promise<void>;
 }
@@ -50,41 +48,68 @@ export interface RestoreSummary extends BackupSummary {
 /**
  * Restores the database from the backup in the file, at this program's version. Throws `invalid` for a file that is
  * damaged or from a newer program, `conflict` if the service runs or there is data and `force` is not set; the database is
- * then unchanged.
+ * then unchanged. Every byte is verified while it is loaded, and nothing is committed before all of them were.
  */
 export async function restoreBackup(path: string, target: RestoreTarget): Promise<RestoreSummary> {
-  const summary = target.verified ?? (await verifyBackup(path, target.signal));
-  const { header } = summary;
-  requireKnownVersion(header);
-  return await withCopyClient(target.connection, target.signal, async (client) => {
-    await client.execute("begin");
-    await client.execute("set local search_path = public; set local statement_timeout = 0; set local timezone = 'UTC'");
-    await client.execute("set local idle_in_transaction_session_timeout = 0; set local datestyle = 'ISO'");
-    // The indexes of a large log are sorted in memory, all workers' together.
-    await client.execute("set local maintenance_work_mem = '256MB'");
-    await refuseCompany(client);
-    // A service that starts now and would migrate waits until this ends.
-    await client.execute(`select pg_advisory_xact_lock(${LOCKS.migration})`);
-    if (!target.force) await requireEmpty(client);
-    const before = await readNumbers(client);
-    await dropSchema(client);
-    await load(client, path, summary);
-    await applyMigrations(client, MIGRATIONS, header.migrations.length);
-    await raiseIdentities(client, [...header.identities, ...before.identities]);
-    await ensureHeartbeat(client, header.createdAt);
-    await extendLeases(client);
-    const nextUid = await raiseUid(client, before.uid, target.uids);
-    if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
-    // A migration may have removed one of the backup's tables, and made others.
-    for (const name of await existing(client, [...tableNames()])) {
-      await client.execute(`analyze public.${quote(name)}`);
-    }
-    await target.beforeCommit(header, client);
-    // Whoever connected meanwhile waits for tables that are about to be replaced.
-    await refuseCompany(client);
-    await client.execute("commit");
-    return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
+  const { connection, signal } = target;
+  const header = await readKnownHeader(path, signal);
+  return await orDamaged(path, signal, () =>
+    withCopyClient(connection, signal, (client) => replace(client, path, header, target)),
+  );
+}
+
+/** What the backup says it holds; nothing more of it is verified. Throws `invalid` unless this version can restore it. */
+export async function readKnownHeader(path: string, signal: AbortSignal): Promise<BackupHeader> {
+  return await orDamaged(path, signal, async () => {
+    const header = await readHeader(path, signal);
+    requireKnownVersion(header);
+    return header;
   });
+}
+
+/** A damaged file may first show as one of a strange version, or as rows that the database refuses: then it says that it is damaged. */
+async function orDamaged<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UamError && error.code !== "invalid")) await verifyBackup(path, signal);
+    throw error;
+  }
+}
+
+async function replace(
+  client: CopyClient,
+  path: string,
+  header: BackupHeader,
+  target: RestoreTarget,
+): Promise<RestoreSummary> {
+  await client.execute("begin");
+  await client.execute("set local search_path = public; set local statement_timeout = 0; set local timezone = 'UTC'");
+  await client.execute("set local idle_in_transaction_session_timeout = 0; set local datestyle = 'ISO'");
+  // The indexes of a large log are sorted in memory, all workers' together.
+  await client.execute("set local maintenance_work_mem = '256MB'");
+  await refuseCompany(client);
+  // A service that starts now and would migrate waits until this ends.
+  await client.execute(`select pg_advisory_xact_lock(${LOCKS.migration})`);
+  if (!target.force) await requireEmpty(client);
+  const before = await readNumbers(client);
+  await dropSchema(client);
+  const summary = await load(client, path, header);
+  await applyMigrations(client, MIGRATIONS, header.migrations.length);
+  await raiseIdentities(client, [...header.identities, ...before.identities]);
+  await ensureHeartbeat(client, header.createdAt);
+  await extendLeases(client);
+  const nextUid = await raiseUid(client, before.uid, target.uids);
+  if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
+  // A migration may have removed one of the backup's tables, and made others.
+  for (const name of await existing(client, [...tableNames()])) {
+    await client.execute(`analyze public.${quote(name)}`);
+  }
+  await target.beforeCommit(header, client);
+  // Whoever connected meanwhile waits for tables that are about to be replaced.
+  await refuseCompany(client);
+  await client.execute("commit");
+  return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
 }
 
 /** Whether the database holds what a restore would destroy. Throws `conflict` if anybody else uses it. */
@@ -117,16 +142,16 @@ async function requireEmpty(client: CopyClient): Promise<void> {
   );
 }
 
-/** Creates the schema that the backup was made from, and loads its rows. */
-async function load(client: CopyClient, path: string, { header }: BackupSummary): Promise<void> {
+/** Creates the schema that the backup was made from, and loads its rows; on return all of the file is verified. */
+async function load(client: CopyClient, path: string, header: BackupHeader): Promise<BackupSummary> {
   await applyMigrations(client, MIGRATIONS.slice(0, header.migrations.length), 0);
   await requireTables(client, header);
-  await withGuardsDown(client, async () => {
+  return await withGuardsDown(client, async () => {
     // What a migration put into its tables is in the backup too.
     const all = [...tableNames()].filter((name) => name !== "uam_migrations");
     await client.execute(`truncate ${(await existing(client, all)).map((name) => `public.${quote(name)}`).join(", ")}`);
     const makeIndexes = await dropIndexes(client);
-    await readBackup(path, client.signal, {
+    const summary = await readBackup(path, client.signal, {
       header: async (again) => {
         if (JSON.stringify(again) !== JSON.stringify(header)) throw damaged("it was changed while it was read");
       },
@@ -137,6 +162,7 @@ async function load(client: CopyClient, path: string, { header }: BackupSummary)
       },
     });
     await makeIndexes();
+    return summary;
   });
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../../../src/domain/audit/audit.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
-import type { AuditRow } from "../../../src/store/schema-audit.ts";
+import { type AuditRow, audit, isAbout } from "../../../src/store/schema-audit.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, purgeAudit, seededRandom } from "../../support/audit-log.ts";
 
@@ -145,6 +145,19 @@ describe("listAudit()", () => {
     expect(await buffers(call(7))).toBeLessThan(30);
     expect(await buffers(call(1))).toBeLessThan(50);
     await root.close();
+  });
+
+  test("records about a resource, with one action, are found by their index", async () => {
+    await t.alter("vacuum analyze audit");
+    const query = t.db
+      .select({ id: audit.id })
+      .from(audit)
+      .where(isAbout(["5", "7"], "user.update"));
+    const plan = await t.db.execute<{ "QUERY PLAN": string }>(sql`explain ${query}`);
+    expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).toContain("audit_by_resource_action");
+    const wanted = rows.filter((row) => ["5", "7"].includes(row.resourceId) && row.action === "user.update");
+    expect((await query).length).toBe(wanted.length);
+    expect(wanted.length).toBeGreaterThan(0);
   });
 
   test("listAudit() is exact after retention, and after records were added by many writers at once", async () => {

@@ -222,6 +222,58 @@ describe("expireDue()", () => {
   });
 });
 
+describe("expireDue() of many", () => {
+  const many = 24;
+
+  beforeEach(async () => {
+    for (let index = 1; index < many; index++)
+      await createUser(app.system, { username: `${name}-${index}`, email: "m@example.org", ttlDays: 10 });
+    app.clock.set(expireAt);
+  });
+
+  /** A host on which each shutting takes until `release` is called, if it is among those that wait. */
+  function slowHost(waits: (account: string) => boolean) {
+    const released = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const host = Object.create(app.services.host) as typeof app.services.host;
+    host.shutAccount = async (account) => {
+      begun.push(account.name);
+      if (waits(account.name)) await released.promise;
+      return await app.services.host.shutAccount(account);
+    };
+    return { context: systemContext({ ...app.services, host }), begun, release: released.resolve };
+  }
+
+  test("goes on with the others while the host takes long for one", async () => {
+    const { context, release } = slowHost((account) => account === `ext_${name}`);
+    const expiring = expireDue(context, time());
+    const isExpired = eq(users.status, "expired");
+    while ((await app.db.select().from(users).where(isExpired)).length < many - 1) await Bun.sleep(5);
+    expect((await row())?.status).toBe("active");
+    release();
+    expect(await expiring).toEqual({ done: many, failed: 0 });
+  });
+
+  test("ends with those that were begun when told to, each whole, and goes on later", async () => {
+    const { context, begun, release } = slowHost(() => true);
+    const stop = new AbortController();
+    const expiring = expireDue(context, time(), stop.signal);
+    while (begun.length === 0) await Bun.sleep(5);
+    stop.abort();
+    release();
+    const { done, failed } = await expiring;
+    expect(failed).toBe(0);
+    expect(done).toBe(begun.length);
+    expect(done).toBeLessThan(many);
+    const expired = (await app.db.select().from(users)).filter(({ status }) => status === "expired");
+    expect(expired.map(({ username }) => `ext_${username}`).sort()).toEqual([...begun].sort());
+    const recorded = new Set((await app.auditRows("lifecycle.expire")).map(({ resourceId }) => resourceId));
+    for (const user of expired) expect(recorded).toContain(String(user.id));
+    for (const account of begun) expect(app.host.accounts.get(account)?.open).toBe(false);
+    expect(await expire()).toEqual({ done: many - done, failed: 0 });
+  });
+});
+
 describe("recycleDue()", () => {
   beforeEach(async () => {
     app.clock.set(expireAt);

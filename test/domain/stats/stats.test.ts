@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { readFigures } from "../../../src/domain/stats/figures.ts";
+import { readStats } from "../../../src/domain/stats/stats.ts";
 import { DAY } from "../../../src/shared/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
@@ -59,4 +60,13 @@ test("readStats() leaves out users who expire at this very moment", async () => 
   const later = await app.admin();
   const { body } = await later.call("GET", "/admin/stats");
   expect(body.data.expiring_soon.map((user: { username: string }) => user.username)).toEqual(["in-30", "in-31"]);
+});
+
+test("readStats() of many at once gives each what was stored before it asked", async () => {
+  const { total } = await readStats(app.system);
+  const asking = Array.from({ length: 8 }, () => readStats(app.system));
+  const by = await app.admin();
+  await by.call("POST", "/users", { username: "afterwards", email: "s@example.org", ttl_days: 3 });
+  expect((await readStats(app.system)).total).toBe(total + 1);
+  for (const seen of await Promise.all(asking)) expect([total, total + 1]).toContain(seen.total);
 });

@@ -1,10 +1,12 @@
 /** What `listUsers` finds by a part of a text, and in which order it lists. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { listUsers, type UserFilter } from "../../../src/domain/users/list.ts";
 import { USER_SORTS, type UserSort } from "../../../src/domain/users/sorts.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
+import { searched, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const PEOPLE = [
@@ -55,6 +57,28 @@ describe("listUsers({ search })", () => {
     ["   ", ["bo", "m-1", "adam", "zoe"]],
   ])("finds %j as it stands, in any case and any field", async (search, names) => {
     expect(await found({ search })).toEqual(names);
+  });
+
+  test("finds a long text that only its middle tells from another", async () => {
+    const [before, after] = ["x".repeat(60), "y".repeat(60)];
+    const by = await app.admin();
+    const made = await by.call("POST", "/users", {
+      ...{ username: "long", email: "long@example.org", purpose: `${before}Q1${after}`, ttl_days: 40 },
+    });
+    expect(made.status).toBe(201);
+    expect(await found({ search: `${before}q1${after}` })).toEqual(["long"]);
+    expect(await found({ search: `${before}q2${after}` })).toEqual([]);
+    await by.call("DELETE", `/users/${made.body.data.id}`);
+  });
+
+  test("has an index for it, however many users there are", async () => {
+    const plan = await app.db.transaction(async (tx) => {
+      await tx.execute(sql`set local enable_seqscan = off`);
+      return await tx.execute<{ "QUERY PLAN": string }>(
+        sql`explain select id from users where public.text_parts(lower((${searched(users)}) collate "C")) @> array['zoe', 'oe@']`,
+      );
+    });
+    expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).toContain("users_search");
   });
 
   test("finds nothing across two fields, and refuses what no field can hold", async () => {

@@ -479,11 +479,18 @@ describe("restoreBackup() refuses", () => {
 
   test("restoreBackup() refuses a file with one bit flipped, wherever it is", async () => {
     const random = seededRandom(9);
+    const message = /damaged|not a backup|format/;
     for (let n = 0; n < 60; n++) {
       const bytes = Buffer.from(whole);
       const at = Math.floor(random() * whole.length);
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << Math.floor(random() * 8)), at);
-      await refused(bytes, /damaged|not a backup|format/);
+      // Loading makes all tables first, so only some of them are.
+      if (n % 5 === 0) await refused(bytes, message);
+      writeFileSync(join(directory, "flipped"), bytes);
+      await expect(verifyBackup(join(directory, "flipped"), patient)).rejects.toMatchObject({
+        code: "invalid",
+        message: expect.stringMatching(message),
+      });
     }
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
