@@ -91,11 +91,13 @@ export function createKernel(libc: Libc): Kernel {
     const own = SWEEP_UIDS.first + call(numbers.getpid);
     if (call(numbers.setresuid, own, uid, 0) !== 0 && call(numbers.setresuid, SWEEP_UID, uid, 0) !== 0)
       return undefined;
-    const said = work();
-    call(numbers.setresuid, 0, 0, 0);
-    // The next start continues; until then nothing may be done as somebody else.
-    if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
-    return said;
+    try {
+      return work();
+    } finally {
+      call(numbers.setresuid, 0, 0, 0);
+      // The next start continues; until then nothing may be done as somebody else.
+      if (call(numbers.getuid) !== 0 || call(numbers.geteuid) !== 0) endThisProcess();
+    }
   }
 
   function endThisProcess(): never {
