@@ -15,6 +15,9 @@ import { HIGHEST_HOST } from "./fleet.ts";
 export const NONCE_HEADER = "uam-nonce";
 export const ANSWER_HEADER = "uam-fleet-signature";
 
+/** Most requests have no body. */
+const HASH_OF_NOTHING = hexHash(new Uint8Array());
+
 /** What of a request is signed. */
 export interface SignedRequest {
   /** Upper case. */
@@ -101,22 +104,9 @@ export function isSignedByInBackground(
   });
 }
 
-/** The value of ANSWER_HEADER. `request` is the signature of the request that is answered, or the hash of an enrolment's body. */
+/** The value of ANSWER_HEADER: 11 µs, and to have another thread do it costs as much. `request` is the signature of the request that is answered, or the hash of an enrolment's body. */
 export function signAnswer(key: KeyObject, request: Uint8Array, status: number, body: Uint8Array): string {
   return sign(null, answerBytes(request, status, body), key).toString("base64");
-}
-
-/** The same on another thread. */
-export function signAnswerInBackground(
-  key: KeyObject,
-  request: Uint8Array,
-  { status, body }: { readonly status: number; readonly body: Uint8Array },
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    sign(null, answerBytes(request, status, body), key, (error, signature) =>
-      error === null ? resolve(signature.toString("base64")) : reject(error),
-    );
-  });
 }
 
 /** Whether the service gave this answer to that request. */
@@ -154,7 +144,7 @@ function requestBytes({ method, target, body, host, counter, nonce }: SignedRequ
     "uam-agent-request-1",
     method,
     target,
-    Buffer.from(hashOf(body)).toString("hex"),
+    body.length === 0 ? HASH_OF_NOTHING : hexHash(body),
     host,
     counter,
     nonce,
@@ -163,11 +153,10 @@ function requestBytes({ method, target, body, host, counter, nonce }: SignedRequ
 }
 
 function answerBytes(request: Uint8Array, status: number, body: Uint8Array): Uint8Array {
-  const lines = [
-    "uam-fleet-answer-1",
-    Buffer.from(request).toString("hex"),
-    status,
-    Buffer.from(hashOf(body)).toString("hex"),
-  ];
+  const lines = ["uam-fleet-answer-1", Buffer.from(request).toString("hex"), status, hexHash(body)];
   return Buffer.from(`${lines.join("\n")}\n`);
+}
+
+function hexHash(body: Uint8Array): string {
+  return createHash("sha256").update(body).digest("hex");
 }

@@ -3,19 +3,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runAgent } from "../../src/agent/agent.ts";
-import { createClient, type Send } from "../../src/agent/client.ts";
+import type { Send } from "../../src/agent/client.ts";
 import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts";
-import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
-import { openOrders } from "../../src/agent/orders.ts";
-import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
-import { openTurn } from "../../src/agent/turn.ts";
-import { bunRuntime } from "../../src/runtime/bun.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { recordingLog } from "../support/host-account.ts";
+import { runTestAgent } from "../support/run-test-agent.ts";
 
 export interface AgentLab {
   readonly stub: FleetStub;
@@ -65,33 +60,16 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
       await joinService({ directory, line, fleetKey, ca: undefined, about, send: lab.send, clock: systemClock });
     },
     start: () => {
-      const identity = findIdentity(directory);
-      const { present } = readKeys(directory);
-      if (identity === undefined || present === undefined) throw new Error("not joined");
-      const openHost = async () => {
-        if (lab.openHostFails) throw new Error("the host cannot be worked on");
-        return lab.host;
-      };
-      const client = createClient({
-        ...{ service: identity.service, host: identity.host_id, seed: present, epoch: nextEpoch(directory) },
-        fleetKey: Buffer.from(identity.fleet_key, "base64"),
-        send: (url, init) => lab.send(url, init),
-      });
-      const orders = openOrders({
-        directory,
-        runDirectory: files.directory,
-        log: log.log,
-        openHost,
-        managed: () => [...lab.host.accounts.keys()],
-        turn: openTurn(directory, bunRuntime.openKernel()),
-      });
       const stop = new AbortController();
-      const done = runAgent(
+      const done = runTestAgent(
         {
-          ...{ directory, runDirectory: files.directory, identity, client, orders, mode: "direct", clock: systemClock },
-          ...{ log: log.log, random: () => 0.02, announce: () => {} },
-          lease: createLeaseKeeper({ files, now, early: 0, log: log.log, openHost }),
-          ssh: async () => ({ host: "web1.example.org", port: 22, host_keys: [] }),
+          ...{ directory, files, mode: "direct", now, log: log.log, sshHost: "web1.example.org", random: () => 0.02 },
+          openHost: async () => {
+            if (lab.openHostFails) throw new Error("the host cannot be worked on");
+            return lab.host;
+          },
+          managed: () => [...lab.host.accounts.keys()],
+          send: (url, init) => lab.send(url, init),
           timing: { wait: 3000, patience: 2000, reconcile: 400, retry: 200 },
         },
         stop.signal,

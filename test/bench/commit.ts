@@ -32,6 +32,12 @@ export async function withCommit<T>(commit: string, work: (rival: Candidate) => 
   }
 }
 
+/** Builds this commit, as it is here. */
+export function buildHere(): void {
+  console.log("building this one");
+  must(process.execPath, ["src/build/build.ts"], PROJECT);
+}
+
 function git(...args: readonly string[]) {
   return spawnSync("git", ["-C", PROJECT, ...args], { encoding: "utf8" });
 }

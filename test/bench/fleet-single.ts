@@ -1,6 +1,5 @@
 /**
- * What the fleet costs where there is none: this binary against that of another commit, in turns; without one the figures stand
- * alone. Key changes are in direct mode, so they need root.
+ * What the fleet costs where there is none: this binary against that of another commit, in turns. Key changes are in direct mode, so they need root.
  */
 
 import { spawnSync } from "node:child_process";
@@ -11,6 +10,7 @@ import { BINARY, type Service, startProgram } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
 import { measure } from "./load.ts";
 import type { BenchOptions } from "./options.ts";
+import { treeTime } from "./processor-time.ts";
 import { prepare } from "./requests.ts";
 
 const BOOTS = 15;
@@ -48,6 +48,7 @@ export async function benchFleetSingle({ calls, rival }: BenchOptions): Promise<
 
 async function boots(candidates: readonly Candidate[]): Promise<void> {
   const times = new Map(candidates.map(({ name }) => [name, [] as number[]]));
+  const cpu = new Map(candidates.map(({ name }) => [name, [] as number[]]));
   const memory = new Map(candidates.map(({ name }) => [name, [] as number[]]));
   for (let boot = 0; boot <= BOOTS; boot++) {
     for (const { name, binary, directory } of candidates) {
@@ -58,11 +59,13 @@ async function boots(candidates: readonly Candidate[]): Promise<void> {
       await Bun.sleep(QUIET);
       // The first boot makes the database.
       if (boot > 0) times.get(name)?.push(time);
+      if (boot > 0) cpu.get(name)?.push(treeTime(service?.pid ?? 0) / 1000);
       if (boot > 0) memory.get(name)?.push(residentMiB(service?.pid ?? 0));
       await service?.stop();
     }
   }
   compare("boot", "ms", times);
+  compare(`boot and ${QUIET / 1000} s`, "ms of processor time", cpu);
   compare(`memory after ${QUIET / 1000} s`, "MiB", memory);
 }
 
@@ -85,6 +88,7 @@ async function changes(candidates: readonly Candidate[], calls: number): Promise
   if (process.getuid?.() !== 0) return console.log("key changes are left out: they need root");
   const uploads = new Map(candidates.map(({ name }) => [name, [] as number[]]));
   const revocations = new Map(candidates.map(({ name }) => [name, [] as number[]]));
+  const used = { upload: new Map<string, number>(), revocation: new Map<string, number>() };
   const running: (Candidate & {
     readonly service: Service;
     readonly cookie: string;
@@ -95,16 +99,26 @@ async function changes(candidates: readonly Candidate[], calls: number): Promise
     for (let call = 0; call < calls; call++) {
       for (const { name, service, cookie } of running) {
         let id = 0;
+        const count = (what: keyof typeof used, before: number) =>
+          used[what].set(name, (used[what].get(name) ?? 0) + treeTime(service.pid) - before);
         const text = freshKey();
+        const began = treeTime(service.pid);
         const upload = await timed(async () => {
           id = (await service.call("POST", "/me/keys", cookie, { name: "bench", public_key: text })).body.data.id;
         });
+        count("upload", began);
         uploads.get(name)?.push(upload);
+        const then = treeTime(service.pid);
         revocations.get(name)?.push(await timed(() => service.call("DELETE", `/me/keys/${id}`, cookie)));
+        count("revocation", then);
       }
     }
     compare("key upload", "ms", uploads);
     compare("revocation", "ms", revocations);
+    for (const [what, times] of Object.entries(used)) {
+      const each = new Map([...times].map(([name, microseconds]) => [name, [microseconds / 1000 / calls]]));
+      compare(`${what}: of all processes`, "ms of processor time", each);
+    }
   } finally {
     for (const { service, remove, user } of running) {
       await remove();
@@ -139,7 +153,7 @@ function compare(what: string, unit: string, figures: ReadonlyMap<string, readon
   const [own = [], before = []] = figures.values();
   const ratios = own.flatMap((value, turn) => (before[turn] === undefined ? [] : [value / before[turn]]));
   const ratio = ratios.length === 0 ? "" : `, ratio ${percentile(ratios, 0.5).toFixed(3)} (aim 0.95 to 1.05)`;
-  console.log(`${what.padEnd(20)} ${parts.join(", ")} ${unit}${ratio}`);
+  console.log(`${what.padEnd(28)} ${parts.join(", ")} ${unit}${ratio}`);
 }
 
 function residentMiB(pid: number): number {

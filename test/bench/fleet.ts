@@ -17,7 +17,8 @@ const USERS = 1000;
 const ROUNDS = 3;
 const PROCESSES = 2;
 const IDLE = 60_000;
-const BETWEEN_COUNTS = 40;
+/** Between two counts, in milliseconds: each costs the database some. */
+const BETWEEN_COUNTS = 80;
 /** How long a change is waited for. */
 const PATIENCE = 60_000;
 /** Until the agents that have reported wait again. */

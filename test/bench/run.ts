@@ -1,6 +1,6 @@
 /** `bun run bench`: all benchmarks, or those named. */
 
-import { resolveCommit, withCommit } from "./commit.ts";
+import { buildHere, resolveCommit, withCommit } from "./commit.ts";
 import type { Candidate } from "./hot-paths.ts";
 import { missing, type Need } from "./needs.ts";
 import { type BenchArguments, type BenchOptions, BenchUsageError, readOptions } from "./options.ts";
@@ -11,9 +11,14 @@ interface Benchmark {
   readonly needs: readonly Need[];
   /** Whether it can measure another commit's program in turns with this one. */
   readonly compares?: true;
+  /** The commit that it is about, and compares with where it is run by itself and none is named; this one is built, too. */
+  readonly before?: string;
   /** Whether it is run only by name. */
   readonly named?: true;
 }
+
+/** The last commit that knew of no other host. */
+const ONE_HOST = "bacef067459b98296cfa6702f5b56e28bed15487";
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   requests: {
@@ -51,8 +56,9 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
   "fleet-single": {
     run: async (options) => (await import("./fleet-single.ts")).benchFleetSingle(options),
-    needs: ["dist/uam", "wrk"],
+    needs: ["wrk", "git"],
     compares: true,
+    before: ONE_HOST,
   },
   backup: { run: async (options) => (await import("./backup.ts")).benchBackup(options), needs: [] },
 };
@@ -75,6 +81,7 @@ By name only, since it fails if a hot path has become more than a fifth dearer:
   --against COMMIT
               builds that commit, and measures it in turns with dist/uam; without a NAME these, which can:
               ${listed(({ compares }) => compares === true)}
+              ${listed(({ before }) => before !== undefined)} by itself builds this commit and one from before there were other hosts
   -h, --help  print this`;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -99,7 +106,10 @@ async function main(args: readonly string[]): Promise<number> {
       console.error(lacks.join("\n"));
       return 1;
     }
-    commit = asked.against === undefined ? undefined : resolveCommit(asked.against);
+    const before = chosen.length === 1 ? chosen[0]?.before : undefined;
+    const against = asked.against ?? before;
+    commit = against === undefined ? undefined : resolveCommit(against);
+    if (before !== undefined) buildHere();
   } catch (error) {
     if (!(error instanceof BenchUsageError)) throw error;
     console.error(`${error.message}\n\n${USAGE}`);

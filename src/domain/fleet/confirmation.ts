@@ -131,7 +131,10 @@ const fleetColumns = {
   effectiveBy: fleetChanges.effectiveBy,
 };
 
-/** The hosts that have not applied the record, or were refused something about the account; by name. One that is forgotten is not waited for. */
+/**
+ * The hosts that have not applied the record, or were refused something about the account; by name, unless any one will do. One that is
+ * forgotten is not waited for.
+ */
 async function pendingOf(
   { db }: Services,
   { recordId, account, hosts }: Change,
@@ -141,7 +144,7 @@ async function pendingOf(
     select h.name, h.lease_until from unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
     where h.applied_id < ${recordId}
       or exists (select 1 from host_problems p where p.host_id = h.id and p.account = ${account} and p.kind = 'refused')
-    order by h.name limit ${most}`);
+    ${most === 1 ? sql`` : sql`order by h.name`} limit ${most}`);
   return rows.map(({ name, lease_until }) => ({
     name,
     leaseUntil: lease_until === null ? null : new Date(lease_until),

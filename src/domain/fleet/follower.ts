@@ -129,7 +129,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     }
   }
 
-  /** Accounts to be removed whose record is not noted get one that is certainly not before it. */
+  /** Accounts to be removed whose record is not noted, as older replicas store them, get one that is certainly not before it. */
   async function numberRemovals(): Promise<boolean> {
     const rows = await db.execute(
       sql`update removed_accounts set record_id = (select id from audit_head) where record_id = 0 returning 1`,

@@ -1,4 +1,4 @@
-/** Group commit: what many requests want stored within a moment is stored by one statement. */
+/** Group commit: what many requests want stored within a moment is stored by one statement, or a few. */
 
 import { UamError } from "../../shared/errors.ts";
 
@@ -9,6 +9,8 @@ export interface HostItem {
 
 /** How long the first item waits for others, in milliseconds. */
 const GATHERING = 20;
+/** Items in one call: of thousands that come at once the first are stored while the last are still looked at. */
+const MOST = 1000;
 /** What one host may have waiting; its agent has one request under way at a time. */
 const MAX_WAITING = 4;
 
@@ -19,7 +21,7 @@ interface Waiting<I, O> {
 }
 
 /**
- * A function that resolves once the item is stored, with what `store` returned for it: that is called with all items of a moment, at
+ * A function that resolves once the item is stored, with what `store` returned for it: that is called with the items of a moment, at
  * most one of each host, and one call at a time. Throws `limited` for a host that has too many waiting.
  */
 export function createGroupCommit<I extends HostItem, O>(
@@ -51,7 +53,7 @@ export function createGroupCommit<I extends HostItem, O>(
     const batch: Waiting<I, O>[] = [];
     const rest: Waiting<I, O>[] = [];
     for (const one of waiting) {
-      (hosts.has(one.item.host) ? rest : batch).push(one);
+      (batch.length === MOST || hosts.has(one.item.host) ? rest : batch).push(one);
       hosts.add(one.item.host);
     }
     waiting = rest;

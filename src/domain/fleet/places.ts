@@ -54,13 +54,14 @@ export interface Scope {
  * a user loses has to remove the account, one that a user gets again no longer has to.
  */
 export async function movePlaces(
-  { tx, context }: Operation,
+  { tx, context, onRecorded }: Operation,
   { userIds, losing, gaining }: Scope,
   change: () => Promise<void>,
 ): Promise<void> {
   await change();
   const lost = losing.filter((id) => id !== LOCAL_HOST);
-  if (lost.length > 0) await noteRemoved(tx, userIds, lost, context.clock.now());
+  // With the number of the record that tells of it: a later one would be waited for, although nothing of it concerns the host.
+  if (lost.length > 0) onRecorded((record) => noteRemoved(tx, { userIds, lost, now: context.clock.now(), record }));
   if (gaining.length > 0) await forgetRegained(tx, userIds);
 }
 
@@ -121,14 +122,22 @@ async function localUsers(tx: Transaction, userIds: readonly number[]): Promise<
 /** One row for each user, with the hosts of `lost` that they have no more. */
 async function noteRemoved(
   tx: Transaction,
-  userIds: readonly number[],
-  lost: readonly number[],
-  now: Date,
+  {
+    userIds,
+    lost,
+    now,
+    record,
+  }: {
+    readonly userIds: readonly number[];
+    readonly lost: readonly number[];
+    readonly now: Date;
+    readonly record: number;
+  },
 ): Promise<void> {
   if (userIds.length === 0) return;
   await tx.execute(sql`
-    insert into removed_accounts (name, uid, hosts, removed_at)
-    select ${ACCOUNT_PREFIX}::text || u.username, a.uid, array_agg(h.id order by h.id), ${now.toISOString()}::timestamptz
+    insert into removed_accounts (name, uid, record_id, hosts, removed_at)
+    select ${ACCOUNT_PREFIX}::text || u.username, a.uid, ${record}::bigint, array_agg(h.id order by h.id), ${now.toISOString()}::timestamptz
     from users u join accounts a on a.user_id = u.id and a.host_id = ${LOCAL_HOST}
     cross join unnest(${list(lost)}::int[]) as h(id)
     where u.id = any(${list(userIds)}::bigint[])

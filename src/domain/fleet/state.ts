@@ -55,7 +55,7 @@ const WHOLE_READS = 4;
 /** An agent keeps a cursor for as long as nothing concerns it, but not one that is further behind than this. */
 const OLD_CURSOR = 5000;
 /** Those who wait are answered in portions, so that others get a turn. */
-const PORTION = 250;
+const PORTION = 100;
 
 /** What a host may be told, of which only its own is. */
 interface Told {

@@ -5,7 +5,7 @@ import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
 import type { States } from "../../domain/fleet/state.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES, parseCursor } from "../../protocol/fleet.ts";
-import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswerInBackground } from "../../protocol/fleet-signature.ts";
+import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { NO_LEASE } from "../../shared/lease.ts";
@@ -38,6 +38,8 @@ interface Signed {
 const signed = new WeakMap<Request, Signed>();
 const admitted = new WeakMap<Request, Promise<Agent>>();
 const bodies = new WeakMap<Request, Uint8Array>();
+/** Bodies of answers, which need not be read again to be signed. */
+const texts = new WeakMap<Request, string>();
 /** What ends a report's turn. */
 const turnsOf = new WeakMap<Request, () => void>();
 
@@ -68,15 +70,23 @@ export async function readEnrolment(request: Request): Promise<object> {
   return parseObject(bytes);
 }
 
+/** An answer to an agent, of that JSON. */
+export function agentAnswer(request: Request, text: string): Response {
+  texts.set(request, text);
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}
+
 /** The answer with the service's signature and a fresh nonce, where the request was signed; any other as it is. Called for each request of an agent. */
 export async function signResponse({ services }: Web, request: Request, response: Response): Promise<Response> {
   turnsOf.get(request)?.();
   const about = signed.get(request);
   if (about === undefined) return response;
-  const body = new Uint8Array(await response.arrayBuffer());
-  const secrets = fleetSecrets(services.seal);
+  const text = texts.get(request);
   const { status, headers } = response;
-  headers.set(ANSWER_HEADER, await signAnswerInBackground(secrets.key, about.over, { status, body }));
+  const isText = text !== undefined && status === 200;
+  const body = isText ? new TextEncoder().encode(text) : new Uint8Array(await response.arrayBuffer());
+  const secrets = fleetSecrets(services.seal);
+  headers.set(ANSWER_HEADER, signAnswer(secrets.key, about.over, status, body));
   if (about.host !== undefined) {
     const at = Math.max(services.clock.now().getTime(), about.nonceAt + 1);
     headers.set(NONCE_HEADER, secrets.nonce(about.host, at));

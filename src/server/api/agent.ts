@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { enrolHost } from "../../domain/fleet/enrolment.ts";
 import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import { rotateKey } from "../../domain/fleet/rotation.ts";
+import { agentAnswer } from "./agent-request.ts";
 import { agentBody, agentOnly, anonymous, enrolmentBody } from "./elysia.ts";
 import {
   EnrolledRecord,
@@ -79,7 +80,7 @@ function signedRoutes(web: Web) {
       async ({ agent, query, request }) => {
         const { signal } = request;
         const state = await web.fleet().states.answer({ ...query, host: agent.host, signal });
-        return new Response(`{"data":${state}}`, { headers: { "content-type": "application/json" } });
+        return agentAnswer(request, `{"data":${state}}`);
       },
       {
         query: StateQuery,

@@ -3,10 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { settleChanges } from "../../../src/domain/fleet/confirmation.ts";
 import { acceptHistory } from "../../../src/domain/fleet/divergence.ts";
 import { fleetOf } from "../../../src/domain/fleet/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
+import { setUserHosts } from "../../../src/domain/fleet/grants.ts";
 import { lockHost, unlockHost, updateHost } from "../../../src/domain/fleet/hosts.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { createApp } from "../../../src/server/api/app.ts";
@@ -135,6 +138,40 @@ describe("answer()", () => {
     await settleChanges(t.services);
     expect((await noted())?.hosts ?? []).not.toContain(agent.id);
     expect((await settled(agent)).removed).toEqual([]);
+  });
+
+  test("a deletion that the service's own host could not finish is one for the others, too, once it is finished", async () => {
+    const agent = await joinedAgent(t, "late-remover");
+    const { id } = await t.user("otto");
+    const uid = accountOf(await settled(agent), "otto")?.uid ?? 0;
+    t.host.failing.add("removeAccount");
+    await expect(deleteUser(t.system, id)).rejects.toThrow();
+    expect(await settled(agent)).toMatchObject({ removed: [], accounts: [{ name: "ext_otto", open: false }] });
+    const held = agent.state(20);
+    await Bun.sleep(100);
+    t.host.failing.clear();
+    await finishClosings(t.services, "all");
+    const ref = { name: "ext_otto", uid };
+    expect(await t.lastAudit("user.delete")).toMatchObject({ result: "success", subjectId: id });
+    expect((await held).removed).toEqual([ref]);
+    agent.cursor = "";
+    expect((await settled(agent)).removed).toContainEqual(ref);
+  });
+
+  test("what a host has to remove is numbered by the record that tells of it, so that it is done once that is applied", async () => {
+    const agent = await joinedAgent(t, "numbered", "");
+    const { id } = await t.user("paula");
+    await setUserHosts(t.system, id, { groups: ["default"], hosts: ["numbered"] });
+    const uid = accountOf(await settled(agent), "paula")?.uid ?? 0;
+    await setUserHosts(t.system, id, { groups: ["default"], hosts: [] });
+    const record = await t.lastAudit("user.grant");
+    const noted = () => t.db.select().from(removedAccounts).where(eq(removedAccounts.uid, uid));
+    expect((await noted()).map(({ recordId }) => recordId)).toEqual([record.id]);
+    expect((await settled(agent)).removed).toEqual([{ name: "ext_paula", uid }]);
+    expect(agent.cursor.split(".")[0]).toBe(String(record.id));
+    await agent.report();
+    await settleChanges(t.services);
+    expect(await noted()).toEqual([]);
   });
 
   test("a host without its database gets no lease", async () => {

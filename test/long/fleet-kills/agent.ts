@@ -6,18 +6,11 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { runAgent } from "../../../src/agent/agent.ts";
-import { createClient } from "../../../src/agent/client.ts";
 import { momentOf } from "../../../src/agent/lease.ts";
-import { createLeaseKeeper } from "../../../src/agent/lease-keeper.ts";
-import { openOrders } from "../../../src/agent/orders.ts";
-import { findIdentity, nextEpoch, readKeys } from "../../../src/agent/store.ts";
-import { openTurn } from "../../../src/agent/turn.ts";
 import type { Account, Host } from "../../../src/protocol/host.ts";
-import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
-import { silentLog } from "../../../src/shared/log.ts";
 import { createFakeHost, type FakeAccount } from "../../support/fake-host.ts";
+import { errorLog, runTestAgent, untilTerminated } from "../../support/run-test-agent.ts";
 import { placesIn } from "./places.ts";
 
 /** Milliseconds that each step takes at most. */
@@ -26,36 +19,17 @@ const CHANGES = ["createAccount", "openAccount", "shutAccount", "takeKey", "narr
 
 const base = process.argv[2] ?? "";
 const { directory, files, host: file } = placesIn(base);
-const identity = findIdentity(directory);
-const { present: seed } = readKeys(directory);
-if (identity === undefined || seed === undefined) throw new Error("not joined");
 mkdirSync(files.directory, { recursive: true });
 const host = openFileHost();
-const openHost = async () => host;
-const log = { ...silentLog, error: say };
-const now = () => momentOf(systemClock);
-const stop = new AbortController();
-process.on("SIGTERM", () => stop.abort());
-await runAgent(
+await runTestAgent(
   {
-    ...{ directory, runDirectory: files.directory, identity, mode: "direct", clock: systemClock, log },
-    client: createClient({
-      ...{ service: identity.service, host: identity.host_id, seed, epoch: nextEpoch(directory) },
-      fleetKey: Buffer.from(identity.fleet_key, "base64"),
-      send: (url, init) => fetch(url, init),
-    }),
-    orders: openOrders({
-      ...{ directory, runDirectory: files.directory, log, openHost },
-      managed: () => [...host.accounts.keys()],
-      turn: openTurn(directory, bunRuntime.openKernel()),
-    }),
-    lease: createLeaseKeeper({ files, now, early: 0, log, openHost }),
-    ssh: async () => ({ host: "test", port: 22, host_keys: [] }),
-    random: Math.random,
-    announce: () => {},
+    ...{ directory, files, mode: "direct", sshHost: "test", random: Math.random, log: errorLog({ warnings: false }) },
+    openHost: async () => host,
+    managed: () => [...host.accounts.keys()],
+    now: () => momentOf(systemClock),
     timing: { wait: 20_000, patience: 5000, reconcile: 3000, retry: 300, longest: 2000 },
   },
-  stop.signal,
+  untilTerminated(),
 );
 
 function openFileHost() {
@@ -94,8 +68,4 @@ function openFileHost() {
 function isAs(found: FakeAccount, { open, keys }: Account): boolean {
   if (found.open !== open) return false;
   return !open || JSON.stringify(found.file) === JSON.stringify(keys.map(({ fingerprint }) => fingerprint));
-}
-
-function say(message: string, fields: unknown = {}): void {
-  console.error(message, JSON.stringify(fields));
 }
