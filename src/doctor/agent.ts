@@ -16,7 +16,7 @@ import { readLocks } from "../shared/lock-journal.ts";
 import { silentLog } from "../shared/log.ts";
 import { isSystemdHost } from "../shared/systemd.ts";
 import type { DoctorSettings } from "./doctor.ts";
-import { checkPrivateFile, checkProcessLimit } from "./files.ts";
+import { checkFuse, checkPrivateFile, checkProcessLimit, FUSE_FILE } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
@@ -59,7 +59,9 @@ export async function examineHost(
   return [
     ...(await guarded("host", async () => checkNeeds(config))),
     ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expected, { isRoot, fix }))),
-    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkProcessLimit(LIMITS_FILE))),
+    ...(config.hostMode === "dry-run"
+      ? []
+      : await guarded("host", async () => [...checkProcessLimit(LIMITS_FILE), ...checkFuse(FUSE_FILE)])),
   ];
 }
 

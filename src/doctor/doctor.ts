@@ -11,10 +11,12 @@ import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./
 import {
   checkCertificate,
   checkDataDirectory,
+  checkFuse,
   checkMailLogPlace,
   checkPrivateFile,
   checkProcessLimit,
   checkReserve,
+  FUSE_FILE,
 } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
@@ -76,7 +78,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
-    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkProcessLimit(LIMITS_FILE))),
+    ...(config.hostMode === "dry-run"
+      ? []
+      : await guarded("host", async () => [...checkProcessLimit(LIMITS_FILE), ...checkFuse(FUSE_FILE)])),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would become root's; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),

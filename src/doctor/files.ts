@@ -69,6 +69,16 @@ export function checkProcessLimit(path: string): readonly Finding[] {
   return [areaOf("host").note(finding, `uam install writes ${path}`)];
 }
 
+/** Where mount.fuse3(8) reads what accounts may do. */
+export const FUSE_FILE = "/etc/fuse.conf";
+
+/** Checks whether accounts may mount file systems of their own that root enters, too; `path` is the file for mount.fuse3(8). */
+export function checkFuse(path: string): readonly Finding[] {
+  if (!existsSync(path) || !/^\s*user_allow_other\b/m.test(readFileSync(path, "utf8"))) return [];
+  const finding = `${path} has user_allow_other: an account's owner can mount what keeps root waiting who looks into their home`;
+  return [areaOf("host").note(finding, "remove it, unless something needs it")];
+}
+
 /** Checks how long the TLS certificate is still valid. */
 export function checkCertificate(path: string | undefined, clock: Clock): readonly Finding[] {
   if (path === undefined) return [];

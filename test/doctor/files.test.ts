@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkReserve } from "../../src/doctor/files.ts";
+import { checkFuse, checkReserve } from "../../src/doctor/files.ts";
 import { RESERVE_SIZE, reserveIn } from "../../src/shared/reserve.ts";
 
 let dataDir: string;
@@ -24,4 +24,13 @@ test("checkReserve() says whether the room is there that is kept for a full disk
   ]);
   truncateSync(reserveIn(dataDir), RESERVE_SIZE);
   expect(checkReserve(dataDir)).toMatchObject([{ state: "ok" }]);
+});
+
+test("checkFuse() notes that root can be kept waiting, and nothing where that is commented out", () => {
+  const path = join(dataDir, "fuse.conf");
+  expect(checkFuse(path)).toEqual([]);
+  writeFileSync(path, "# Allow others:\n#user_allow_other\nmount_max = 1000\n");
+  expect(checkFuse(path)).toEqual([]);
+  writeFileSync(path, "mount_max = 1000\nuser_allow_other\n");
+  expect(checkFuse(path)).toMatchObject([{ area: "host", state: "note" }]);
 });

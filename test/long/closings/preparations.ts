@@ -57,6 +57,8 @@ const perl =
 
 const PUT_BACK = `printf '%s\\n' "$KEYS"`;
 const FULL = "i=0; while [ $i -lt 3000 ]; do : > f$i || exit 0; i=$((i+1)); done 2>/dev/null";
+/** The number of ptrace(2); its first request, 0, has the parent trace. */
+const PTRACE = process.arch === "arm64" ? 117 : 101;
 const NAP = "select(undef, undef, undef, 0.01)";
 
 export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
@@ -76,6 +78,13 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
     "cd .ssh; mv authorized_keys k; mkdir authorized_keys; mv k authorized_keys; mkdir -p authorized_keys2/d",
   ),
   "a FIFO in its place": owner("cd .ssh; rm -f authorized_keys; mkfifo authorized_keys"),
+  "a socket in its place": owner(
+    `cd .ssh; rm -f authorized_keys; perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un("authorized_keys"))'`,
+  ),
+  "a sparse file of a terabyte": owner("truncate --size 1T .ssh/authorized_keys"),
+  "names like those of drafts": owner(
+    "cd .ssh; i=0; while [ $i -lt 300 ]; do : > .uam.$(printf %032d $i); mkdir .uam.$(printf %032d $i)d; i=$((i+1)); done 2>/dev/null",
+  ),
   "a link in its place": owner(
     `${PUT_BACK} > own; ln -sf ../own .ssh/authorized_keys; ln -s ../own .ssh/authorized_keys2`,
   ),
@@ -104,6 +113,9 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   },
   "a chain of forks": perl(`while (1) { exit if fork; ${NAP} }`),
   "something that stops the others": perl(`while (1) { kill 'STOP', -1; ${NAP} }`),
+  "processes that trace each other": perl(
+    `for (1 .. 3) { if (!fork) { syscall(${PTRACE}, 0, 0, 0, 0); kill 'STOP', $$; sleep 600 } } sleep 600`,
+  ),
   ...(hasFuse
     ? {
         "a mount whose name is no text": (target) => held(target, Buffer.from([0x6d, 0xff]), target.uid, false),
