@@ -124,8 +124,8 @@ async function claim({ db, clock }: Parts): Promise<Claimed | undefined> {
 }
 
 /**
- * Selected in a statement, it makes the statement's commit wait for no disk. What a crash of the database's machine takes back then is that a
- * mail was claimed or sent: it is sent again under its Message-ID, as after a crash between sending and noting.
+ * Selected in a statement, it makes the statement's commit wait for no disk. What a crash of the database takes back then is that a mail of its last
+ * moments was claimed or sent: it is sent again under its Message-ID, as after a crash between sending and noting.
  */
 const soon = { soon: sql`set_config('synchronous_commit', 'off', true)` };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { sendCode } from "../../../src/domain/auth/otp.ts";
-import { countDeadLetters, queueMail } from "../../../src/domain/mail/outbox.ts";
+import { countDeadLetters, queueMail, queueMails } from "../../../src/domain/mail/outbox.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { deliverDue, MAX_ATTEMPTS, startDelivery, waitAfter } from "../../../src/server/mail/delivery.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
@@ -234,6 +234,23 @@ describe("startDelivery()", () => {
     resolve();
     await delivery.stop();
     expect(post.sent).toHaveLength(4);
+  });
+
+  test("sends several of one commit at the same time: one lane is woken, and calls the other", async () => {
+    let together = 0;
+    const both = Promise.withResolvers<void>();
+    post.answer = async () => {
+      if (++together === 2) both.resolve();
+      await both.promise;
+      return { kind: "sent" };
+    };
+    const delivery = startDelivery(app.services, post);
+    await Bun.sleep(200);
+    const message = { subject: "to all", text: "the text\n", html: "<p>the text</p>" };
+    const mails = ["a", "b"].map((name) => ({ recipient: `${name}@example.org`, message }));
+    await app.db.transaction((tx) => queueMails({ tx, context: app.services }, mails));
+    await until(() => post.sent.length === 2, 2000);
+    await delivery.stop();
   });
 
   test("is woken by a commit of another process: any connection to the database will do", async () => {
