@@ -3,20 +3,8 @@
  * generated from these three (`bun run migrations`).
  */
 
-import { type SQL, sql } from "drizzle-orm";
-import {
-  type AnyPgColumn,
-  bigint,
-  check,
-  date,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/pg-core";
-import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
+import { sql } from "drizzle-orm";
+import { bigint, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import {
   ACTOR_TYPES,
   APPROVAL_KINDS,
@@ -26,18 +14,7 @@ import {
   USER_STATUSES,
 } from "../shared/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
-
-/** The texts that a search for users looks through. No field, and no search, holds a line break: nothing is found across two of them. */
-export function searched({
-  username,
-  email,
-  supervisor,
-  purpose,
-}: Record<"username" | "email" | "supervisor" | "purpose", AnyPgColumn>): SQL {
-  const lineBreak = sql.raw("E'\\n'");
-  // Not concat_ws(), which takes half as long again.
-  return sql`${sql.raw(`'${ACCOUNT_PREFIX}'`)}::text || ${username} || ${lineBreak} || ${email} || ${lineBreak} || ${supervisor} || ${lineBreak} || ${purpose}`;
-}
+import { searched } from "./searched.ts";
 
 /** External users. A row goes when the user is deleted. */
 export const users = pgTable(

@@ -35,7 +35,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-fleet.ts",
       ],
       "store/client.ts",
-      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "protocol"],
+      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/searched.ts", "protocol"],
     ],
   },
   store: { what: "tables, migrations, the embedded PostgreSQL, backup", imports: ["drizzle"] },

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { listUsers, type UserFilter } from "../../../src/domain/users/list.ts";
 import { USER_SORTS, type UserSort } from "../../../src/domain/users/sorts.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { searched, users } from "../../../src/store/schema.ts";
+import { users } from "../../../src/store/schema.ts";
+import { searched } from "../../../src/store/searched.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const PEOPLE = [
