@@ -151,7 +151,7 @@ async function recordRestore({ installation, file, actor }: TransferOptions, rep
   }
 }
 
-async function load({ installation, file, force, signal }: TransferOptions): Promise<RestoreReport> {
+async function load({ installation, log, file, force, signal }: TransferOptions): Promise<RestoreReport> {
   const host = await installation.openHost();
   const { first, last } = installation.uidRange;
   const onHost = await host.highestUid(first, last);
@@ -179,6 +179,11 @@ async function load({ installation, file, force, signal }: TransferOptions): Pro
         key = await adoptKey(db, installation, auditKey === null ? undefined : Buffer.from(auditKey, "hex"));
       },
     });
+    if (summary.unfinished !== undefined) {
+      log.warn("the backup is restored, but indexes are missing: they are built before it is used", {
+        reason: summary.unfinished,
+      });
+    }
     return { ...summary, savedAs, keyKeptAs: key?.keptAs };
   } catch (error) {
     key?.undo();

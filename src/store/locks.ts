@@ -23,6 +23,8 @@ export const LOCKS = {
   singleSignOn: 8_246_011,
   /** Of two: whether locks work at all is tried with it; the other is the process of the server. */
   trial: 8_246_020,
+  /** Of two: an index that is being built; the other is the hash of its name. */
+  index: 8_246_012,
   /** Whoever changes hosts, their groups, or who has an account on them. */
   fleet: 8_246_008,
 } as const;

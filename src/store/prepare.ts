@@ -4,8 +4,9 @@ import { DAY } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import { readAuditFloor, storeAuditFloor } from "./audit-floor.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "./client.ts";
+import { buildIndexes, INDEXES_AT_ONCE, missingIndexes } from "./indexes.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS, type Migration } from "./migrations.ts";
 import { auditProtectionFaults, protectAudit } from "./protect.ts";
 
 /** What the database is prepared for. */
@@ -23,6 +24,7 @@ export interface Preparation {
  */
 export async function prepareDatabase(service: Database, { owner, auditFloor, log }: Preparation): Promise<void> {
   const pending = await pendingMigrations(service);
+  await requireIndexes(service, owner, MIGRATIONS.slice(0, MIGRATIONS.length - pending.length), log);
   // Said beforehand: it cannot be undone, and an older program no longer works with the database.
   if (pending.length > 0 && pending.length < MIGRATIONS.length) {
     log.warn("the database is from an older version of uam: bringing it up to date", { migrations: pending.length });
@@ -50,6 +52,26 @@ export async function prepareDatabase(service: Database, { owner, auditFloor, lo
       faults,
       remedy: "set UAM_DATABASE_OWNER_URL to a role that owns the database, and UAM_DATABASE_URL to one that does not",
     });
+  }
+}
+
+/** Before a migration, which expects them; without them all works, slowly. */
+async function requireIndexes(
+  service: Database,
+  owner: ConnectionOptions | undefined,
+  applied: readonly Migration[],
+  log: Log,
+): Promise<void> {
+  const missing = await missingIndexes(service, applied);
+  if (missing.length === 0) return;
+  log.warn("indexes are missing, as after a restore that was cut short: building them", { indexes: missing });
+  const handle = owner === undefined ? undefined : openDatabase(owner, INDEXES_AT_ONCE);
+  try {
+    await buildIndexes(handle?.db ?? service, applied);
+  } catch (error) {
+    log.error("indexes could not be built, and are tried again at the next start; until then much is slow", { error });
+  } finally {
+    await handle?.close();
   }
 }
 

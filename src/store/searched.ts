@@ -1,4 +1,4 @@
-/** What a search for users looks through: the query and its index must say the same. */
+/** What an index and a search have to say in the same words. */
 
 import { type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";

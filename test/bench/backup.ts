@@ -9,11 +9,13 @@ import { writeFileWhole } from "../../src/store/backup/backup-file.ts";
 import { verifyBackup } from "../../src/store/backup/backup-reader.ts";
 import { withCopyClient } from "../../src/store/backup/copy-client.ts";
 import { restoreBackup } from "../../src/store/backup/restore.ts";
-import { type ConnectionOptions, openDatabase } from "../../src/store/client.ts";
-import { withGuardsDown } from "../../src/store/protect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { costOf, describeMachine, residentMiB } from "./bench.ts";
+import { fillAudit } from "./fill-audit.ts";
 import type { BenchOptions } from "./options.ts";
+
+/** Whom the records name. */
+const USERS = 2000;
 
 /** Prints speed and peak memory of each step, and its time relative to the floor. */
 export async function benchBackup({ rows }: BenchOptions): Promise<void> {
@@ -24,7 +26,7 @@ export async function benchBackup({ rows }: BenchOptions): Promise<void> {
   const source = await createTestDatabase();
   const target = await createTestDatabase();
   const connection = source.superuser;
-  await fill(connection, rows);
+  await fillAudit(connection, rows, USERS);
   const copied = await measured(rows, "COPY of the log to a file, the floor", async () => {
     await withCopyClient(connection, signal, (client) =>
       pipeline(client.copyTo("copy audit to stdout"), createWriteStream(join(directory, "raw"))),
@@ -51,23 +53,6 @@ export async function benchBackup({ rows }: BenchOptions): Promise<void> {
   rmSync(directory, { recursive: true });
   await source.drop();
   await target.drop();
-}
-
-/** Rows of realistic size; the database makes the seals, because they are not verified here. */
-async function fill(connection: ConnectionOptions, rows: number): Promise<void> {
-  const handle = openDatabase(connection, 1);
-  await handle.db.transaction((tx) =>
-    withGuardsDown(tx, async () => {
-      await tx.execute(`insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip,
-          subject_id, n_action, n_actor_action, n_resource_action, n_resource_actor_action, n_subject, mac)
-        select n, now() - interval '1 year' + n * interval '6 seconds', 'admin', 'admin' || n % 8,
-          case n % 4 when 0 then 'user.update' when 1 then 'user.extend' when 2 then 'user.disable' else 'user.enable' end,
-          'user', (n % 2000)::text, '{"username":"user' || n % 2000 || '","changed":"email, purpose"}', 'success',
-          '192.0.2.' || n % 250, n % 2000, n / 4, n / 8, n / 2000, n / 2000, n / 2000, sha256(n::text::bytea)
-        from generate_series(1, ${rows}) n`);
-    }),
-  );
-  await handle.close();
 }
 
 /** Seconds. */

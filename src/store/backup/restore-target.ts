@@ -65,12 +65,12 @@ export async function dropSchema(db: Executor): Promise<void> {
 }
 
 /**
- * Drops every index that no foreign key needs, and returns what recreates them, constraints included: faster than filling
- * them row by row. A row that breaks a constraint is then refused at the end instead.
+ * Drops every index that no foreign key needs, and returns what recreates them, constraints included, but for those that are
+ * `left`: faster than filling them row by row. A row that breaks a constraint is then refused at the end instead.
  */
-export async function dropIndexes(db: Executor): Promise<() => Promise<void>> {
-  const indexes = await db.execute<{ remove: string; make: string }>(`
-    select case when k.oid is null then format('drop index %s', i.indexrelid::regclass)
+export async function dropIndexes(db: Executor, left: readonly string[]): Promise<() => Promise<void>> {
+  const indexes = await db.execute<{ name: string; remove: string; make: string }>(`
+    select (select relname from pg_class where oid = i.indexrelid) as name, case when k.oid is null then format('drop index %s', i.indexrelid::regclass)
         else format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname) end as remove,
       case when k.oid is null then pg_get_indexdef(i.indexrelid)
         else format('alter table %s add constraint %I %s', i.indrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
@@ -84,7 +84,7 @@ export async function dropIndexes(db: Executor): Promise<() => Promise<void>> {
     order by i.indexrelid`);
   for (const { remove } of indexes) await db.execute(remove);
   return async () => {
-    for (const { make } of indexes) await db.execute(make);
+    for (const { name, make } of indexes) if (!left.includes(name)) await db.execute(make);
   };
 }
 

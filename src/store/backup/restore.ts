@@ -3,7 +3,8 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { UamError } from "../../shared/errors.ts";
-import type { ConnectionOptions, Executor } from "../client.ts";
+import { type ConnectionOptions, type Executor, openDatabase } from "../client.ts";
+import { buildIndexes, INDEXES_AT_ONCE, indexesOf } from "../indexes.ts";
 import { LOCKS } from "../locks.ts";
 import { applyMigrations, migrationHash } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
@@ -43,6 +44,8 @@ export interface RestoreSummary extends BackupSummary {
   readonly nextUid: number;
   /** Migrations that were applied to what the backup holds. */
   readonly migrated: readonly string[];
+  /** Why indexes are still missing, which the service builds when it starts; undefined if none are. */
+  readonly unfinished: string | undefined;
 }
 
 /**
@@ -53,9 +56,11 @@ export interface RestoreSummary extends BackupSummary {
 export async function restoreBackup(path: string, target: RestoreTarget): Promise<RestoreSummary> {
   const { connection, signal } = target;
   const header = await readKnownHeader(path, signal);
-  return await orDamaged(path, signal, () =>
+  const restored = await orDamaged(path, signal, () =>
     withCopyClient(connection, signal, (client) => replace(client, path, header, target)),
   );
+  // The rows are committed: from here on nothing may throw.
+  return { ...restored, unfinished: await finish(target, header) };
 }
 
 /** What the backup says it holds; nothing more of it is verified. Throws `invalid` unless this version can restore it. */
@@ -82,7 +87,7 @@ async function replace(
   path: string,
   header: BackupHeader,
   target: RestoreTarget,
-): Promise<RestoreSummary> {
+): Promise<Omit<RestoreSummary, "unfinished">> {
   await client.execute("begin");
   await client.execute("set local search_path = public; set local statement_timeout = 0; set local timezone = 'UTC'");
   await client.execute("set local idle_in_transaction_session_timeout = 0; set local datestyle = 'ISO'");
@@ -101,10 +106,6 @@ async function replace(
   await extendLeases(client);
   const nextUid = await raiseUid(client, before.uid, target.uids);
   if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
-  // A migration may have removed one of the backup's tables, and made others.
-  for (const name of await existing(client, [...tableNames()])) {
-    await client.execute(`analyze public.${quote(name)}`);
-  }
   await target.beforeCommit(header, client);
   // Whoever connected meanwhile waits for tables that are about to be replaced.
   await refuseCompany(client);
@@ -142,6 +143,31 @@ async function requireEmpty(client: CopyClient): Promise<void> {
   );
 }
 
+/**
+ * The indexes that are built once the rows are committed; none for a backup of an older version, whose migrations expect them. Until then
+ * all is there, and slow.
+ */
+function laterIndexes({ migrations }: BackupHeader): readonly string[] {
+  return migrations.length === MIGRATIONS.length ? [...indexesOf(MIGRATIONS).keys()] : [];
+}
+
+/** Builds what `laterIndexes` has left; what that takes too long, or fails at, the next start of the service builds. */
+async function finish({ connection, signal }: RestoreTarget, header: BackupHeader): Promise<string | undefined> {
+  const { db, close } = openDatabase(connection, INDEXES_AT_ONCE);
+  try {
+    await buildIndexes(db, MIGRATIONS, signal);
+    // Only now, because what the indexes are made of is looked at as well. A migration may have removed one of the backup's tables.
+    for (const name of await existing(db, [...tableNames()])) {
+      if (!signal.aborted) await db.execute(`analyze public.${quote(name)}`);
+    }
+    return signal.aborted && laterIndexes(header).length > 0 ? "it was stopped before the end" : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await close();
+  }
+}
+
 /** Creates the schema that the backup was made from, and loads its rows; on return all of the file is verified. */
 async function load(client: CopyClient, path: string, header: BackupHeader): Promise<BackupSummary> {
   await applyMigrations(client, MIGRATIONS.slice(0, header.migrations.length), 0);
@@ -150,7 +176,7 @@ async function load(client: CopyClient, path: string, header: BackupHeader): Pro
     // What a migration put into its tables is in the backup too.
     const all = [...tableNames()].filter((name) => name !== "uam_migrations");
     await client.execute(`truncate ${(await existing(client, all)).map((name) => `public.${quote(name)}`).join(", ")}`);
-    const makeIndexes = await dropIndexes(client);
+    const makeIndexes = await dropIndexes(client, laterIndexes(header));
     const summary = await readBackup(path, client.signal, {
       header: async (again) => {
         if (JSON.stringify(again) !== JSON.stringify(header)) throw damaged("it was changed while it was read");
