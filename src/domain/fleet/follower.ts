@@ -61,6 +61,9 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
   let readAt = Number.NEGATIVE_INFINITY;
   const window = createWindow(WINDOW, (user, host) => membership.hostsOf(user).has(host));
   const seals = new Map<number, string>();
+  /** Those being read: after a start thousands ask for the same few. */
+  const readings = new Map<number, Promise<string | undefined>>();
+  let history = 0;
   let started: Promise<() => Promise<void>> | undefined;
   let looking: Promise<void> | undefined;
   let isOutdated = false;
@@ -92,6 +95,8 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
       return touch === undefined ? [] : [{ id: Number(one.id), touch, hosts }];
     });
     window.begin(floor, entries);
+    history++;
+    readings.clear();
     seals.clear();
     if (now.id > 0) remember(now.id, now.seal);
     head = now;
@@ -194,6 +199,15 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     return found;
   }
 
+  async function readSeal(id: number): Promise<string | undefined> {
+    const before = history;
+    const [row] = await db.execute<{ mac: Uint8Array }>(sql`select mac from audit where id = ${id}`);
+    if (row === undefined) return undefined;
+    // Not of a history that was left meanwhile.
+    if (history === before) remember(id, hex(row.mac));
+    return hex(row.mac);
+  }
+
   /** One at a time; what comes meanwhile is looked at afterwards. */
   function look(): Promise<void> {
     if (looking !== undefined) {
@@ -251,10 +265,13 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     sealAt: async (id) => {
       const known = seals.get(id);
       if (known !== undefined) return known;
-      const [row] = await db.execute<{ mac: Uint8Array }>(sql`select mac from audit where id = ${id}`);
-      if (row === undefined) return undefined;
-      remember(id, hex(row.mac));
-      return hex(row.mac);
+      const reading =
+        readings.get(id) ??
+        readSeal(id).finally(() => {
+          if (readings.get(id) === reading) readings.delete(id);
+        });
+      readings.set(id, reading);
+      return await reading;
     },
     since: window.since,
     stop: async () => {
