@@ -16,6 +16,8 @@ type Copy<S> = S & { readonly rowCount: number };
 export interface CopyClient extends Executor {
   /** Aborted when the connection is lost or the work is to end; for pipelines, which would wait for ever. */
   readonly signal: AbortSignal;
+  /** Commits; aborting the signal comes too late from then on, so that nobody is told of a change that it was not made. */
+  commit(): Promise<void>;
   copyTo(statement: string): Copy<Readable>;
   copyFrom(statement: string): Copy<Writable>;
 }
@@ -46,7 +48,11 @@ export async function withCopyClient<T>(
   const abort = () => lose(new UamError("conflict", "Stopped before the end; nothing was changed."));
   signal.addEventListener("abort", abort);
   if (signal.aborted) abort();
-  const working = work(copyClient(client, stop.signal));
+  const commit = async () => {
+    signal.removeEventListener("abort", abort);
+    await client.query("commit");
+  };
+  const working = work({ ...copyClient(client, stop.signal), commit });
   try {
     return await Promise.race([working, lost.promise]);
   } catch (error) {
@@ -59,7 +65,7 @@ export async function withCopyClient<T>(
   }
 }
 
-function copyClient(client: Client, signal: AbortSignal): CopyClient {
+function copyClient(client: Client, signal: AbortSignal): Omit<CopyClient, "commit"> {
   const dialect = new PgDialect();
   return {
     signal,

@@ -109,7 +109,7 @@ async function replace(
   await target.beforeCommit(header, client);
   // Whoever connected meanwhile waits for tables that are about to be replaced.
   await refuseCompany(client);
-  await client.execute("commit");
+  await client.commit();
   return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
 }
 

@@ -7,13 +7,17 @@ import { PgTable } from "drizzle-orm/pg-core";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
+import { silentLog } from "../../../src/shared/log.ts";
 import { writeBackup } from "../../../src/store/backup/backup.ts";
 import { writeFileWhole } from "../../../src/store/backup/backup-file.ts";
 import { verifyBackup } from "../../../src/store/backup/backup-reader.ts";
 import { type RestoreTarget, restoreBackup } from "../../../src/store/backup/restore.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "../../../src/store/client.ts";
+import { INDEXES_AT_ONCE, indexesOf, missingIndexes } from "../../../src/store/indexes.ts";
+import { LOCKS } from "../../../src/store/locks.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../../src/store/migrations.ts";
+import { prepareDatabase } from "../../../src/store/prepare.ts";
 import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
@@ -570,6 +574,36 @@ describe("restoreBackup() refuses", () => {
     });
     await expect(stopped).rejects.toMatchObject({ code: "conflict" });
     expect(await fingerprint(target.superuser)).toEqual(before);
+  });
+
+  test("restoreBackup() that is stopped after its commit has every row, and leaves indexes to the next start", async () => {
+    const copy = await emptyDatabase();
+    const first = [...indexesOf(MIGRATIONS).keys()].slice(0, INDEXES_AT_ONCE);
+    const stop = new AbortController();
+    const restored = await withDatabase(copy.superuser, async (db) => {
+      await db.execute("set application_name = 'somebody else'");
+      // Nobody gets any further than to the first of them.
+      for (const name of first) await db.execute(sql`select pg_advisory_lock(${LOCKS.index}, hashtext(${name}))`);
+      const restoring = load("good", copy, { signal: stop.signal });
+      while ((await db.execute("select id from audit")).length < 2000) await Bun.sleep(5);
+      stop.abort();
+      await db.execute("select pg_advisory_unlock_all()");
+      return await restoring;
+    });
+    expect(restored.unfinished).toContain("stopped");
+    await withDatabase(copy.superuser, async (db) => {
+      expect((await missingIndexes(db, MIGRATIONS)).length).toBeGreaterThan(10);
+      const rules = await db.execute(
+        "select 1 from pg_constraint where conname in ('audit_pkey', 'users_username_unique')",
+      );
+      expect(rules).toHaveLength(2);
+    });
+    await withDatabase(copy.connection, async (db) => {
+      expect(await auditProtectionFaults(db)).toEqual([]);
+      await prepareDatabase(db, { owner: copy.superuser, auditFloor: 0, log: silentLog });
+      expect(await missingIndexes(db, MIGRATIONS)).toEqual([]);
+    });
+    expect((await load("good", copy, { force: true })).unfinished).toBeUndefined();
   });
 
   function targetOf(database: TestDatabase): RestoreTarget {
