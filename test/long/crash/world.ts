@@ -1,7 +1,16 @@
 /** A service with its database and a host, in which processes die at a step that a test names, or at any moment. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { type Config, readConfig } from "../../../src/config/config.ts";
@@ -28,6 +37,7 @@ const FIRST_UID = 20_000;
 const UIDS = 2000;
 const PLACES = 10;
 const FIRST_PORT = 27_410;
+const PLACE_VARIABLE = "CRASH_PLACE";
 /** From the start of the process until it serves, in milliseconds. */
 export const MOST_TO_SERVE = 3000;
 /** A request that a dead database keeps waiting is given up after so many milliseconds. */
@@ -126,6 +136,7 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
   };
   const environment = {
     ...{ PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", [FAULT_VARIABLE]: fault },
+    [PLACE_VARIABLE]: String(place.number),
     ...variables,
   };
   const config = readConfig(variables, { isRoot: true, currentDirectory: directory });
@@ -168,11 +179,7 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
       }
     },
     launch: ([program = "", ...args]) => {
-      const running = spawn(...tied([program, ...args]), {
-        cwd: directory,
-        env: environment,
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      const running = spawn(program, args, { cwd: directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
       commands.add(running);
       running.once("close", () => commands.delete(running));
       return running;
@@ -207,7 +214,7 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
     start: async () => {
       if (child !== undefined) return "running";
       const began = performance.now();
-      const started = spawn(...tied([path, ...before, "serve"]), {
+      const started = spawn(path, [...before, "serve"], {
         cwd: directory,
         env: environment,
         stdio: ["ignore", "ignore", "pipe"],
@@ -264,6 +271,7 @@ function takePlace(): { readonly number: number; readonly leave: () => void } {
   for (let number = 0; number < PLACES; number++) {
     try {
       const listener = Bun.listen({ hostname: "127.0.0.1", port: FIRST_PORT + number, socket: { data: () => {} } });
+      endLeftOver(number);
       return { number, leave: () => listener.stop(true) };
     } catch {
       // Another world has it.
@@ -272,9 +280,16 @@ function takePlace(): { readonly number: number; readonly leave: () => void } {
   throw new Error(`${PLACES} worlds are under way on this machine`);
 }
 
-/** Ends with the run, however that ends: a service that is left over shuts the accounts of whoever has its names next. */
-function tied(argv: readonly string[]): [string, string[]] {
-  return ["/usr/bin/setpriv", ["--pdeathsig", "KILL", "--", ...argv]];
+/** What a run that was killed has left: a service, or an agent, that shuts the accounts of whoever has its names next. */
+function endLeftOver(place: number): void {
+  for (const name of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, "latin1").split("\0");
+      if (environment.includes(`${PLACE_VARIABLE}=${place}`)) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  }
 }
 
 /** All that it says until it ends. */
