@@ -19,8 +19,8 @@ export type Parts = (typeof PARTS)[number];
 
 export const FLEET_NAMES = [...Object.keys(FLEET_DEEDS), ...Object.keys(HOST_DEEDS)];
 
-/** In milliseconds, without anything of the host becoming as the service has it stored: a busy machine takes long for many accounts. */
-const PATIENCE = 30_000;
+/** In milliseconds, without less of the host being different: a busy machine takes long to shut many accounts, and then to open them. */
+const PATIENCE = 120_000;
 
 /** The steps of the deed, of service and agent. */
 export async function fleetSteps(fleet: Fleet, name: string): Promise<readonly Step[]> {
