@@ -7,6 +7,7 @@ import { LOCAL_HOST } from "../../store/schema.ts";
 import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
 import { auditedGrant } from "../operation/audited.ts";
+import { readCommitted } from "../operation/committed.ts";
 import type { Context } from "../operation/context.ts";
 import { lockUser, requireUser } from "../users/find.ts";
 import { noteLostHosts } from "./changes.ts";
@@ -33,11 +34,14 @@ export async function setUserHosts(context: Context, userId: number, wanted: Wan
   // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
   if (leaving !== undefined) await removeLocalAccount(context, { userId, note: leaving });
   const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
-  return { places: await listUserHosts(context, userId), taken };
+  const { db } = context;
+  const read = async () => ({ given: await grantsOf(db, userId), places: await listUserHosts(context, userId) });
+  return { ...(await readCommitted(context, read)), taken };
 }
 
 /** Where a user has an account now. */
 export interface GivenHosts {
+  readonly given: WantedHosts;
   readonly places: readonly UserHost[];
   /** What is known of the remote hosts that were taken, if any were. */
   readonly taken: Confirmation | undefined;

@@ -1,6 +1,7 @@
 /** What became of a commit whose answer got lost, or whose wait for a standby was cancelled. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDatabaseLost } from "../../shared/database-lost.ts";
 import { unreplicatedCommits } from "../../store/client.ts";
 import { hasRecord, type RecordRef } from "./append.ts";
 import type { Context } from "./context.ts";
@@ -23,6 +24,25 @@ export async function isStored(context: Context, record: RecordRef): Promise<boo
     }
   }
   return false;
+}
+
+/**
+ * Reads what is answered about a change that is committed. A database that is lost just then must not make the change look as if it had
+ * failed: it is asked again, and its failure is thrown only if it stays away.
+ */
+export async function readCommitted<T>(context: Context, read: () => Promise<T>): Promise<T> {
+  for (let look = 1; ; look++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (look === LOOKS || !isDatabaseLost(error)) throw error;
+      context.log.warn("a change is stored, and the database does not say how it stands", {
+        error,
+        requestId: context.requestId,
+      });
+      await sleep(BETWEEN_LOOKS);
+    }
+  }
 }
 
 /**

@@ -39,9 +39,9 @@ export function userHostRoutes(web: Web) {
       "/:id/hosts",
       async ({ context, params, query, body }) => {
         if (isPreview(query)) return { data: fleetPreviewRecord(await previewUserHosts(context, params.id, body)) };
-        const { places, taken } = await setUserHosts(context, params.id, body);
+        const { given, places, taken } = await setUserHosts(context, params.id, body);
         const { hosts } = hostsRecord(taken);
-        const record = userHostsRecord(await grantsOf(context.db, params.id), places);
+        const record = userHostsRecord(given, places);
         return { data: hosts === undefined ? record : { ...record, taken: hosts } };
       },
       {
