@@ -184,7 +184,7 @@ describe("startJobs()", () => {
     resolve();
     await stopping;
     expect(begun).toBe(4);
-    const expired = Array.from({ length: 4 }, () => "expired");
+    const expired = Array.from({ length: 4 }, () => "expired" as const);
     expect(Object.values(await statusOf()).sort()).toEqual(["active", "active", ...expired]);
     expect(app.host.accounts.get("ext_a")?.open).toBe(false);
   }, 30_000);
