@@ -180,14 +180,17 @@ describe("expireDue()", () => {
     const context = systemContext(app.services);
     // The lock of an extension under way makes the job wait, after it has chosen whom to expire.
     const { promise: release, resolve } = Promise.withResolvers<void>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
     const locked = app.db.transaction(async (tx) => {
       await tx
         .update(users)
         .set({ expireAt: new Date(app.clock.now().getTime() + DAY) })
         .where(eq(users.id, id));
       await tx.delete(users).where(eq(users.id, gone.id));
+      hold();
       await release;
     });
+    await held;
     const expiring = expireDue(context, time());
     await Bun.sleep(100);
     resolve();
