@@ -18,12 +18,3 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'the audit log is append-only: % on % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END $$;
---> statement-breakpoint
--- Likewise for whatever else forbids scans: a page with a filter took 130 to 230 ms.
-ALTER FUNCTION public.audit_append SET jit = off;
---> statement-breakpoint
-ALTER FUNCTION public.audit_next SET jit = off;
---> statement-breakpoint
-ALTER FUNCTION public.audit_page SET jit = off;
---> statement-breakpoint
-ALTER FUNCTION public.audit_subject_page SET jit = off;
