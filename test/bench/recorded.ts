@@ -9,8 +9,8 @@ export const RECORDED: Readonly<Record<HotPath, number>> = {
   "GET /me/keys": 0.95,
   "GET /audit": 0.85,
   export: 0.6,
-  "key upload": 0.14,
-  revocation: 0.17,
+  "key upload": 0.12,
+  revocation: 0.15,
 };
 
 /** The share of a recorded ratio that may be lost. */

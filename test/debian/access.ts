@@ -84,7 +84,7 @@ export async function openSession({ sh, until }: Container, user: string, key: s
   await sh(`rm -f /root/session.log
     setsid ssh ${SSH} -i /root/${key} ext_${user}@127.0.0.1 '${inside}' </dev/null >/root/session.log 2>&1 &`);
   await until("grep -q open /root/session.log", 20);
-  await sh(`test "$(pgrep -c -u ext_${user} sleep)" = 2`);
+  await until(`test "$(pgrep -c -u ext_${user} sleep)" = 2`, 20);
 }
 
 /** Opens a connection that only forwards and that others can share; its control socket is `/root/<key>.mux`. */
