@@ -7,7 +7,7 @@ import { accountOf } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
 import { type AgentIdentity, readState } from "../agent/store.ts";
 import { runCommand } from "../host/execute/command.ts";
-import { AGENT_UNIT, LEASE_TIMER, LIMITS_FILE } from "../install/settings.ts";
+import { AGENT_UNIT, LEASE_TIMER } from "../install/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { SECOND, systemClock } from "../shared/clock.ts";
@@ -16,7 +16,7 @@ import { readLocks } from "../shared/lock-journal.ts";
 import { silentLog } from "../shared/log.ts";
 import { isSystemdHost } from "../shared/systemd.ts";
 import type { DoctorSettings } from "./doctor.ts";
-import { checkFuse, checkPrivateFile, checkProcessLimit, FUSE_FILE } from "./files.ts";
+import { checkOwnersLimits, checkPrivateFile } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
@@ -59,9 +59,7 @@ export async function examineHost(
   return [
     ...(await guarded("host", async () => checkNeeds(config))),
     ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expected, { isRoot, fix }))),
-    ...(config.hostMode === "dry-run"
-      ? []
-      : await guarded("host", async () => [...checkProcessLimit(LIMITS_FILE), ...checkFuse(FUSE_FILE)])),
+    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkOwnersLimits())),
   ];
 }
 

@@ -3,7 +3,6 @@
 import type { SsoProvider } from "../domain/auth/sso/provider.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { LIMITS_FILE } from "../install/settings.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage } from "../shared/errors.ts";
@@ -11,12 +10,10 @@ import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./
 import {
   checkCertificate,
   checkDataDirectory,
-  checkFuse,
   checkMailLogPlace,
+  checkOwnersLimits,
   checkPrivateFile,
-  checkProcessLimit,
   checkReserve,
-  FUSE_FILE,
 } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
@@ -78,9 +75,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
-    ...(config.hostMode === "dry-run"
-      ? []
-      : await guarded("host", async () => [...checkProcessLimit(LIMITS_FILE), ...checkFuse(FUSE_FILE)])),
+    ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkOwnersLimits())),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would become root's; ${AS_SERVICE}`)]
       : await guarded("mail", () => checkMail(config, fix))),

@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { LIMITS_FILE } from "../install/settings.ts";
 import { type Clock, DAY } from "../shared/clock.ts";
 import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/reserve.ts";
 import { areaOf, type Finding } from "./finding.ts";
@@ -70,13 +71,18 @@ export function checkProcessLimit(path: string): readonly Finding[] {
 }
 
 /** Where mount.fuse3(8) reads what accounts may do. */
-export const FUSE_FILE = "/etc/fuse.conf";
+const FUSE_FILE = "/etc/fuse.conf";
 
 /** Checks whether accounts may mount file systems of their own that root enters, too; `path` is the file for mount.fuse3(8). */
 export function checkFuse(path: string): readonly Finding[] {
   if (!existsSync(path) || !/^\s*user_allow_other\b/m.test(readFileSync(path, "utf8"))) return [];
   const finding = `${path} has user_allow_other: an account's owner can mount what keeps root waiting who looks into their home`;
   return [areaOf("host").note(finding, "remove it, unless something needs it")];
+}
+
+/** Checks what the host lets the owners of accounts do, by its own files. */
+export function checkOwnersLimits(): readonly Finding[] {
+  return [...checkProcessLimit(LIMITS_FILE), ...checkFuse(FUSE_FILE)];
 }
 
 /** Checks how long the TLS certificate is still valid. */

@@ -2,7 +2,9 @@
 
 import { spawnSync } from "node:child_process";
 import { linkSync, unlinkSync, writeFileSync } from "node:fs";
+import { readAccounts } from "../../src/host/account.ts";
 import { errorCode } from "../../src/host/walk.ts";
+import { hostAccountOf } from "../../src/shared/account-name.ts";
 
 const LOCK = "/etc/passwd.lock";
 const PATIENCE = 30_000;
@@ -39,5 +41,16 @@ export function editAccounts(database: "shadow" | "group", script: string): void
     if (status === 0) return;
     if (attempt === 100) throw new Error(`${program}: ${stderr}`);
     Bun.sleepSync(100);
+  }
+}
+
+/** Removes the accounts of users whose names begin so, with what runs as them: also those that a run which was killed has left. */
+export function forgetAccounts(prefix: string): void {
+  for (const [name, { uid }] of readAccounts().passwd) {
+    if (!name.startsWith(hostAccountOf(prefix))) continue;
+    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
+    // Of what was killed some may be left for a moment.
+    spawnSync("userdel", ["-f", "--", name]);
+    if (readAccounts().groups.has(name)) spawnSync("groupdel", [name]);
   }
 }

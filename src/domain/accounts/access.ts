@@ -82,9 +82,7 @@ export async function disableAccess(
   op.begun(unfinished(user));
   const closing = shut ?? (await shutOnHost(op, user));
   const status = user.status === "expired" ? "expired" : "disabled";
-  const disabled = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? at });
-  await raiseGeneration(op.tx, user.id);
-  await noteFleetChange(op, user);
+  const disabled = await storeShut(op, user, { status, disabledAt: user.disabledAt ?? at });
   if (status === "disabled" && !mailed) await tellDisabled(op, disabled);
   return await settle(op, disabled, id, closing);
 }
@@ -93,9 +91,7 @@ export async function disableAccess(
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const closing = await shutOnHost(op, user);
-  const expired = await storeUser(op, user, { status: "expired" });
-  await raiseGeneration(op.tx, user.id);
-  await noteFleetChange(op, user);
+  const expired = await storeShut(op, user, { status: "expired" });
   // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
   const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
   if (closing.owed.length === 0 || isNoted) return { user: expired, ...closing };
@@ -203,6 +199,14 @@ async function goOn({ context }: ClosingOperation, close: () => Promise<HostClos
     });
     return { refused: false, owed: [publicMessage(error)] };
   }
+}
+
+/** Stores that a user has no access any more, for this host and the others. */
+async function storeShut(op: ClosingOperation, user: User, changes: Partial<UserRow>): Promise<User> {
+  const stored = await storeUser(op, user, changes);
+  await raiseGeneration(op.tx, user.id);
+  await noteFleetChange(op, user);
+  return stored;
 }
 
 /** Stores changes of a user whose row is locked. */

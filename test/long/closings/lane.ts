@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../../src/host/account.ts";
+import { forgetAccounts } from "../../support/account-files.ts";
 import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, type ServiceAnswer, startService } from "../../support/service.ts";
 import type { TestSshd } from "../../support/sshd.ts";
@@ -56,7 +57,7 @@ export function must(...[command = "", ...args]: readonly string[]): void {
 }
 
 export async function makeLane(index: number, kind: LaneKind, ground: Ground): Promise<Lane> {
-  forgetAccounts(index);
+  forgetAccounts(`tp${index}x`);
   const directory = join(ground.directory, `lane${index}`);
   const base = join(directory, "home");
   const own = join(directory, "service");
@@ -113,7 +114,7 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
     end: async () => {
       await service?.stop();
       for (let round = 0; round < 5; round++) spawnSync("umount", ["-l", base]);
-      forgetAccounts(index);
+      forgetAccounts(`tp${index}x`);
       if (rules !== undefined) forbid(user, rules);
     },
   };
@@ -165,14 +166,4 @@ function forbid(user: string, rules: string): void {
   rmSync(rules, { force: true });
   spawnSync("pkill", ["-KILL", "-u", user]);
   for (let attempt = 0; attempt < 20 && spawnSync("userdel", [user]).status === 8; attempt++) Bun.sleepSync(50);
-}
-
-/** Also those that a run which was killed has left. */
-function forgetAccounts(index: number): void {
-  for (const [name, { uid }] of readAccounts().passwd) {
-    if (!name.startsWith(`ext_tp${index}x`)) continue;
-    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
-    spawnSync("userdel", ["--", name]);
-    if (readAccounts().groups.has(name)) spawnSync("groupdel", [name]);
-  }
 }

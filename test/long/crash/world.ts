@@ -1,6 +1,6 @@
 /** A service with its database and a host, in which processes die at a step that a test names, or at any moment. */
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -22,6 +22,7 @@ import { openToLook, type ServicesHandle } from "../../../src/server/compose.ts"
 import { hostAccountOf } from "../../../src/shared/account-name.ts";
 import { FAULT_VARIABLE, type Fault } from "../../../src/shared/fault-point.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { forgetAccounts } from "../../support/account-files.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { askEmbedded } from "../../support/embedded-sql.ts";
 import { insertHost } from "../../support/host-rows.ts";
@@ -301,16 +302,6 @@ export function outputOf(child: ChildProcess): Promise<string> {
     });
   }
   return new Promise((resolve) => child.once("close", () => resolve(said)));
-}
-
-/** Also those that a run which was killed has left. */
-function forgetAccounts(prefix: string): void {
-  for (const [name, { uid }] of readAccounts().passwd) {
-    if (!name.startsWith(hostAccountOf(prefix))) continue;
-    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
-    spawnSync("userdel", ["--", name]);
-    if (readAccounts().groups.has(name)) spawnSync("groupdel", [name]);
-  }
 }
 
 /** Those of the host's accounts that are the world's. */

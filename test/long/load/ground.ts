@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readAccounts } from "../../../src/host/account.ts";
+import { forgetAccounts } from "../../support/account-files.ts";
 import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, startService } from "../../support/service.ts";
 import { createSimulatedAgent, type SimulatedAgent, simulatedKey } from "../../support/simulated-agent.ts";
@@ -35,7 +35,7 @@ export interface Ground {
 }
 
 export async function openGround(agents: number): Promise<Ground> {
-  forgetAccounts();
+  forgetAccounts(PREFIX);
   // The way to a home must be root's alone.
   const directory = mkdtempSync("/var/lib/uam-load-");
   chmodSync(directory, 0o755);
@@ -78,7 +78,7 @@ export async function openGround(agents: number): Promise<Ground> {
     end: async () => {
       for (const agent of joined) agent.stop();
       await service.stop();
-      forgetAccounts();
+      forgetAccounts(PREFIX);
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -124,13 +124,4 @@ async function joinAgents(service: Service, sql: Ground["sql"], count: number): 
       return agent;
     }),
   );
-}
-
-/** Also those that a run which was killed has left. */
-function forgetAccounts(): void {
-  for (const [name, { uid }] of readAccounts().passwd) {
-    if (!name.startsWith(`ext_${PREFIX}`)) continue;
-    spawnSync("pkill", ["-KILL", "-U", String(uid)]);
-    spawnSync("userdel", ["-f", "--", name]);
-  }
 }
