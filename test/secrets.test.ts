@@ -74,8 +74,8 @@ describe("secrets", () => {
     expect(secretsIn({ context })).toEqual([]);
   });
 
-  test("are not within a route's reach", () => {
-    const sso = ssoProviderOf(config, handle.services);
+  test("are not within a route's reach", async () => {
+    const sso = await ssoProviderOf(config, handle.services);
     const options = webOptionsOf(config, { version: "1", runtime: "test", sso });
     expect(secretsIn({ options, services: handle.services, app: createApp(handle.services, options) })).toEqual([]);
   });

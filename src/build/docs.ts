@@ -36,7 +36,7 @@ root's own commands become that user by themselves.
 - NAME is a username, a host account (\`ext_alice\`) or an id, looked up in this order. \`uam lock\` takes no id, since the database may be down.
 - Tables are for people: cut to the terminal's width, whole in a pipe. Control and direction characters in stored text are shown as
   escapes. \`--json\` prints the API's records: \`{total, items}\` for lists, \`{items}\` for those that are not paged.
-- Results go to standard output, everything else to standard error. In dry-run mode the planned changes of the host are logged there.
+- Results go to standard output, everything else to standard error. In dry-run mode the planned changes of the host are logged there; where the last service to run changed the host, commands that would only plan are refused.
 - Commands that only read never migrate the database. They say what to run if it is older than the program.
 - \`-h\` and \`--help\` explain every command. A mistyped command or option is answered with the nearest one.
 - Exit codes: 0 done, 1 failed, 2 usage, 78 configuration.

@@ -62,7 +62,7 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
     const patient = { ...config, auditKeyFile: join(config.dataDir, AUDIT_KEY_FILE) };
     const { ssoProviderOf } = await import("./single-sign-on.ts");
     const { systemClock } = await import("../shared/clock.ts");
-    const sso = ssoProviderOf(config, { clock: systemClock, log });
+    const sso = await ssoProviderOf(config, { clock: systemClock, log });
     return await examine({ config: patient, isRoot: environment.isRoot, fix, open, sso, ...sudo });
   } catch (error) {
     if (!(error instanceof Faulty)) throw error;

@@ -6,6 +6,7 @@ import { formatListen } from "../config/listen.ts";
 import { hasAdmins } from "../domain/auth/admin.ts";
 import { loadArgon2 } from "../domain/auth/passwords.ts";
 import { fleetOf } from "../domain/fleet/fleet.ts";
+import { noteServiceMode } from "../domain/fleet/service-mode.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Drift } from "../protocol/host.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
@@ -21,7 +22,7 @@ import { openStream } from "../server/events/sinks.ts";
 import { startJobs } from "../server/jobs/jobs.ts";
 import type { MailTransport } from "../server/mail/mail.ts";
 import { createTransport } from "../server/mail/transport.ts";
-import { createMetrics, type Metrics } from "../server/metrics/metrics.ts";
+import type { Metrics, MetricsOptions } from "../server/metrics/metrics.ts";
 import { SECOND, systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { faultPoint } from "../shared/fault-point.ts";
@@ -54,6 +55,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   const servers: RunningServer[] = [];
   try {
     const { services } = handle;
+    await noteServiceMode(services);
     const reconcile = () => reconcileHost(services, config.dataDir, "repair");
     faultPoint("start: database open, host not reconciled");
     const reconciled = reconcileAtStart(reconcile, log);
@@ -61,7 +63,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     faultPoint("start: host reconciled, not serving");
     const sender = createSender({ networks: config.webhookNetworks, clock: systemClock });
     const about = { version: VERSION, runtime: environment.runtime.name };
-    const metrics = config.metrics === undefined ? undefined : createMetrics({ services, ...about });
+    const metrics = await openMetrics(config, { services, ...about });
     const app = createApp(
       services,
       webOptionsOf(config, {
@@ -69,7 +71,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
         observe: metrics?.observe,
         pages: config.console ? openConsole(log) : undefined,
         setupCommand: firstAdminCommand(config, environment),
-        sso: ssoProviderOf(config, services),
+        sso: await ssoProviderOf(config, services),
         sendWebhook: sender.send,
       }),
     );
@@ -138,6 +140,11 @@ async function reconcileAtStart(reconcile: () => Promise<readonly Drift[]>, log:
   } catch (error) {
     log.error("the host could not be reconciled at the start; it is tried again each minute", { error });
   }
+}
+
+/** What is counted, or undefined where nobody asks: then the library is not loaded. */
+async function openMetrics({ metrics }: Config, options: MetricsOptions): Promise<Metrics | undefined> {
+  return metrics === undefined ? undefined : (await import("../server/metrics/metrics.ts")).createMetrics(options);
 }
 
 /** On its own address: those who may read the metrics are not those who may call the API. */

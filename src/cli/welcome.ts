@@ -28,7 +28,7 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
   // Another shell's commands would otherwise store users without making their accounts.
   else if (config.hostMode !== environment.installed?.UAM_HOST_MODE)
     lines.push(
-      `UAM_HOST_MODE is ${config.hostMode} here only. Give each command the same UAM_ variables, or it does not change the host.`,
+      `UAM_HOST_MODE is ${config.hostMode} here only. Give each command the same UAM_ variables: in dry-run mode it is refused.`,
     );
   if (config.captcha === "off") lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
   if (!hasAdmins) {

@@ -76,6 +76,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   }
   values.dataDir ??= defaultDataDir(environment, surroundings);
   values.mailLog ??= `${values.dataDir}/mail.log`;
+  if (!given.has("baseUrl")) values.baseUrl = ownOrigin(values as Partial<Config>) ?? values.baseUrl;
   faults.push(
     ...contradictions(given),
     ...tooShort(values),
@@ -86,6 +87,15 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   faults.push(...(surroundings.lacks?.(values as Partial<Config>) ?? []));
   if (faults.length > 0) throw new ConfigError(faults);
   return values as unknown as Config;
+}
+
+/** Where this host reaches the service, if that is known and on TCP: nobody who says where to listen has to say it twice. */
+function ownOrigin({ listen, tlsCert }: Partial<Config>): string | undefined {
+  if (listen?.kind !== "tcp" || listen.port === 0) return undefined;
+  const anywhere = { "0.0.0.0": "127.0.0.1", "::": "::1" }[listen.hostname];
+  const address = formatListen({ ...listen, hostname: anywhere ?? listen.hostname });
+  const url = `${tlsCert === undefined ? "http" : "https"}://${address}`;
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** One line a variable for `uam serve --help`: name, default, meaning. */

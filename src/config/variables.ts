@@ -57,7 +57,7 @@ export const VARIABLES = {
     "UAM_BASE_URL",
     "http://127.0.0.1:8080",
     origin,
-    "the service's own origin, for mails and the Origin check",
+    "the service's own origin, for mails and the Origin check; unset: where UAM_LISTEN is",
   ),
   sshHost: variable(
     "UAM_SSH_HOST",

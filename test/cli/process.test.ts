@@ -240,6 +240,7 @@ describe("uam beside the service", () => {
     expect(uam("healthcheck", "--wait", "20s")).toEqual({ status: 0, stdout: "", stderr: "" });
     expect(uam("user", "create", "bob", "--email", "bob@example.org").status).toBe(0);
     expect(uam("user", "list").stdout).toContain("bob@example.org");
+    expect(JSON.parse(uam("host", "list", "--json").stdout).items).toMatchObject([{ name: "local", mode: "dry-run" }]);
     expect(uam("healthcheck").status).toBe(0);
     const unix = join(directory, "uam.sock");
     const readiness = await fetch("http://localhost/api/v1/readyz", { unix });

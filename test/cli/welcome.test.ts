@@ -29,7 +29,7 @@ describe("welcome", () => {
 
   test("welcome() warns that commands of another shell would not change the host", () => {
     const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "UAM_HOST_MODE is");
-    const warning = "Give each command the same UAM_ variables, or it does not change the host.";
+    const warning = "Give each command the same UAM_ variables: in dry-run mode it is refused.";
     const direct = { UAM_HOST_MODE: "direct" };
     expect(told(direct, { isRoot: true })).toBe(`UAM_HOST_MODE is direct here only. ${warning}`);
     expect(told(direct, { installed: { UAM_HOST_MODE: "sudo" } })).toContain("is direct here only");

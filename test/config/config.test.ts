@@ -63,6 +63,20 @@ describe("readConfig()", () => {
     });
   });
 
+  test.each([
+    [{}, "http://127.0.0.1:8080"],
+    [{ UAM_LISTEN: "127.0.0.1:9090" }, "http://127.0.0.1:9090"],
+    [{ UAM_LISTEN: "0.0.0.0:9090" }, "http://127.0.0.1:9090"],
+    [{ UAM_LISTEN: "[::]:9090" }, "http://[::1]:9090"],
+    [{ UAM_LISTEN: "192.0.2.7:443", UAM_TLS_CERT: "/c.pem", UAM_TLS_KEY: "/k.pem" }, "https://192.0.2.7"],
+    [{ UAM_LISTEN: "127.0.0.1:0" }, "http://127.0.0.1:8080"],
+    [{ UAM_LISTEN: "a^b:80" }, "http://127.0.0.1:8080"],
+    [{ UAM_LISTEN: "unix:/run/uam/uam.sock" }, "http://127.0.0.1:8080"],
+    [{ UAM_LISTEN: "127.0.0.1:9090", UAM_BASE_URL: "https://uam.example.org" }, "https://uam.example.org"],
+  ])("%j makes its own origin %s", (environment, origin) => {
+    expect(readConfig(environment, here).baseUrl).toBe(origin);
+  });
+
   test("puts the data where systemd says, else where root keeps such things", () => {
     expect(readConfig({}, { ...here, isRoot: true }).dataDir).toBe("/var/lib/uam");
     expect(readConfig({ STATE_DIRECTORY: "/var/lib/x:/var/lib/y" }, { ...here, isRoot: true }).dataDir).toBe(

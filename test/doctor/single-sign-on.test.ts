@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-function check(issuer = provider.issuer) {
+async function check(issuer = provider.issuer) {
   const config = readConfig({ UAM_DATA_DIR: "/d", ...ssoVariables(issuer) }, { isRoot: false, currentDirectory: "/" });
-  return checkSingleSignOn(ssoProviderOf(config, { clock: systemClock, log: silentLog }));
+  return checkSingleSignOn(await ssoProviderOf(config, { clock: systemClock, log: silentLog }));
 }
 
 describe("checkSingleSignOn()", () => {

@@ -103,7 +103,7 @@ export async function createTestApp(
     services,
     webOptionsOf(config, {
       ...{ version: "0.0.0-test", runtime: "test 1", pages, setupCommand },
-      sso: ssoProviderOf(config, services),
+      sso: await ssoProviderOf(config, services),
       sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
     }),
   );

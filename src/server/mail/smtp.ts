@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import type SMTPPool from "nodemailer/lib/smtp-pool";
 import { UamError } from "../../shared/errors.ts";
 import {
@@ -29,7 +29,13 @@ export interface SmtpSettings {
 
 /** A pool of at most two connections, opened when needed. Throws `invalid`, naming the fault, if the URL cannot be used. */
 export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpSettings): MailTransport {
-  const transporter = createTransport({ ...optionsOf(url), disableFileAccess: true, disableUrlAccess: true }, { from });
+  const options = { ...optionsOf(url), disableFileAccess: true, disableUrlAccess: true };
+  let opened: Promise<Transporter<SMTPPool.SentMessageInfo>> | undefined;
+  // Loaded for the first mail: a service that has none to send starts sooner, and is smaller.
+  const transporter = () => {
+    opened ??= import("nodemailer").then(({ createTransport }) => createTransport(options, { from }));
+    return opened;
+  };
   const domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? "localhost";
   return {
     async send(message, idempotencyKey) {
@@ -40,15 +46,8 @@ export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpS
       const headers = { "Auto-Submitted": "auto-generated" };
       const messageId = `<${createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 40)}@${domain}>`;
       try {
-        const sending = transporter.sendMail({
-          to: { name: "", address: to },
-          subject,
-          text,
-          html,
-          headers,
-          messageId,
-        });
-        await withDeadline(sending, timeout);
+        const mail = { to: { name: "", address: to }, subject, text, html, headers, messageId };
+        await withDeadline((await transporter()).sendMail(mail), timeout);
         return { kind: "sent" };
       } catch (error) {
         return classify(error);
@@ -56,13 +55,13 @@ export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpS
     },
     async verify() {
       try {
-        await withDeadline(transporter.verify(), timeout);
+        await withDeadline((await transporter()).verify(), timeout);
       } catch (cause) {
         throw new UamError("internal", `The mail server cannot be used: ${reasonOf(cause)}`, { cause });
       }
     },
     async close() {
-      transporter.close();
+      (await opened)?.close();
     },
   };
 }

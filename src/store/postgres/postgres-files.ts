@@ -7,7 +7,6 @@ import process from "node:process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
-import { unpackTar } from "modern-tar/fs";
 import { UamError } from "../../shared/errors.ts";
 import type { PostgresArchive } from "./postgres-archive.ts";
 import { installedPackage, minimalPostgresTree, type PostgresTree } from "./postgres-tree.ts";
@@ -54,6 +53,7 @@ async function unpackArchive(archive: PostgresArchive, into: string): Promise<vo
   const pieces = function* () {
     for (let at = 0; at < packed.length; at += 65_536) yield packed.subarray(at, at + 65_536);
   };
+  const { unpackTar } = await import("modern-tar/fs");
   await pipeline(Readable.from(pieces()), createZstdDecompress(), unpackTar(into));
 }
 

@@ -1,0 +1,30 @@
+/** How the service that last served here changes its own host; its commands must not do less. */
+
+import { and, eq, ne } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import { hosts } from "../../store/schema-fleet.ts";
+import type { Services } from "../operation/context.ts";
+
+/** Stores the mode of the service that now serves; one without a host of its own says nothing of that of another. */
+export async function noteServiceMode({ autocommit, host }: Services): Promise<void> {
+  const { mode } = host;
+  if (mode === "none") return;
+  await autocommit
+    .update(hosts)
+    .set({ mode })
+    .where(and(eq(hosts.kind, "local"), ne(hosts.mode, mode)));
+}
+
+/**
+ * Throws `conflict` for a command that would only plan what the service does: it would store that somebody is disabled, and leave their
+ * account open until the service next compares the two.
+ */
+export async function requireServiceMode({ autocommit, host }: Services): Promise<void> {
+  if (host.mode !== "dry-run") return;
+  const [local] = await autocommit.select({ mode: hosts.mode }).from(hosts).where(eq(hosts.kind, "local"));
+  if (local === undefined || local.mode === "" || local.mode === host.mode) return;
+  throw new UamError(
+    "conflict",
+    `The service here changes the host (UAM_HOST_MODE=${local.mode}), and this command would not: give it the same UAM_ variables. To stop changing the host, start the service with UAM_HOST_MODE=dry-run first`,
+  );
+}
