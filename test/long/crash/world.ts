@@ -34,8 +34,9 @@ import { ELSEWHERE } from "./deeds.ts";
 const PASSWORD = "seven lanterns over cold water";
 const ADMIN = "crash-admin";
 /** Nothing else on a machine that runs tests has these. */
-const FIRST_UID = 20_000;
-const UIDS = 2000;
+const FIRST_UID = 100_000;
+/** Never given out again: a whole run of the suite takes some thousands in each world. */
+const UIDS = 20_000;
 const PLACES = 10;
 const FIRST_PORT = 27_410;
 const PLACE_VARIABLE = "CRASH_PLACE";
