@@ -13,6 +13,7 @@ import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
+import { testSlow } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -86,7 +87,7 @@ describe("runAgent()", () => {
     expect(lab.host.calls.slice(0, 2)).toEqual(["shutAccount ext_alice", "createAccount ext_bob"]);
   });
 
-  test("a closing does not wait behind hundreds of openings", async () => {
+  testSlow("a closing does not wait behind hundreds of openings", async () => {
     await startWith(alice());
     const { createAccount } = lab.host;
     Object.assign(lab.host, {
@@ -524,7 +525,7 @@ describe("what the agent believes", () => {
     await until(() => readStatus(lab.files.directory)?.failure === undefined);
   });
 
-  test("a report that is refused costs no lease", async () => {
+  testSlow("a report that is refused costs no lease", async () => {
     lab.stub.refuse = (_, target) => (target === "/agent/report" ? { status: 500 } : undefined);
     lab.stub.tell({ full: true, accounts: [alice()] });
     lab.start();
@@ -580,7 +581,7 @@ describe("the lease", () => {
   const asked = () => lab.stub.requests.findLast((each) => each.includes("/agent/state")) ?? "";
   const held = () => /held=(\w+)/.exec(asked())?.[1];
 
-  test("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
+  testSlow("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
     for (const skewed of ["boot", "wall"] as const) {
       lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
       if (skewed === "boot") lab.start();

@@ -1,10 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/build/build.ts";
 import { ownArchitecture } from "../../src/build/packages.ts";
+import { describeSlow } from "../support/thorough.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
 chmodSync(top, 0o711);
@@ -22,7 +23,7 @@ function buildProbe(name: string): Promise<number> {
   });
 }
 
-describe("build", () => {
+describeSlow("build", () => {
   test("build() makes one file that runs by itself, whatever directory it is started in", async () => {
     await buildProbe("probe");
     const directory = join(top, "hostile");

@@ -1,9 +1,10 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
+import { testSlow } from "../support/thorough.ts";
 
 setDefaultTimeout(60_000);
 
@@ -20,7 +21,7 @@ function uam(name: string, args: readonly string[], variables: Record<string, st
   return { status, stdout, text: stdout.toString(), error: stderr.toString() };
 }
 
-test("uam backup writes all that is stored to a file, and uam restore brings it to another installation", () => {
+testSlow("uam backup writes all that is stored to a file, and uam restore brings it to another installation", () => {
   expect(uam("a", ["admin", "add", "root-admin", "--email", "a@example.org"]).status).toBe(0);
   const made = uam("a", ["backup", file]);
   expect(made.status).toBe(0);
@@ -54,28 +55,31 @@ test("uam backup writes all that is stored to a file, and uam restore brings it 
   });
 });
 
-test("uam backup and uam restore are on record, a backup that fails too, and the restore in the restored log", () => {
-  const records = (name: string, action: string) =>
-    JSON.parse(uam(name, ["audit", "list", "--json", "--action", action]).text).items;
-  // The backup of the test before, the one that found the file there, and the one that replaced it.
-  expect(records("a", "service.backup")).toMatchObject([
-    { result: "success", actor_type: "cli", resource_type: "", resource_id: "" },
-    { result: "failed" },
-    { result: "success" },
-  ]);
-  const [newest, failed] = records("a", "service.backup").map(({ detail }: { detail: string }) => JSON.parse(detail));
-  expect(newest).toEqual({ file, bytes: statSync(file).size, as_of: expect.stringMatching(/^\d{4}-.*Z$/) });
-  expect(failed).toEqual({ file, err: expect.stringContaining("--force") });
-  const [restored, ...rest] = records("b", "service.restore");
-  expect([rest, restored.result, JSON.parse(restored.detail)]).toEqual([
-    [],
-    "success",
-    { file, as_of: newest.as_of, program: expect.any(String), saved_as: "" },
-  ]);
-  expect(uam("b", ["audit", "verify"]).status).toBe(0);
-});
+testSlow(
+  "uam backup and uam restore are on record, a backup that fails too, and the restore in the restored log",
+  () => {
+    const records = (name: string, action: string) =>
+      JSON.parse(uam(name, ["audit", "list", "--json", "--action", action]).text).items;
+    // The backup of the test before, the one that found the file there, and the one that replaced it.
+    expect(records("a", "service.backup")).toMatchObject([
+      { result: "success", actor_type: "cli", resource_type: "", resource_id: "" },
+      { result: "failed" },
+      { result: "success" },
+    ]);
+    const [newest, failed] = records("a", "service.backup").map(({ detail }: { detail: string }) => JSON.parse(detail));
+    expect(newest).toEqual({ file, bytes: statSync(file).size, as_of: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(failed).toEqual({ file, err: expect.stringContaining("--force") });
+    const [restored, ...rest] = records("b", "service.restore");
+    expect([rest, restored.result, JSON.parse(restored.detail)]).toEqual([
+      [],
+      "success",
+      { file, as_of: newest.as_of, program: expect.any(String), saved_as: "" },
+    ]);
+    expect(uam("b", ["audit", "verify"]).status).toBe(0);
+  },
+);
 
-test("uam restore --force keeps what was there, its audit key included, and replaces it only when told to", () => {
+testSlow("uam restore --force keeps what was there, its audit key included, and replaces it only when told to", () => {
   expect(uam("c", ["admin", "add", "other", "--email", "c@example.org"]).status).toBe(0);
   const key = readFileSync(join(directory, "c/audit.key"), "utf8");
   expect(uam("c", ["restore", file])).toMatchObject({ status: 1, error: expect.stringContaining("not empty") });
@@ -90,7 +94,7 @@ test("uam restore --force keeps what was there, its audit key included, and repl
   expect(readFileSync(join(directory, "c/audit.key"), "utf8")).toBe(key);
 });
 
-test("uam restore with a UAM_AUDIT_KEY that is not the log's changes nothing", () => {
+testSlow("uam restore with a UAM_AUDIT_KEY that is not the log's changes nothing", () => {
   const variables = { UAM_AUDIT_KEY: "ab".repeat(32) };
   expect(uam("d", ["restore", file], variables)).toMatchObject({
     status: 1,
@@ -99,7 +103,7 @@ test("uam restore with a UAM_AUDIT_KEY that is not the log's changes nothing", (
   expect(uam("d", ["restore", file]).status).toBe(0);
 });
 
-test("uam backup - writes the same to standard output, and fails if nobody reads it to the end", async () => {
+testSlow("uam backup - writes the same to standard output, and fails if nobody reads it to the end", async () => {
   const { status, stdout } = uam("a", ["backup", "-"]);
   expect(status).toBe(0);
   const copy = join(directory, "stdout.backup");
@@ -116,7 +120,7 @@ test("uam backup - writes the same to standard output, and fails if nobody reads
   expect(error).toContain("not a backup");
 });
 
-test("uam restore refuses while uam serve runs", async () => {
+testSlow("uam restore refuses while uam serve runs", async () => {
   const env = {
     PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
     UAM_DATA_DIR: join(directory, "e"),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { databaseDirectory } from "../support/directory.ts";
 import { freshKey } from "../support/keys.ts";
+import { describeSlow } from "../support/thorough.ts";
 import { needs } from "../support/tools.ts";
 
 // Each step starts processes.
@@ -48,7 +49,7 @@ function run(shell: string, script: string, more: Record<string, string> = {}): 
   return stdout;
 }
 
-describe("uam completion bash", () => {
+describeSlow("uam completion bash", () => {
   /** What bash offers for the last of the words. */
   function complete(...words: readonly string[]): readonly string[] {
     return completeIn({}, words);
@@ -106,7 +107,7 @@ describe("uam completion bash", () => {
   });
 });
 
-describe("uam completion zsh", () => {
+describeSlow("uam completion zsh", () => {
   test.if(needs("zsh"))("loads, and offers subcommands", () => {
     // zsh completes only at its line editor; a stand-in for compadd and _describe shows what would be offered.
     const script = `

@@ -1,12 +1,13 @@
 /** The program as real processes, on an embedded PostgreSQL of its own. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
+import { describeSlow } from "../support/thorough.ts";
 
 // Each step starts processes.
 setDefaultTimeout(60_000);
@@ -38,7 +39,7 @@ function shell(command: string) {
   return { status, stdout, stderr };
 }
 
-describe("uam as a process", () => {
+describeSlow("uam as a process", () => {
   test("a command starts the database for as long as it takes", () => {
     expect(uam("user", "create", "alice", "--email", "alice@example.org")).toMatchObject({ status: 0, stderr: "" });
     expect(uam("user", "list").stdout).toContain("alice@example.org");
@@ -228,7 +229,7 @@ describe("uam as a process", () => {
   });
 });
 
-describe("uam beside the service", () => {
+describeSlow("uam beside the service", () => {
   let service: ChildProcess;
   let ended: Promise<number | null>;
   beforeAll(() => {

@@ -1,6 +1,6 @@
 /** Single sign-on on each runtime: a real process of the service, a real provider, everything over HTTP. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { startProvider } from "../support/oidc-provider.ts";
 import { programs } from "../support/programs.ts";
 import { BINARY } from "../support/service.ts";
 import { openBrowser, ssoVariables } from "../support/sso-browser.ts";
+import { describeSlow } from "../support/thorough.ts";
 
 const { binary, ...fromSource } = programs();
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe.each(Object.keys(PROGRAMS))("single sign-on on %s", (name) => {
+describeSlow.each(Object.keys(PROGRAMS))("single sign-on on %s", (name) => {
   test("logs in, and ends the session when the provider says so", async () => {
     const database = await createTestDatabase();
     const port = freePort();

@@ -1,6 +1,6 @@
 /** The service as a process of its own, agents over the wire, and changes by commands in other processes. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -13,6 +13,7 @@ import { silentLog } from "../../src/shared/log.ts";
 import { createAgent, type TestAgent } from "../support/agent.ts";
 import { databaseDirectory } from "../support/directory.ts";
 import { type Service, startProgram } from "../support/service.ts";
+import { testSlow } from "../support/thorough.ts";
 
 const directory = databaseDirectory("uam-test-agents-");
 const program = [process.execPath, join(import.meta.dir, "../../src/main.ts")];
@@ -48,57 +49,67 @@ async function joined(name: string): Promise<TestAgent> {
 
 const reach = (target: string, init: RequestInit) => fetch(`${service.origin}/api/v1${target}`, init);
 
-test("a command in another process wakes the agent, waits for it, and says what became of it", async () => {
-  run("user", "create", "ada", "--email", "ada@example.org");
-  const agent = await joined("wire1");
-  expect((await agent.state()).accounts.map(({ name }) => name)).toEqual(["ext_ada"]);
-  await agent.report();
-  const held = agent.state(50).then(async (state) => {
+testSlow(
+  "a command in another process wakes the agent, waits for it, and says what became of it",
+  async () => {
+    run("user", "create", "ada", "--email", "ada@example.org");
+    const agent = await joined("wire1");
+    expect((await agent.state()).accounts.map(({ name }) => name)).toEqual(["ext_ada"]);
     await agent.report();
-    return state;
-  });
-  await Bun.sleep(300);
-  // The command holds up this process, which is the agent's too: it has to be another.
-  const child = Bun.spawn([...program, "user", "disable", "ada"], {
-    env: {
-      ...process.env,
-      UAM_DATA_DIR: join(directory, "data"),
-      UAM_BASE_URL: service.origin,
-      UAM_HOST_MODE: "dry-run",
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const began = performance.now();
-  expect((await held).accounts).toMatchObject([{ name: "ext_ada", open: false }]);
-  expect(performance.now() - began).toBeLessThan(5000);
-  expect(await child.exited).toBe(0);
-  expect(await new Response(child.stderr).text()).toContain("1 further host confirmed it.");
+    const held = agent.state(50).then(async (state) => {
+      await agent.report();
+      return state;
+    });
+    await Bun.sleep(300);
+    // The command holds up this process, which is the agent's too: it has to be another.
+    const child = Bun.spawn([...program, "user", "disable", "ada"], {
+      env: {
+        ...process.env,
+        UAM_DATA_DIR: join(directory, "data"),
+        UAM_BASE_URL: service.origin,
+        UAM_HOST_MODE: "dry-run",
+      },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const began = performance.now();
+    expect((await held).accounts).toMatchObject([{ name: "ext_ada", open: false }]);
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(await child.exited).toBe(0);
+    expect(await new Response(child.stderr).text()).toContain("1 further host confirmed it.");
 
-  // Cut off: it is named, and until when.
-  const enabled = run("user", "enable", "ada");
-  expect(enabled.stdout).toContain("active");
-  const late = run("user", "disable", "ada", "--json");
-  expect(JSON.parse(late.stdout).hosts).toMatchObject({ total: 1, confirmed: 0, pending: ["wire1"] });
-}, 60_000);
+    // Cut off: it is named, and until when.
+    const enabled = run("user", "enable", "ada");
+    expect(enabled.stdout).toContain("active");
+    const late = run("user", "disable", "ada", "--json");
+    expect(JSON.parse(late.stdout).hosts).toMatchObject({ total: 1, confirmed: 0, pending: ["wire1"] });
+  },
+  60_000,
+);
 
-test("a service that is told to stop lets nobody wait, and ends", async () => {
-  const agent = await joined("wire2");
-  await agent.state();
-  const held = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, { counter: ++agent.counter });
-  await Bun.sleep(300);
-  const began = performance.now();
-  const ended = service.stop();
-  expect((await held).status).toBe(200);
-  expect(await ended).toBe(0);
-  expect(performance.now() - began).toBeLessThan(10_000);
-  service = await startProgram(program, directory, { UAM_HOST_MODE: "dry-run", UAM_FLEET_WAIT: "3s" });
-  // The same key, from the same log: what was joined goes on where it was.
-  const again = createAgent(reach, await keyOf(), agent.name);
-  const { id, key, counter, cursor } = agent;
-  Object.assign(again, { id, key, counter, cursor });
-  expect(await again.state()).toMatchObject({ full: false, cautious: false });
-}, 60_000);
+testSlow(
+  "a service that is told to stop lets nobody wait, and ends",
+  async () => {
+    const agent = await joined("wire2");
+    await agent.state();
+    const held = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, {
+      counter: ++agent.counter,
+    });
+    await Bun.sleep(300);
+    const began = performance.now();
+    const ended = service.stop();
+    expect((await held).status).toBe(200);
+    expect(await ended).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    service = await startProgram(program, directory, { UAM_HOST_MODE: "dry-run", UAM_FLEET_WAIT: "3s" });
+    // The same key, from the same log: what was joined goes on where it was.
+    const again = createAgent(reach, await keyOf(), agent.name);
+    const { id, key, counter, cursor } = agent;
+    Object.assign(again, { id, key, counter, cursor });
+    expect(await again.state()).toMatchObject({ full: false, cautious: false });
+  },
+  60_000,
+);
 
 async function keyOf(): Promise<Uint8Array> {
   const { data } = (await (await fetch(`${service.origin}/api/v1/agent/key?challenge=x`)).json()) as {

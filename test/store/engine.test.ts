@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { openDatabase } from "../../src/store/client.ts";
 import { engineFaults } from "../../src/store/engine.ts";
 import { createTestCli } from "../support/cli.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { startPostgresNodes } from "../support/postgres-nodes.ts";
+import { describeSlow, testSlow } from "../support/thorough.ts";
 
 const cluster = await startPostgresNodes(1, { fsync: "off" });
 const [primary, standby] = cluster.nodes;
@@ -12,7 +13,7 @@ afterAll(() => cluster.close());
 
 const findings = async (url: string) => (await engineFaults({ url })).map(({ finding }) => finding);
 
-describe("engineFaults()", () => {
+describeSlow("engineFaults()", () => {
   test("finds nothing wrong with PostgreSQL, within a few milliseconds, also if several look at once", async () => {
     const url = cluster.url("", [primary]);
     expect(await Promise.all([findings(url), findings(url), findings(url)])).toEqual([[], [], []]);
@@ -68,7 +69,7 @@ describe("engineFaults()", () => {
   });
 });
 
-test("the program refuses such a database with a sentence, before it changes anything", async () => {
+testSlow("the program refuses such a database with a sentence, before it changes anything", async () => {
   const cli = await createTestCli();
   const variables = { UAM_DATA_DIR: cli.dataDir, UAM_DATABASE_URL: cluster.url("", [standby]) };
   const { code, stderr } = await cli.run(["migrate"], { variables });
@@ -80,7 +81,7 @@ test("the program refuses such a database with a sentence, before it changes any
   await cli.close();
 });
 
-describe.skipIf(!hasPgbouncer)("engineFaults() before pgbouncer", () => {
+describeSlow.skipIf(!hasPgbouncer)("engineFaults() before pgbouncer", () => {
   const POOL = "Between the service and PostgreSQL is a pool that gives each transaction another connection";
 
   const DEAF = "What one connection notifies does not reach another that listens, as behind a pool of transactions";

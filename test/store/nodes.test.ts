@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { connectionFailure, openDatabase } from "../../src/store/client.ts";
 import { openNodes, type Patience } from "../../src/store/nodes.ts";
 import { listen } from "../../src/store/notify.ts";
 import { type PostgresNode, type PostgresNodes, startPostgresNodes } from "../support/postgres-nodes.ts";
+import { testSlow } from "../support/thorough.ts";
 
 const QUICK: Patience = { search: 1500, pause: 50, answer: 400, watch: 100 };
 const ATTRIBUTES = "?target_session_attrs=read-write";
@@ -53,18 +54,21 @@ async function until(work: () => Promise<unknown>, patience = 8000): Promise<num
   }
 }
 
-test("openNodes() connects to the node that takes changes, wherever in the list, and follows a promotion", async () => {
-  const { primary, standby, db } = await openPair();
-  expect(await portOf(db)).toBe(primary.port);
-  await db.execute(sql`create table t (i integer)`);
-  await primary.kill();
-  await standby.run("select pg_promote()");
-  const gap = await until(() => db.execute(sql`insert into t values (1)`));
-  console.log(`after a promotion the pool works again after ${gap.toFixed(0)} ms`);
-  expect(await portOf(db)).toBe(standby.port);
-});
+testSlow(
+  "openNodes() connects to the node that takes changes, wherever in the list, and follows a promotion",
+  async () => {
+    const { primary, standby, db } = await openPair();
+    expect(await portOf(db)).toBe(primary.port);
+    await db.execute(sql`create table t (i integer)`);
+    await primary.kill();
+    await standby.run("select pg_promote()");
+    const gap = await until(() => db.execute(sql`insert into t values (1)`));
+    console.log(`after a promotion the pool works again after ${gap.toFixed(0)} ms`);
+    expect(await portOf(db)).toBe(standby.port);
+  },
+);
 
-test("openNodes() cuts what waits on a node that fell silent, once another has been promoted", async () => {
+testSlow("openNodes() cuts what waits on a node that fell silent, once another has been promoted", async () => {
   const { primary, standby, db } = await openPair();
   await db.execute(sql`create table t (i integer)`);
   primary.freeze();
@@ -80,12 +84,12 @@ test("openNodes() cuts what waits on a node that fell silent, once another has b
   expect(await portOf(openPool({ ...closingCluster(primary, standby) }, [primary, standby]).db)).toBe(standby.port);
 });
 
-test("openNodes() leaves what only takes long alone", async () => {
+testSlow("openNodes() leaves what only takes long alone", async () => {
   const { db } = await openPair();
   await db.execute(sql`select pg_sleep(1.5)`);
 });
 
-test("openNodes() gives up where no node takes changes, says what each said, and finds one later", async () => {
+testSlow("openNodes() gives up where no node takes changes, says what each said, and finds one later", async () => {
   const { primary, standby, db, nodes } = await openPair();
   await primary.kill();
   const began = performance.now();
@@ -99,7 +103,7 @@ test("openNodes() gives up where no node takes changes, says what each said, and
   expect(await nodes.leaderUrl()).toBe(`postgres://postgres@127.0.0.1:${standby.port}/postgres`);
 });
 
-test("listen() hears again after a promotion", async () => {
+testSlow("listen() hears again after a promotion", async () => {
   const { primary, standby, db } = await openPair();
   let heard = 0;
   const stop = await listen(db, "news", () => {
@@ -116,35 +120,39 @@ test("listen() hears again after a promotion", async () => {
   await stop();
 });
 
-test("over TLS too, what waits on a silent node is cut", async () => {
-  const { cluster, primary, standby } = await openPair();
-  for (const { directory } of cluster.nodes) makeCertificate(directory);
-  for (const node of [primary, standby]) {
-    if (node === primary) await node.run("alter system set ssl = on");
-    else appendFileSync(join(node.directory, "postgresql.conf"), "ssl = on\n");
-    await node.run("select pg_reload_conf()");
-  }
-  const url = cluster.url(`${ATTRIBUTES}&sslmode=require`, [standby, primary]);
-  const nodes = openNodes(url, QUICK);
-  const { db, close } = openDatabase({ url, nodes }, 2);
-  const isEncrypted = async () => {
-    const query = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
-    return (await db.execute<{ ssl: boolean }>(query))[0]?.ssl;
-  };
-  await until(async () => {
-    if (!(await isEncrypted())) throw new Error("not encrypted yet");
-  });
-  primary.freeze();
-  const waiting = db.execute(sql`select 1`).catch(connectionFailure);
-  await standby.run("select pg_promote()");
-  expect(await waiting).toMatch(/CONNECTION_CLOSED/);
-  await until(isEncrypted);
-  expect(await portOf(db)).toBe(standby.port);
-  nodes.close();
-  await close();
-}, 30_000);
+testSlow(
+  "over TLS too, what waits on a silent node is cut",
+  async () => {
+    const { cluster, primary, standby } = await openPair();
+    for (const { directory } of cluster.nodes) makeCertificate(directory);
+    for (const node of [primary, standby]) {
+      if (node === primary) await node.run("alter system set ssl = on");
+      else appendFileSync(join(node.directory, "postgresql.conf"), "ssl = on\n");
+      await node.run("select pg_reload_conf()");
+    }
+    const url = cluster.url(`${ATTRIBUTES}&sslmode=require`, [standby, primary]);
+    const nodes = openNodes(url, QUICK);
+    const { db, close } = openDatabase({ url, nodes }, 2);
+    const isEncrypted = async () => {
+      const query = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+      return (await db.execute<{ ssl: boolean }>(query))[0]?.ssl;
+    };
+    await until(async () => {
+      if (!(await isEncrypted())) throw new Error("not encrypted yet");
+    });
+    primary.freeze();
+    const waiting = db.execute(sql`select 1`).catch(connectionFailure);
+    await standby.run("select pg_promote()");
+    expect(await waiting).toMatch(/CONNECTION_CLOSED/);
+    await until(isEncrypted);
+    expect(await portOf(db)).toBe(standby.port);
+    nodes.close();
+    await close();
+  },
+  30_000,
+);
 
-test("openDatabase() tells of a commit that was acknowledged without its standby", async () => {
+testSlow("openDatabase() tells of a commit that was acknowledged without its standby", async () => {
   const cluster = await startPostgresNodes(1, {}, { synchronous_standby_names: "s1" });
   closing.push(() => cluster.close());
   const [primary, standby] = cluster.nodes as [PostgresNode, PostgresNode];

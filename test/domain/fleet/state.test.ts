@@ -20,6 +20,7 @@ import { createAgent, type TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent, reachOf } from "../../support/fleet.ts";
 import { freshKey } from "../../support/keys.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -67,7 +68,7 @@ describe("answer()", () => {
     expect(await settled(alone)).toMatchObject({ full: false, accounts: [], removed: [], cursor: before });
   });
 
-  test("wakes who waits, at once, and only whom it concerns", async () => {
+  testSlow("wakes who waits, at once, and only whom it concerns", async () => {
     const agent = await joinedAgent(t, "wait1");
     const alone = await joinedAgent(t, "wait2", "");
     const { id } = await t.user("bert");
@@ -158,45 +159,52 @@ describe("answer()", () => {
     expect((await settled(agent)).removed).toContainEqual(ref);
   });
 
-  test("what a host has to remove is numbered by the record that tells of it, so that it is done once that is applied", async () => {
-    const agent = await joinedAgent(t, "numbered", "");
-    const { id } = await t.user("paula");
-    await setUserHosts(t.system, id, { groups: ["default"], hosts: ["numbered"] });
-    const uid = accountOf(await settled(agent), "paula")?.uid ?? 0;
-    await setUserHosts(t.system, id, { groups: ["default"], hosts: [] });
-    const record = await t.lastAudit("user.grant");
-    const noted = () => t.db.select().from(removedAccounts).where(eq(removedAccounts.uid, uid));
-    expect((await noted()).map(({ recordId }) => recordId)).toEqual([record.id]);
-    expect((await settled(agent)).removed).toEqual([{ name: "ext_paula", uid }]);
-    expect(agent.cursor.split(".")[0]).toBe(String(record.id));
-    await agent.report();
-    await settleChanges(t.services);
-    expect(await noted()).toEqual([]);
-  });
+  testSlow(
+    "what a host has to remove is numbered by the record that tells of it, so that it is done once that is applied",
+    async () => {
+      const agent = await joinedAgent(t, "numbered", "");
+      const { id } = await t.user("paula");
+      await setUserHosts(t.system, id, { groups: ["default"], hosts: ["numbered"] });
+      const uid = accountOf(await settled(agent), "paula")?.uid ?? 0;
+      await setUserHosts(t.system, id, { groups: ["default"], hosts: [] });
+      const record = await t.lastAudit("user.grant");
+      const noted = () => t.db.select().from(removedAccounts).where(eq(removedAccounts.uid, uid));
+      expect((await noted()).map(({ recordId }) => recordId)).toEqual([record.id]);
+      expect((await settled(agent)).removed).toEqual([{ name: "ext_paula", uid }]);
+      expect(agent.cursor.split(".")[0]).toBe(String(record.id));
+      await agent.report();
+      await settleChanges(t.services);
+      expect(await noted()).toEqual([]);
+    },
+  );
 
-  test("a host without its database gets no lease", async () => {
-    const database = openDatabase(t.connection, 2);
-    const services = { ...t.services, db: database.db };
-    const app = createApp(
-      services,
-      webOptionsOf(t.config, { version: "0", runtime: "test", pages: undefined, setupCommand: undefined }),
-    );
-    const agent = await joinedAgent(t, "orphan");
-    const there = createAgent(reachOf(app), fleetSecrets(t.services.seal).publicKey);
-    Object.assign(there, { id: agent.id, key: agent.key });
-    await there.state();
-    const until = async () =>
-      (await t.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0]?.leaseUntil?.getTime() ?? 0;
-    const before = await until();
-    await fleetOf(services).stop();
-    await database.close();
-    await Bun.sleep(5200);
-    t.clock.advance(60_000);
-    const answer = await there.ask("GET", `/agent/state?since=${there.cursor}&wait=0`);
-    expect(answer).toMatchObject({ status: 503, signed: true });
-    expect(answer.headers.get("retry-after")).toBe("2");
-    expect(await until()).toBe(before);
-  }, 30_000);
+  testSlow(
+    "a host without its database gets no lease",
+    async () => {
+      const database = openDatabase(t.connection, 2);
+      const services = { ...t.services, db: database.db };
+      const app = createApp(
+        services,
+        webOptionsOf(t.config, { version: "0", runtime: "test", pages: undefined, setupCommand: undefined }),
+      );
+      const agent = await joinedAgent(t, "orphan");
+      const there = createAgent(reachOf(app), fleetSecrets(t.services.seal).publicKey);
+      Object.assign(there, { id: agent.id, key: agent.key });
+      await there.state();
+      const until = async () =>
+        (await t.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0]?.leaseUntil?.getTime() ?? 0;
+      const before = await until();
+      await fleetOf(services).stop();
+      await database.close();
+      await Bun.sleep(5200);
+      t.clock.advance(60_000);
+      const answer = await there.ask("GET", `/agent/state?since=${there.cursor}&wait=0`);
+      expect(answer).toMatchObject({ status: 503, signed: true });
+      expect(answer.headers.get("retry-after")).toBe("2");
+      expect(await until()).toBe(before);
+    },
+    30_000,
+  );
 
   test("two replicas on one database tell the same, whichever is asked", async () => {
     const database = openDatabase(t.connection, 4);
@@ -458,32 +466,36 @@ describe("grants", () => {
   });
 });
 
-test("many hosts that ask for everything at once are told in turn, or to come again", async () => {
-  const many = await createTestApp();
-  try {
-    for (let index = 0; index < 5; index++) await many.user(`many-${index}`);
-    const agents: TestAgent[] = [];
-    for (let index = 0; index < 70; index++) agents.push(await joinedAgent(many, `many-${index}`));
-    const answers = await Promise.all(agents.map((agent) => agent.ask("GET", "/agent/state")));
-    const statuses = answers.map(({ status }) => status);
-    expect(answers.every(({ signed }) => signed)).toBe(true);
-    expect(new Set(statuses).isSubsetOf(new Set([200, 429]))).toBe(true);
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(50);
-    for (const { status, headers, data } of answers) {
-      if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-      else expect(data.accounts).toHaveLength(5);
+testSlow(
+  "many hosts that ask for everything at once are told in turn, or to come again",
+  async () => {
+    const many = await createTestApp();
+    try {
+      for (let index = 0; index < 5; index++) await many.user(`many-${index}`);
+      const agents: TestAgent[] = [];
+      for (let index = 0; index < 70; index++) agents.push(await joinedAgent(many, `many-${index}`));
+      const answers = await Promise.all(agents.map((agent) => agent.ask("GET", "/agent/state")));
+      const statuses = answers.map(({ status }) => status);
+      expect(answers.every(({ signed }) => signed)).toBe(true);
+      expect(new Set(statuses).isSubsetOf(new Set([200, 429]))).toBe(true);
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(50);
+      for (const { status, headers, data } of answers) {
+        if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+        else expect(data.accounts).toHaveLength(5);
+      }
+      // One change wakes them all, and is read once.
+      for (const agent of agents) agent.cursor = "";
+      for (const agent of agents) await agent.state();
+      const held = agents.map((agent) => agent.state(50));
+      while (fleetOf(many.services).states.waiting() < agents.length) await Bun.sleep(20);
+      const began = performance.now();
+      await disableUser(many.system, 1);
+      const states = await Promise.all(held);
+      expect(states.every(({ accounts }) => accounts.length === 1 && accounts[0]?.open === false)).toBe(true);
+      expect(performance.now() - began).toBeLessThan(3000);
+    } finally {
+      await many.close();
     }
-    // One change wakes them all, and is read once.
-    for (const agent of agents) agent.cursor = "";
-    for (const agent of agents) await agent.state();
-    const held = agents.map((agent) => agent.state(50));
-    while (fleetOf(many.services).states.waiting() < agents.length) await Bun.sleep(20);
-    const began = performance.now();
-    await disableUser(many.system, 1);
-    const states = await Promise.all(held);
-    expect(states.every(({ accounts }) => accounts.length === 1 && accounts[0]?.open === false)).toBe(true);
-    expect(performance.now() - began).toBeLessThan(3000);
-  } finally {
-    await many.close();
-  }
-}, 60_000);
+  },
+  60_000,
+);

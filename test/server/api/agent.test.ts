@@ -15,6 +15,7 @@ import { hosts } from "../../../src/store/schema-fleet.ts";
 import { freshAgentKey, type TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent, joinToken, newAgent, reachOf } from "../../support/fleet.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -313,7 +314,7 @@ describe("much at once", () => {
     expect((await row(flooder))?.status).toBe("active");
   });
 
-  test("wrong signatures are limited for each address, and rightly signed ones are not", async () => {
+  testSlow("wrong signatures are limited for each address, and rightly signed ones are not", async () => {
     const limited = await createTestApp({ UAM_RATE_LIMIT: "on" });
     try {
       const agent = await joinedAgent(limited, "limited");

@@ -20,6 +20,7 @@ import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts"
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
 
 const networks = ["127.0.0.0/8"];
@@ -126,121 +127,141 @@ describe("startFollower()", () => {
     });
   });
 
-  test("a receiver that hangs, and one that refuses, hold up neither changes nor the others", async () => {
-    const [good, hanging] = [await receiver(), await receiver()];
-    hanging.answer = "hang";
-    const gone = await startReceiver();
-    await gone.close();
-    const made = [await make(hanging.url), await make(gone.url), await make(good.url)];
-    follow();
-    const began = performance.now();
-    await record(20);
-    const last = await newest();
-    await until(() => good.ids.includes(last), 9000);
-    // The one that hangs is given ten seconds.
-    expect(performance.now() - began).toBeLessThan(9000);
-    const [, refused] = made;
-    await until(async () => (await stored(refused?.entry.id ?? 0)).failures > 0);
-    const row = await stored(refused?.entry.id ?? 0);
-    expect(row).toMatchObject({
-      cursor: refused?.entry.cursor,
-      lastError: `127.0.0.1:${gone.port} refuses connections`,
-    });
-    expect(row.failingSince).toEqual(app.clock.now());
-  }, 30_000);
+  testSlow(
+    "a receiver that hangs, and one that refuses, hold up neither changes nor the others",
+    async () => {
+      const [good, hanging] = [await receiver(), await receiver()];
+      hanging.answer = "hang";
+      const gone = await startReceiver();
+      await gone.close();
+      const made = [await make(hanging.url), await make(gone.url), await make(good.url)];
+      follow();
+      const began = performance.now();
+      await record(20);
+      const last = await newest();
+      await until(() => good.ids.includes(last), 9000);
+      // The one that hangs is given ten seconds.
+      expect(performance.now() - began).toBeLessThan(9000);
+      const [, refused] = made;
+      await until(async () => (await stored(refused?.entry.id ?? 0)).failures > 0);
+      const row = await stored(refused?.entry.id ?? 0);
+      expect(row).toMatchObject({
+        cursor: refused?.entry.cursor,
+        lastError: `127.0.0.1:${gone.port} refuses connections`,
+      });
+      expect(row.failingSince).toEqual(app.clock.now());
+    },
+    30_000,
+  );
 
-  test("what fails is tried again after 1 s, then twice as long, up to 10 minutes; down for a day, it loses nothing", async () => {
-    const hook = await receiver();
-    hook.answer = 503;
-    const { entry } = await make(hook.url);
-    follow();
-    await record(5);
-    const last = await newest();
-    const waits: number[] = [];
-    const began = app.clock.now().getTime();
-    await until(() => hook.requests.length === 1);
-    let tries = 1;
-    while (app.clock.now().getTime() - began < DAY) {
-      await until(async () => (await stored(entry.id)).failures === tries);
-      const { dueAt } = await stored(entry.id);
-      const wait = (dueAt?.getTime() ?? 0) - app.clock.now().getTime();
-      waits.push(wait / SECOND);
-      // The rest of the day passes at once.
-      if (wait === 10 * MINUTE) break;
-      app.clock.advance(wait);
-      tries++;
-      await until(() => hook.requests.length === tries);
-    }
-    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600]);
-    expect(new Set(hook.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-    app.clock.advance(DAY);
-    hook.answer = 204;
-    await until(() => hook.ids.includes(last));
-    expect(hook.ids).toEqual(range(entry.cursor + 1, last));
-    await until(async () => (await stored(entry.id)).failingSince === null);
-  }, 60_000);
+  testSlow(
+    "what fails is tried again after 1 s, then twice as long, up to 10 minutes; down for a day, it loses nothing",
+    async () => {
+      const hook = await receiver();
+      hook.answer = 503;
+      const { entry } = await make(hook.url);
+      follow();
+      await record(5);
+      const last = await newest();
+      const waits: number[] = [];
+      const began = app.clock.now().getTime();
+      await until(() => hook.requests.length === 1);
+      let tries = 1;
+      while (app.clock.now().getTime() - began < DAY) {
+        await until(async () => (await stored(entry.id)).failures === tries);
+        const { dueAt } = await stored(entry.id);
+        const wait = (dueAt?.getTime() ?? 0) - app.clock.now().getTime();
+        waits.push(wait / SECOND);
+        // The rest of the day passes at once.
+        if (wait === 10 * MINUTE) break;
+        app.clock.advance(wait);
+        tries++;
+        await until(() => hook.requests.length === tries);
+      }
+      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600]);
+      expect(new Set(hook.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+      app.clock.advance(DAY);
+      hook.answer = 204;
+      await until(() => hook.ids.includes(last));
+      expect(hook.ids).toEqual(range(entry.cursor + 1, last));
+      await until(async () => (await stored(entry.id)).failingSince === null);
+    },
+    60_000,
+  );
 
-  test("after three days it is switched off, on record, with a mail to the owners; switched on, it goes on where it was", async () => {
-    const hook = await receiver();
-    hook.answer = 500;
-    const { entry } = await make(hook.url);
-    follow();
-    await until(async () => (await stored(entry.id)).failures === 1);
-    app.clock.advance(3 * DAY);
-    await until(async () => (await stored(entry.id)).status === "disabled");
-    const off = await app.lastAudit("webhook.update");
-    expect(off).toMatchObject({ actorType: "system", resourceId: String(entry.id), result: "success" });
-    expect(off.detail).toMatchObject({
-      status: "disabled",
-      reason: "It took nothing for three days: The receiver answered 500",
-    });
-    const mails = (await app.mails("admin@example.org")).filter(({ subject }) => subject.includes("webhook"));
-    expect(mails.map(({ subject }) => subject)).toEqual([
-      `The webhook to http://127.0.0.1:${hook.port} was switched off`,
-    ]);
-    expect(mails[0]?.text).not.toContain("/hook");
-    await record(3);
-    const before = hook.requests.length;
-    hook.answer = 200;
-    await Bun.sleep(1500);
-    expect(hook.requests.length).toBe(before);
-    await updateWebhook(app.system, entry.id, { status: "active" });
-    const last = await newest();
-    await until(() => hook.ids.includes(last));
-    expect(hook.ids).toEqual(range(entry.cursor + 1, last));
-  }, 30_000);
+  testSlow(
+    "after three days it is switched off, on record, with a mail to the owners; switched on, it goes on where it was",
+    async () => {
+      const hook = await receiver();
+      hook.answer = 500;
+      const { entry } = await make(hook.url);
+      follow();
+      await until(async () => (await stored(entry.id)).failures === 1);
+      app.clock.advance(3 * DAY);
+      await until(async () => (await stored(entry.id)).status === "disabled");
+      const off = await app.lastAudit("webhook.update");
+      expect(off).toMatchObject({ actorType: "system", resourceId: String(entry.id), result: "success" });
+      expect(off.detail).toMatchObject({
+        status: "disabled",
+        reason: "It took nothing for three days: The receiver answered 500",
+      });
+      const mails = (await app.mails("admin@example.org")).filter(({ subject }) => subject.includes("webhook"));
+      expect(mails.map(({ subject }) => subject)).toEqual([
+        `The webhook to http://127.0.0.1:${hook.port} was switched off`,
+      ]);
+      expect(mails[0]?.text).not.toContain("/hook");
+      await record(3);
+      const before = hook.requests.length;
+      hook.answer = 200;
+      await Bun.sleep(1500);
+      expect(hook.requests.length).toBe(before);
+      await updateWebhook(app.system, entry.id, { status: "active" });
+      const last = await newest();
+      await until(() => hook.ids.includes(last));
+      expect(hook.ids).toEqual(range(entry.cursor + 1, last));
+    },
+    30_000,
+  );
 
-  test("another address counts from the next delivery on; a deleted webhook is told of nothing more", async () => {
-    const [old, next] = [await receiver(), await receiver()];
-    old.answer = 500;
-    const { entry } = await make(old.url);
-    follow();
-    await until(() => old.requests.length > 0);
-    await updateWebhook(app.system, entry.id, { url: next.url });
-    const last = await newest();
-    await until(() => next.ids.includes(last));
-    expect(next.ids).toEqual(range(entry.cursor + 1, last));
-    await deleteWebhook(app.system, entry.id);
-    await Bun.sleep(1500);
-    const told = next.requests.length;
-    await record(3);
-    await Bun.sleep(500);
-    expect(next.requests.length).toBe(told);
-  }, 30_000);
+  testSlow(
+    "another address counts from the next delivery on; a deleted webhook is told of nothing more",
+    async () => {
+      const [old, next] = [await receiver(), await receiver()];
+      old.answer = 500;
+      const { entry } = await make(old.url);
+      follow();
+      await until(() => old.requests.length > 0);
+      await updateWebhook(app.system, entry.id, { url: next.url });
+      const last = await newest();
+      await until(() => next.ids.includes(last));
+      expect(next.ids).toEqual(range(entry.cursor + 1, last));
+      await deleteWebhook(app.system, entry.id);
+      await Bun.sleep(1500);
+      const told = next.requests.length;
+      await record(3);
+      await Bun.sleep(500);
+      expect(next.requests.length).toBe(told);
+    },
+    30_000,
+  );
 
-  test("of two instances one delivers; when it ends, the other goes on where it was", async () => {
-    const hook = await receiver();
-    const { entry } = await make(hook.url);
-    const first = follow();
-    await until(() => hook.ids.length === 1);
-    follow();
-    await record(5);
-    const middle = await newest();
-    await until(() => hook.ids.includes(middle));
-    await first.stop();
-    await record(5);
-    const last = await newest();
-    await until(() => hook.ids.includes(last), 15_000);
-    expect(hook.ids).toEqual(range(entry.cursor + 1, last));
-  }, 30_000);
+  testSlow(
+    "of two instances one delivers; when it ends, the other goes on where it was",
+    async () => {
+      const hook = await receiver();
+      const { entry } = await make(hook.url);
+      const first = follow();
+      await until(() => hook.ids.length === 1);
+      follow();
+      await record(5);
+      const middle = await newest();
+      await until(() => hook.ids.includes(middle));
+      await first.stop();
+      await record(5);
+      const last = await newest();
+      await until(() => hook.ids.includes(last), 15_000);
+      expect(hook.ids).toEqual(range(entry.cursor + 1, last));
+    },
+    30_000,
+  );
 });

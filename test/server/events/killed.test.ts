@@ -1,6 +1,6 @@
 /** The service as a process, on Bun and on Deno: killed again and again while it delivers, and nothing is lost. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +9,13 @@ import { createTestDatabase, type TestDatabase } from "../../support/database.ts
 import { programs } from "../../support/programs.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type Service, startProgram } from "../../support/service.ts";
+import { describeSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 const { bun, deno } = programs();
 
-describe.each([
+describeSlow.each([
   ["bun", bun],
   ["deno", deno],
 ])("the service on %s", (_name, program) => {

@@ -30,6 +30,7 @@ import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { startSyslogServer } from "../../support/syslog-server.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
 
 let app: TestApp;
@@ -165,28 +166,32 @@ describe("syslog", () => {
     expect(syslogFrame(row)).toContain(" <110>1 ");
   });
 
-  test("TCP: a receiver that is cut off gets what had not settled again; down for a while, it loses nothing", async () => {
-    const server = await startSyslogServer();
-    const { port } = server;
-    const { target } = stream(createSyslogSink({ tls: false, host: "127.0.0.1", port, ca: undefined }, 200));
-    await record(3);
-    const first = await ids();
-    await until(() => server.ids().length === first.length);
-    await until(async () => (await stored(target))?.cursor === first.at(-1));
-    await server.close();
-    await record(4);
-    await until(async () => (await stored(target))?.failures !== 0);
-    expect(
-      (await readStream({ db: app.db, policy: { ...app.services.policy, auditStream: target } }))?.lag,
-    ).toBeGreaterThan(0);
-    const again = await startSyslogServer({ port });
-    opened.push(() => again.close());
-    const all = await ids();
-    await until(() => again.ids().at(-1) === all.at(-1), 15_000);
-    const got = [...new Set([...server.ids(), ...again.ids()])];
-    expect(got).toEqual([...all]);
-    await until(async () => (await stored(target))?.failingSince === null);
-  }, 30_000);
+  testSlow(
+    "TCP: a receiver that is cut off gets what had not settled again; down for a while, it loses nothing",
+    async () => {
+      const server = await startSyslogServer();
+      const { port } = server;
+      const { target } = stream(createSyslogSink({ tls: false, host: "127.0.0.1", port, ca: undefined }, 200));
+      await record(3);
+      const first = await ids();
+      await until(() => server.ids().length === first.length);
+      await until(async () => (await stored(target))?.cursor === first.at(-1));
+      await server.close();
+      await record(4);
+      await until(async () => (await stored(target))?.failures !== 0);
+      expect(
+        (await readStream({ db: app.db, policy: { ...app.services.policy, auditStream: target } }))?.lag,
+      ).toBeGreaterThan(0);
+      const again = await startSyslogServer({ port });
+      opened.push(() => again.close());
+      const all = await ids();
+      await until(() => again.ids().at(-1) === all.at(-1), 15_000);
+      const got = [...new Set([...server.ids(), ...again.ids()])];
+      expect(got).toEqual([...all]);
+      await until(async () => (await stored(target))?.failingSince === null);
+    },
+    30_000,
+  );
 
   test("TLS: verified by the authority that is named; without it, or for another name, nothing is sent", async () => {
     const made = makeCertificate(directory, "DNS:localhost");

@@ -12,6 +12,7 @@ import { openDatabase } from "../../../src/store/client.ts";
 import { withJobLock } from "../../../src/store/job-lock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { createTestPost, type TestPost } from "../../support/post.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let app: TestApp;
 let post: TestPost;
@@ -47,82 +48,86 @@ const trail = async () =>
     .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
 
 describe("startJobs()", () => {
-  test("after three days without the service, does everything that has become due, once, recycling after its day of grace", async () => {
-    await addAdmin(app.system, "root-admin", "root@example.org", "seven lanterns over cold water");
-    await serveOnce();
-    // Until the stop: `old` expires, and its recycle period ends while the service is stopped.
-    await create("old", 1);
-    await create("first", 31, "chief@example.org");
-    await create("second", 33);
-    await create("third", 38);
-    const { id: shut } = await create("shut", 32);
-    await disableUser(app.system, shut);
-    app.clock.advance(DAY);
-    await serveOnce();
-    app.clock.advance(DAY * 29 + HOUR);
-    // The service ran through these days.
-    await serveOnce();
-    await app.db.execute("update service_state set hold_until = null");
-    const stopped = app.clock.now();
-    expect(await statusOf()).toEqual({
-      old: "expired",
-      first: "active",
-      second: "active",
-      third: "active",
-      shut: "disabled",
-    });
-    const before = (await trail()).length;
-    const mailed = post.sent.length;
+  testSlow(
+    "after three days without the service, does everything that has become due, once, recycling after its day of grace",
+    async () => {
+      await addAdmin(app.system, "root-admin", "root@example.org", "seven lanterns over cold water");
+      await serveOnce();
+      // Until the stop: `old` expires, and its recycle period ends while the service is stopped.
+      await create("old", 1);
+      await create("first", 31, "chief@example.org");
+      await create("second", 33);
+      await create("third", 38);
+      const { id: shut } = await create("shut", 32);
+      await disableUser(app.system, shut);
+      app.clock.advance(DAY);
+      await serveOnce();
+      app.clock.advance(DAY * 29 + HOUR);
+      // The service ran through these days.
+      await serveOnce();
+      await app.db.execute("update service_state set hold_until = null");
+      const stopped = app.clock.now();
+      expect(await statusOf()).toEqual({
+        old: "expired",
+        first: "active",
+        second: "active",
+        third: "active",
+        shut: "disabled",
+      });
+      const before = (await trail()).length;
+      const mailed = post.sent.length;
 
-    app.clock.set(new Date(stopped.getTime() + 3 * DAY));
-    const started = app.clock.now();
-    await serveOnce();
-    await serveOnce();
-    expect(await statusOf()).toEqual({
-      old: "expired",
-      first: "expired",
-      second: "expired",
-      third: "active",
-      shut: "expired",
-    });
-    for (const name of ["first", "second", "shut"])
-      expect(app.host.accounts.get(`ext_${name}`)).toMatchObject({ open: false });
-    const expiries = (await trail()).slice(before);
-    // Begun in the order in which they became due, several at the same time.
-    expect(expiries.map((row) => [row.action, row.detail.username, row.actor, row.result]).sort()).toEqual([
-      ["lifecycle.expire", "first", "system", "success"],
-      ["lifecycle.expire", "second", "system", "success"],
-      ["lifecycle.expire", "shut", "system", "success"],
-    ]);
-    for (const row of expiries) expect(row).toMatchObject({ actorType: "system", createdAt: started });
-    const news = (to: string) => post.sent.slice(mailed).filter((mail) => mail.to === `${to}@example.org`);
-    for (const name of ["first", "second", "shut"]) {
-      expect(news(name).map((mail) => mail.subject)).toEqual([expect.stringContaining("has ended")]);
-    }
-    expect(news("third").map((mail) => mail.subject)).toEqual([expect.stringContaining("in 5 days")]);
-    expect(news("root").map((mail) => mail.subject)).toEqual([
-      expect.stringContaining("recycling is on hold"),
-      expect.stringContaining("audit log head"),
-    ]);
-    expect(post.sent.length - mailed).toBe(6);
+      app.clock.set(new Date(stopped.getTime() + 3 * DAY));
+      const started = app.clock.now();
+      await serveOnce();
+      await serveOnce();
+      expect(await statusOf()).toEqual({
+        old: "expired",
+        first: "expired",
+        second: "expired",
+        third: "active",
+        shut: "expired",
+      });
+      for (const name of ["first", "second", "shut"])
+        expect(app.host.accounts.get(`ext_${name}`)).toMatchObject({ open: false });
+      const expiries = (await trail()).slice(before);
+      // Begun in the order in which they became due, several at the same time.
+      expect(expiries.map((row) => [row.action, row.detail.username, row.actor, row.result]).sort()).toEqual([
+        ["lifecycle.expire", "first", "system", "success"],
+        ["lifecycle.expire", "second", "system", "success"],
+        ["lifecycle.expire", "shut", "system", "success"],
+      ]);
+      for (const row of expiries) expect(row).toMatchObject({ actorType: "system", createdAt: started });
+      const news = (to: string) => post.sent.slice(mailed).filter((mail) => mail.to === `${to}@example.org`);
+      for (const name of ["first", "second", "shut"]) {
+        expect(news(name).map((mail) => mail.subject)).toEqual([expect.stringContaining("has ended")]);
+      }
+      expect(news("third").map((mail) => mail.subject)).toEqual([expect.stringContaining("in 5 days")]);
+      expect(news("root").map((mail) => mail.subject)).toEqual([
+        expect.stringContaining("recycling is on hold"),
+        expect.stringContaining("audit log head"),
+      ]);
+      expect(post.sent.length - mailed).toBe(6);
 
-    // The day of grace, a minute short of it, and its end.
-    for (let hours = 1; hours < 24; hours++) {
-      app.clock.advance(HOUR);
-      for (const job of ["expire", "recycle"]) await run(job);
-    }
-    app.clock.advance(59 * MINUTE);
-    await run("recycle");
-    expect(app.host.accounts.has("ext_old")).toBe(true);
-    app.clock.advance(MINUTE);
-    await run("recycle");
-    await run("recycle");
-    expect(app.host.accounts.has("ext_old")).toBe(false);
-    const recycled = (await trail()).slice(before + 3);
-    expect(recycled.map((row) => [row.action, row.detail.username, row.actor, row.createdAt])).toEqual([
-      ["lifecycle.recycle", "old", "system", new Date(started.getTime() + DAY)],
-    ]);
-  }, 30_000);
+      // The day of grace, a minute short of it, and its end.
+      for (let hours = 1; hours < 24; hours++) {
+        app.clock.advance(HOUR);
+        for (const job of ["expire", "recycle"]) await run(job);
+      }
+      app.clock.advance(59 * MINUTE);
+      await run("recycle");
+      expect(app.host.accounts.has("ext_old")).toBe(true);
+      app.clock.advance(MINUTE);
+      await run("recycle");
+      await run("recycle");
+      expect(app.host.accounts.has("ext_old")).toBe(false);
+      const recycled = (await trail()).slice(before + 3);
+      expect(recycled.map((row) => [row.action, row.detail.username, row.actor, row.createdAt])).toEqual([
+        ["lifecycle.recycle", "old", "system", new Date(started.getTime() + DAY)],
+      ]);
+    },
+    30_000,
+  );
 
   test("two instances on one database do everything exactly once", async () => {
     await serveOnce();

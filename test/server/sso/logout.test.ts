@@ -11,6 +11,7 @@ import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.t
 import { type ForgedProvider, LOGOUT_EVENT, startForgedProvider } from "../../support/forged-provider.ts";
 import { startProvider } from "../../support/oidc-provider.ts";
 import { APP, type Browser, CALLBACK, meetClock, openBrowser, ssoVariables } from "../../support/sso-browser.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 const PATH = "/api/v1/auth/oidc/backchannel-logout";
 
@@ -150,7 +151,7 @@ describe("POST /auth/oidc/backchannel-logout", () => {
     expect((await tell("", { body: "logout_token=a", headers: foreign })).status).toBe(403);
   });
 
-  test("finds a rotated key, after a few seconds", async () => {
+  testSlow("finds a rotated key, after a few seconds", async () => {
     const browser = await login({ sub: "gus", sid: "g-1" });
     await tell(await provider.logoutToken({ sub: "gus", sid: "another" }));
     await provider.rotate();

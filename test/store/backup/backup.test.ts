@@ -31,6 +31,7 @@ import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.t
 import { addPasskeyTo, PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { databaseDirectory } from "../../support/directory.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 setDefaultTimeout(30_000);
 
@@ -359,7 +360,7 @@ describe("uids after a restore", () => {
 });
 
 describe("writeBackup()", () => {
-  test("writeBackup() captures the state of one moment while others write", async () => {
+  testSlow("writeBackup() captures the state of one moment while others write", async () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, async (db) => {
       await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
@@ -481,7 +482,7 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() refuses a file with one bit flipped, wherever it is", async () => {
+  testSlow("restoreBackup() refuses a file with one bit flipped, wherever it is", async () => {
     const random = seededRandom(9);
     const message = /damaged|not a backup|format/;
     for (let n = 0; n < 60; n++) {
