@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
   },
   { header: "RESULT", value: (record) => record.result },
   { header: "IP", value: (record) => record.ip || "-", narrow: "drop" },
-  { header: "DETAIL", value: (record) => record.detail, narrow: "cut" },
+  { header: "DETAIL", value: (record) => record.detail, narrow: "below" },
 ];
 
 function runList(input: ListInput): Command {

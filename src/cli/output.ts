@@ -8,8 +8,8 @@ import type { CliEnvironment } from "./environment.ts";
 export interface Column<T> {
   readonly header: string;
   readonly value: (row: T) => string | number;
-  /** In a narrow terminal the column is cut, with an ellipsis, or dropped; "either" is cut first. */
-  readonly narrow?: "cut" | "drop" | "either";
+  /** In a narrow terminal the column is cut, with an ellipsis, or dropped; "either" is cut first; "below" goes to a line under the row's. */
+  readonly narrow?: "cut" | "drop" | "either" | "below";
 }
 
 type Writer = Pick<CliEnvironment, "out" | "err" | "columns">;
@@ -18,6 +18,7 @@ const GAP = "  ";
 /** Columns are dropped before others are cut below the first width; to the second they are cut once none is left to drop. */
 const LEGIBLE = 14;
 const NARROWEST = 8;
+const INDENT = 4;
 
 /** Prints rows under headers, aligned; fitted to the width of a terminal, in full anywhere else. */
 export async function printTable<T>(writer: Writer, columns: readonly Column<T>[], rows: readonly T[]): Promise<void> {
@@ -32,11 +33,19 @@ export async function printTable<T>(writer: Writer, columns: readonly Column<T>[
       width: Math.max(...cells.map((cell) => widthOf(cell))),
     };
   });
-  const { shown, dropped } =
-    writer.columns === undefined ? { shown: measured, dropped: [] } : fit(measured, writer.columns);
+  const available = writer.columns ?? Number.POSITIVE_INFINITY;
+  const isWide = lineWidth(measured.map(({ width }) => width)) > available;
+  const below = isWide ? measured.filter(({ narrow }) => narrow === "below") : [];
+  const { shown, dropped } = fit(
+    measured.filter((column) => !below.includes(column)),
+    available,
+  );
   for (let line = 0; line <= rows.length; line++) {
     const filled = shown.map(({ cells, width }) => fill(cells[line] ?? "", width, widthOf));
     writer.out(`${filled.join(GAP).trimEnd()}\n`);
+    for (const { cells } of line === 0 ? [] : below) {
+      writer.out(`${" ".repeat(INDENT)}${fill(cells[line] ?? "", available - INDENT, widthOf).trimEnd()}\n`);
+    }
   }
   if (dropped.length > 0) writer.err(`The terminal is too narrow for ${dropped.join(", ")}; --json has everything.\n`);
 }

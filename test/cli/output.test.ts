@@ -91,6 +91,30 @@ describe("printTable()", () => {
     expect((await at(10))[1]).toBe("aaaaaaa…  ddddd");
   });
 
+  test("puts what would be cut too short on a line of its own", async () => {
+    const wide = [
+      { header: "A", value: () => "a".repeat(10) },
+      { header: "B", value: (row: string) => row, narrow: "below" },
+      { header: "C", value: () => "ccc", narrow: "drop" },
+    ] as const;
+    const at = async (width?: number) =>
+      (await capture((writer) => printTable(writer, wide, ["b".repeat(20), "漢".repeat(15)]), width)).split("\n");
+    expect(await at()).toHaveLength(4);
+    expect(await at(49)).toEqual([
+      `A           B${" ".repeat(31)}C`,
+      `${"a".repeat(10)}  ${"b".repeat(20)}${" ".repeat(12)}ccc`,
+      `${"a".repeat(10)}  ${"漢".repeat(15)}  ccc`,
+      "",
+    ]);
+    expect(await at(30)).toEqual([
+      "A           C",
+      ...[`${"a".repeat(10)}  ccc`, `    ${"b".repeat(20)}`],
+      ...[`${"a".repeat(10)}  ccc`, `    ${"漢".repeat(12)}…`],
+      "",
+    ]);
+    expect((await at(12)).slice(0, 3)).toEqual(["A", "a".repeat(10), "    bbbbbbb…"]);
+  });
+
   test("escapes stored text", async () => {
     expect(await capture((writer) => printTable(writer, columns, [[1, "\u001b[2J"]]))).toContain("\\x1b[2J");
   });
