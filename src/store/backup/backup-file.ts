@@ -22,15 +22,15 @@ export async function writeFileWhole<T>(
   replace: boolean,
   write: (sink: WriteStream) => Promise<T>,
 ): Promise<T> {
-  const before = await lstat(path).catch(ignoreMissing);
+  const directory = dirname(path);
+  const before = await lstat(path).catch((cause: unknown) =>
+    errorCode(cause) === "ENOENT" ? undefined : fail(unwritable(directory, cause)),
+  );
   if (before?.isDirectory()) throw new UamError("conflict", `${path} is a directory; name a file.`);
   if (before !== undefined && !replace) throw exists(path);
-  const directory = dirname(path);
   const part = join(directory, `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
   const sink = createWriteStream(part, { flags: "wx", mode: 0o600, highWaterMark: CHUNK });
-  await once(sink, "open").catch((cause: unknown) => {
-    throw new UamError("conflict", `${directory} cannot be written to: ${reasonOf(cause)}`, { cause });
-  });
+  await once(sink, "open").catch((cause: unknown) => fail(unwritable(directory, cause)));
   try {
     const result = await write(sink);
     await sync(part, "r+");
@@ -116,8 +116,10 @@ function unreadable(path: string, cause: unknown): UamError {
   return new UamError("not_found", `${path} cannot be read: ${reasonOf(cause)}`, { cause });
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (errorCode(error) !== "ENOENT") throw error;
+/** In sudo mode the service's user writes the file, which root's own directories keep out. */
+function unwritable(directory: string, cause: unknown): UamError {
+  const sentence = `${directory} cannot be written to by the user whom this runs as: ${reasonOf(cause)}`;
+  return new UamError("conflict", sentence, { cause });
 }
 
 function fail(error: unknown): never {
