@@ -1,9 +1,10 @@
 /** Reconcile: compares the host with what is stored, and repairs it; every repair is recorded. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift, DriftKind } from "../../protocol/host.ts";
 import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
-import { HOUR, shift } from "../../shared/clock.ts";
+import { HOUR, SECOND, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { readLocks } from "../../shared/lock-journal.ts";
 import { audit } from "../../store/schema-audit.ts";
@@ -22,6 +23,8 @@ import { noteRepair, repairNotes, takeRepairNotes } from "./repair-notes.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */
 const RETURNS_TOLERATED = 3;
+/** Longer than a user's row is free while this host is taken from them. */
+const BETWEEN_LOCKS = SECOND;
 
 /**
  * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then compared
@@ -202,8 +205,13 @@ async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
   const noted = await listClosings(db);
   if (noted.length === 0) return [];
   const begun = noted.filter(({ problem }) => problem === "").map(({ userId }) => userId);
-  // Whoever takes access away has the user's row locked from before the note until it is settled.
-  const atRest = await findUnlocked(db, begun);
+  // Whoever takes access away has the user's row locked from before the note until it is settled; but who takes this host from a user
+  // stores the note with that, and then locks the row once more to remove the account.
+  let atRest = await findUnlocked(db, begun);
+  if (atRest.size > 0) {
+    await sleep(BETWEEN_LOCKS);
+    atRest = await findUnlocked(db, [...atRest]);
+  }
   const left = new Set((await listClosings(db)).map(({ id }) => id));
   const owed = noted.filter(({ id, problem, userId }) => left.has(id) && (problem !== "" || atRest.has(userId)));
   const names = new Map((await selectUsers(db)).map((user) => [user.id, hostAccountOf(user.username)]));
