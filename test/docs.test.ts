@@ -114,7 +114,7 @@ describe("docs/decisions/packages.md", () => {
 /** The names of the tests in a file, as they are written there; one that is skipped shows nothing. */
 function testNames(source: string): readonly string[] {
   const calls = source.matchAll(
-    /\b(?:test|it)(?:\.(?!skip|todo)\w+)*(?:\((?:[^()]|\([^()]*\))*\))*\(\s*(?:"([^"]+)"|`([^`]+)`)/g,
+    /\b(?:test|testSlow|it)(?:\.(?!skip|todo)\w+)*(?:\((?:[^()]|\([^()]*\))*\))*\(\s*(?:"([^"]+)"|`([^`]+)`)/g,
   );
   return [...calls].map(([, plain, made]) => plain ?? made ?? "");
 }
