@@ -235,11 +235,18 @@ export const changeCounts = pgTable("change_counts", {
   failed: integer().notNull(),
 });
 
-/**
- * Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts); what hosts with agents say of locks
- * and holds; and repairs that are not recorded yet (lifecycle/repair-notes.ts).
- */
+/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and what hosts with agents say of locks and holds. */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
+
+/**
+ * What of a user's account may have been repaired, and is not recorded (lifecycle/repair-notes.ts). No foreign key: a note is committed on
+ * its own while the user's row is locked.
+ */
+export const repairs = pgTable(
+  "repairs",
+  { userId: bigint({ mode: "number" }).notNull(), kind: text().notNull(), notedAt: time().notNull() },
+  (t) => [primaryKey({ columns: [t.userId, t.kind] })],
+);
 
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });

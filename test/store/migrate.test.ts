@@ -12,7 +12,7 @@ import { type Database, type DatabaseHandle, openDatabase } from "../../src/stor
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
-import { importedLocks, serviceState } from "../../src/store/schema.ts";
+import { importedLocks, repairs, serviceState } from "../../src/store/schema.ts";
 import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -121,6 +121,27 @@ describe("migrate()", () => {
     await expect(old.db.execute(sql`update admins set role = 'king'`).then(() => "stored")).rejects.toThrow();
     await old.close();
     await root.db.execute(sql.raw("drop database migrate_roles with (force)"));
+    await root.close();
+  });
+
+  test("carries over repairs that were noted among the locks", async () => {
+    const root = openDatabase(database.superuser, 1);
+    await root.db.execute(sql.raw("create database migrate_repairs"));
+    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+    const old = openDatabase({ ...database.superuser, database: "migrate_repairs" }, 1);
+    const number = MIGRATIONS.findIndex(({ name }) => name.endsWith("_repairs"));
+    await migrate(old.db, MIGRATIONS.slice(0, number));
+    await old.db.execute(sql`insert into imported_locks (id, at) values ('repair/7/key_added key_file', '2026-01-02Z'),
+      ('repair/7/key_file', '2026-01-01Z'), ('repair/8/expiry_date', '2026-01-03Z'), ('2/lock/repair/9/x', '2026-01-04Z')`);
+    await migrate(old.db);
+    expect([...(await old.db.select().from(repairs).orderBy(repairs.userId, repairs.kind))]).toEqual([
+      { userId: 7, kind: "key_added", notedAt: new Date("2026-01-02Z") },
+      { userId: 7, kind: "key_file", notedAt: new Date("2026-01-01Z") },
+      { userId: 8, kind: "expiry_date", notedAt: new Date("2026-01-03Z") },
+    ]);
+    expect((await old.db.select().from(importedLocks)).map(({ id }) => id)).toEqual(["2/lock/repair/9/x"]);
+    await old.close();
+    await root.db.execute(sql.raw("drop database migrate_repairs with (force)"));
     await root.close();
   });
 

@@ -19,7 +19,7 @@ import { type ClosingOperation, type Operation, type Services, systemContext } f
 import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User } from "../users/find.ts";
 import { finishClosings } from "./finish.ts";
 import { importLocks } from "./locks.ts";
-import { noteRepair, repairNotes, takeRepairNotes } from "./repair-notes.ts";
+import { noteRepair, takeRepairNotes, usersWithRepairs } from "./repair-notes.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */
 const RETURNS_TOLERATED = 3;
@@ -140,17 +140,15 @@ async function recordRepair(
 
 /** Records repairs that a crash cut short after the host was right. One whose account still differs is repaired, and recorded then. */
 async function recordCutShort(services: Services, found: readonly Drift[]): Promise<void> {
-  const noted = new Set((await repairNotes(services.autocommit)).map(({ userId }) => userId));
   const differing = new Set(found.map(({ account }) => account));
-  for (const userId of noted) {
+  for (const userId of await usersWithRepairs(services.autocommit)) {
     const entry = { action: "reconcile.repair", resourceId: String(userId), subjectId: userId } as const;
     await auditedClosing(systemContext(services), entry, async (op) => {
       const user = await lockUserIfStored(op.tx, userId);
       if (user !== undefined && differing.has(hostAccountOf(user.username))) return op.record({ unneeded: true });
-      const notes = await takeRepairNotes(op.tx, userId);
-      if (user === undefined || notes.length === 0) return op.record({ unneeded: true });
+      const kinds = await takeRepairNotes(op.tx, userId);
+      if (user === undefined || kinds.length === 0) return op.record({ unneeded: true });
       op.about({ detail: { username: user.username } });
-      const kinds = notes.flatMap((note) => note.kinds);
       await recordRepair(op, user, {
         kinds,
         found: "an earlier repair was cut short before it was recorded, and nothing differs any more",

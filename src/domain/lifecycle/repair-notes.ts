@@ -1,10 +1,10 @@
 /** Repairs of the host that are not recorded yet: noted before the host is touched, so that a crash in between keeps none out of the log. */
 
-import { like } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { DriftKind } from "../../protocol/host.ts";
 import { isDatabaseFull } from "../../shared/database-lost.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { importedLocks } from "../../store/schema.ts";
+import { repairs } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
 /** What of a user's account may have been repaired, and is not recorded. */
@@ -13,7 +13,6 @@ export interface RepairNote {
   readonly kinds: readonly DriftKind[];
 }
 
-const PREFIX = "repair/";
 /** What is only ever reported. */
 const NEVER_REPAIRED: ReadonlySet<DriftKind> = new Set(["missing", "foreign", "failed"]);
 
@@ -24,9 +23,10 @@ export async function noteRepair(
 ): Promise<void> {
   const repairable = [...new Set(kinds)].filter((kind) => !NEVER_REPAIRED.has(kind));
   if (repairable.length === 0) return;
-  const id = `${PREFIX}${userId}/${repairable.sort().join(" ")}`;
+  const notedAt = clock.now();
   try {
-    await autocommit.insert(importedLocks).values({ id, at: clock.now() }).onConflictDoNothing();
+    const rows = repairable.map((kind) => ({ userId, kind, notedAt }));
+    await autocommit.insert(repairs).values(rows).onConflictDoNothing();
   } catch (error) {
     // A key that was put back is taken out all the same.
     if (!isDatabaseFull(error)) throw error;
@@ -34,25 +34,13 @@ export async function noteRepair(
   }
 }
 
-/** All notes, of repairs that are under way, too. */
-export async function repairNotes(db: Database): Promise<readonly RepairNote[]> {
-  const rows = await db
-    .select()
-    .from(importedLocks)
-    .where(like(importedLocks.id, `${PREFIX}%`));
-  return rows.map(({ id }) => parse(id));
+/** The users with notes, also of repairs that are under way. */
+export async function usersWithRepairs(db: Database): Promise<readonly number[]> {
+  return (await db.selectDistinct({ userId: repairs.userId }).from(repairs)).map(({ userId }) => userId);
 }
 
-/** Removes the notes about the user, and returns them: under the user's row lock they are of nothing that is under way. */
-export async function takeRepairNotes(tx: Transaction, userId: number): Promise<readonly RepairNote[]> {
-  const rows = await tx
-    .delete(importedLocks)
-    .where(like(importedLocks.id, `${PREFIX}${userId}/%`))
-    .returning({ id: importedLocks.id });
-  return rows.map(({ id }) => parse(id));
-}
-
-function parse(id: string): RepairNote {
-  const [, userId, kinds = ""] = id.split("/");
-  return { userId: Number(userId), kinds: kinds.split(" ") as DriftKind[] };
+/** Removes the notes about the user, and returns what they name: under the user's row lock they are of nothing that is under way. */
+export async function takeRepairNotes(tx: Transaction, userId: number): Promise<readonly DriftKind[]> {
+  const rows = await tx.delete(repairs).where(eq(repairs.userId, userId)).returning({ kind: repairs.kind });
+  return rows.map(({ kind }) => kind as DriftKind);
 }
