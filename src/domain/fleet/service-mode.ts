@@ -1,18 +1,23 @@
 /** How the service that last served here changes its own host; its commands must not do less. */
 
 import { and, eq, ne } from "drizzle-orm";
+import { isDatabaseFull } from "../../shared/database-lost.ts";
 import { UamError } from "../../shared/errors.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 
 /** Stores the mode of the service that now serves; one without a host of its own says nothing of that of another. */
-export async function noteServiceMode({ autocommit, host }: Services): Promise<void> {
+export async function noteServiceMode({ autocommit, host, log }: Services): Promise<void> {
   const { mode } = host;
   if (mode === "none") return;
-  await autocommit
-    .update(hosts)
-    .set({ mode })
-    .where(and(eq(hosts.kind, "local"), ne(hosts.mode, mode)));
+  const other = and(eq(hosts.kind, "local"), ne(hosts.mode, mode));
+  try {
+    await autocommit.update(hosts).set({ mode }).where(other);
+  } catch (error) {
+    // A full disk is no reason not to serve.
+    if (!isDatabaseFull(error)) throw error;
+    log.error("the mode of this service cannot be stored, because the disk of the database is full");
+  }
 }
 
 /**
