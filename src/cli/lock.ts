@@ -149,10 +149,18 @@ async function disableAtOnce(environment: CliEnvironment, username: string, wher
 /** Records the lock now if the database is there; false if the user is not stored or the host refused. */
 async function record(environment: CliEnvironment, config: Config, log: Log): Promise<boolean> {
   const { openServices } = await import("../server/compose.ts");
+  const { plannedInsteadOf } = await import("../domain/fleet/service-mode.ts");
   const { importLocks } = await import("../domain/lifecycle/locks.ts");
   try {
     const handle = await openServices(config, log, { lifetime: "command", machine: environment.runtime });
     try {
+      const mode = await plannedInsteadOf(handle.services);
+      if (mode !== undefined) {
+        environment.err(
+          `uam: The account is still open: the service here changes the host (UAM_HOST_MODE=${mode}), and this command did not. Run it with the same UAM_ variables; a service that is running shuts the account within a minute\n`,
+        );
+        return false;
+      }
       const failures = await importLocks(handle.services, config.dataDir);
       for (const { problem } of failures) environment.err(`uam: ${problem}\n`);
       if (failures.length === 0) environment.err("The lock is recorded, and the user is disabled.\n");

@@ -24,12 +24,18 @@ export async function noteServiceMode({ autocommit, host, log }: Services): Prom
  * Throws `conflict` for a command that would only plan what the service does: it would store that somebody is disabled, and leave their
  * account open until the service next compares the two.
  */
-export async function requireServiceMode({ autocommit, host }: Services): Promise<void> {
-  if (host.mode !== "dry-run") return;
-  const [local] = await autocommit.select({ mode: hosts.mode }).from(hosts).where(eq(hosts.kind, "local"));
-  if (local === undefined || local.mode === "" || local.mode === host.mode) return;
+export async function requireServiceMode(services: Services): Promise<void> {
+  const mode = await plannedInsteadOf(services);
+  if (mode === undefined) return;
   throw new UamError(
     "conflict",
-    `The service here changes the host (UAM_HOST_MODE=${local.mode}), and this command would not: give it the same UAM_ variables. To stop changing the host, start the service with UAM_HOST_MODE=dry-run first`,
+    `The service here changes the host (UAM_HOST_MODE=${mode}), and this command would not: give it the same UAM_ variables. To stop changing the host, start the service with UAM_HOST_MODE=dry-run first`,
   );
+}
+
+/** The mode in which the service changes the host, where this process would only plan that; undefined if both do the same. */
+export async function plannedInsteadOf({ autocommit, host }: Services): Promise<string | undefined> {
+  if (host.mode !== "dry-run") return undefined;
+  const [local] = await autocommit.select({ mode: hosts.mode }).from(hosts).where(eq(hosts.kind, "local"));
+  return local === undefined || local.mode === "" || local.mode === host.mode ? undefined : local.mode;
 }

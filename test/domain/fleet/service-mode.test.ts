@@ -6,6 +6,7 @@ import { noteServiceMode } from "../../../src/domain/fleet/service-mode.ts";
 import type { HostKind } from "../../../src/protocol/host.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { openServices } from "../../../src/server/compose.ts";
+import { readLocks } from "../../../src/shared/lock-journal.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { createTestCli, type TestCli } from "../../support/cli.ts";
 
@@ -44,6 +45,21 @@ test.each(["direct", "sudo"] as const)("no command plans what a service in %s mo
   }
   expect(await cli.json(["audit", "list"])).toEqual(before);
   expect((await cli.json(["user", "list"])).total).toBe(1);
+});
+
+test("uam lock says that it did not shut the account, and leaves the lock to the service", async () => {
+  await servedAs("direct");
+  const { code, stderr } = await cli.run(["lock", "alice"]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("uam: The account is still open: the service here changes"),
+  ]);
+  expect(readLocks(cli.dataDir, silentLog)).toMatchObject([{ username: "alice" }]);
+  expect((await cli.json(["user", "show", "alice"])).status).toBe("active");
+  await servedAs("dry-run");
+  expect((await cli.run(["reconcile"])).code).toBe(0);
+  expect((await cli.json(["user", "show", "alice"])).status).toBe("disabled");
+  expect((await cli.run(["user", "enable", "alice"])).code).toBe(0);
 });
 
 test("a command is free again once a service has served in dry-run mode", async () => {
