@@ -192,7 +192,9 @@ async function isMigrated(): Promise<boolean> {
   return rows.length > 0;
 }
 
-const query = (text: string) => askEmbedded(dataDir, text);
+function query(text: string) {
+  return askEmbedded(dataDir, text);
+}
 
 async function logIn(service: Service): Promise<string> {
   password = service.run(["admin", "add", ADMIN, "--email", "a@example.org"]).stdout.trim();
