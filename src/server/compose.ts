@@ -14,7 +14,7 @@ import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
-import { openReserve, type Reserve, reserveIn } from "../shared/reserve.ts";
+import { isDiskFull, openReserve, type Reserve, reserveIn } from "../shared/reserve.ts";
 import {
   type ConnectionOptions,
   connectionFailure,
@@ -171,8 +171,15 @@ async function openParts(
     await close();
     const reason = connectionFailure(error);
     if (reason === undefined) throw error;
-    throw new UamError("internal", `The database cannot be reached: ${reason}`, { cause: error });
+    throw new UamError("internal", `${whyUnreachable(config)}: ${reason}`, { cause: error });
   }
+}
+
+/** A server of ours that lacks room for its write-ahead log ends, and what is left of it is a connection that was cut. */
+function whyUnreachable({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined && isDiskFull(reserveIn(dataDir))
+    ? `The disk that ${dataDir} is on is full, and the database ended. Make room there, and try again`
+    : "The database cannot be reached";
 }
 
 /** Only for a database on this machine that is the service's own: what another one does with its disk is its own matter. */

@@ -155,6 +155,7 @@ async function fullDisk(load: Load): Promise<void> {
   must(await run("/usr/bin/fallocate", "-l", String(size), filler));
   const failed = await run(BINARY, "migrate");
   tell(`with 40 MiB left: exit ${failed.status}, ${failed.output.slice(-300)}`);
+  if (!/disk that \S+ is on is full/.test(failed.output)) findings.push("a migration without room does not say so");
   if (failed.status === 0) findings.push("a migration went through with hardly any room: make the log larger");
   rmSync(filler);
   const back = await load.nextSuccess(BACK_WITHIN).catch((error: unknown) => String(error));
