@@ -57,8 +57,8 @@ export async function endings(container: Container, uam: string): Promise<void> 
     await container.sh(`${uam} user delete fred --yes`);
     await idle(container, `-U ${uid},${subordinateOf("fred")}`);
     // systemd takes a manager's directories away once it has seen it end.
-    await container.until(`test -z "$(${filesOf(`-uid ${uid}`, `-uid ${subordinateOf("fred")}`)})"`, 15);
-    await container.sh(`test -z "$(${filesOf("-name '*ext_fred*'")})"`);
+    await container.until(noFilesOf(`-uid ${uid}`, `-uid ${subordinateOf("fred")}`), 45);
+    await container.sh(noFilesOf("-name '*ext_fred*'"));
     await container.sh("if getent passwd ext_fred || getent group ext_fred; then exit 1; fi");
   });
   await step(
@@ -152,6 +152,7 @@ function subordinateOf(user: User): number {
 }
 
 /** What finds the files for which any of the tests of find(1) holds. */
-function filesOf(...tests: readonly string[]): string {
-  return `find / -path /proc -prune -o ${tests.join(" -print -o ")} -print 2>/dev/null || true`;
+function noFilesOf(...tests: readonly string[]): string {
+  const find = `find / -path /proc -prune -o ${tests.join(" -print -o ")} -print 2>/dev/null || true`;
+  return `left="$(${find})"; test -z "$left" || { ls -ldn $left; exit 1; }`;
 }
