@@ -5,7 +5,7 @@ import { type PasswdEntry, requireRef } from "./account.ts";
 import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
 import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./parts.ts";
-import { expectedOwner, planAfterRemoval, planBeforeRemoval, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
+import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
 import { listedOf } from "./processes/processes.ts";
 
 const ENTRY_TRIES = 3;
@@ -26,7 +26,7 @@ async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Clos
   if (aside.length > 0) return unfinished(shutting, sentencesOf(aside));
   const entry = await removeEntry(parts, owner);
   if (entry.length > 0) return unfinished(shutting, entry);
-  const trash = await tryAll(parts, planAfterRemoval(parts.settings, owner));
+  const trash = await tryAll(parts, planEmptyTrash(parts.settings, owner));
   const left = [...(strange === undefined ? [] : [strange]), ...sentencesOf(trash)];
   return { refused: true, owed: unique([...shutting.running, ...shutting.scheduled, ...left]) };
 }
@@ -45,7 +45,7 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
   const failures = [
     ...(await endEverything(parts, account)),
     ...(await tryAll(parts, planBeforeRemoval(settings, owner))),
-    ...(await tryAll(parts, planAfterRemoval(settings, owner))),
+    ...(await tryAll(parts, planEmptyTrash(settings, owner))),
   ];
   return { refused: true, owed: unique(sentencesOf(failures)) };
 }

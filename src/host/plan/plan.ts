@@ -217,7 +217,8 @@ export function planBeforeRemoval(layout: Layout, owner: Owner): readonly Change
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
   const spools = ["/var/mail", "/var/spool/mail"];
   return [
-    stopRuntimeDirectory(owner.uid),
+    // A manager that was killed does not always take its account's runtime directory with it.
+    { kind: "systemd-command", argv: ["/usr/bin/systemctl", "stop", `user-runtime-dir@${owner.uid}.service`] },
     ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${owner.name}` })),
     ...(keys.inHome ? [] : [setAsideKeys(keys)]),
     { kind: "set-aside", base, path: [name], uid: owner.uid },
@@ -229,22 +230,11 @@ export function planRemoveEntry(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/sbin/userdel", "--", account.name], [0, 6])];
 }
 
-/** Once no entry is left, so that nobody can log in: what is left of it in /run, and what was set aside. */
-export function planAfterRemoval(layout: Layout, owner: Owner): readonly Change[] {
-  // A session that cron(8) opened at that moment can have made the first stop come to nothing.
-  return [stopRuntimeDirectory(owner.uid), ...planEmptyTrash(layout, owner)];
-}
-
 /** Deletes what was set aside of the account's. */
 export function planEmptyTrash(layout: Layout, owner: Owner): readonly Change[] {
   return trashBases(layout, owner).map(
     (base): Change => ({ kind: "empty-trash", base, account: { name: owner.name, uid: owner.uid } }),
   );
-}
-
-/** A manager that was killed does not always take its account's directory in /run with it. */
-function stopRuntimeDirectory(uid: number): Change {
-  return { kind: "systemd-command", argv: ["/usr/bin/systemctl", "stop", `user-runtime-dir@${uid}.service`] };
 }
 
 /** The directories whose trash holds what is deleted, in this layout. */
