@@ -217,8 +217,14 @@ export function planBeforeRemoval(layout: Layout, owner: Owner): readonly Change
   const keys = keyFileOf(layout.authorizedKeysFile, owner);
   const spools = ["/var/mail", "/var/spool/mail"];
   return [
-    // A manager that was killed does not always take its account's runtime directory with it.
-    { kind: "systemd-command", argv: ["/usr/bin/systemctl", "stop", `user-runtime-dir@${owner.uid}.service`] },
+    // A manager that was killed does not always take its account's runtime directory with it; and what was just taking it away runs in the
+    // account's slice, and was killed with that. systemd then has nothing to stop any more, unless it is started: it finds all there.
+    ...["start", "stop"].map(
+      (verb): Change => ({
+        kind: "systemd-command",
+        argv: ["/usr/bin/systemctl", verb, `user-runtime-dir@${owner.uid}.service`],
+      }),
+    ),
     ...spools.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${owner.name}` })),
     ...(keys.inHome ? [] : [setAsideKeys(keys)]),
     { kind: "set-aside", base, path: [name], uid: owner.uid },

@@ -58,6 +58,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split("/usr/bin/chage -m -1 -M -1 -W -1 -I -1 -- {name}"),
     split("/usr/sbin/userdel -- {name}"),
     split("/usr/bin/systemctl kill --signal=SIGKILL user-{uid}.slice"),
+    split("/usr/bin/systemctl start user-runtime-dir@{uid}.service"),
     split("/usr/bin/systemctl stop user-runtime-dir@{uid}.service"),
     split("/usr/bin/loginctl disable-linger {name}"),
     split("/usr/bin/pkill -KILL -u {uid}"),
