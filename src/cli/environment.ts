@@ -113,7 +113,6 @@ export async function withServices<T>(
   const isPlanning = config.localHost && config.hostMode === "dry-run";
   const log = await commandLog(environment, config, purpose !== "change" || !isPlanning);
   const { openServices, openToLook } = await import("../server/compose.ts");
-  const { requireServiceMode } = await import("../domain/fleet/service-mode.ts");
   const machine = environment.runtime;
   const handle =
     purpose === "read"
@@ -121,7 +120,10 @@ export async function withServices<T>(
       : await openServices(config, log, { lifetime: "command", machine });
   const stopped = environment.untilStopped();
   try {
-    if (purpose === "change") await requireServiceMode(handle.services);
+    if (purpose === "change") {
+      const { requireServiceMode } = await import("../domain/fleet/service-mode.ts");
+      await requireServiceMode(handle.services);
+    }
     const working = work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);
     return await (purpose === "read" ? Promise.race([working, stopped.then(giveUp)]) : working);
   } finally {

@@ -42,7 +42,8 @@ describeInBrowser("axe finds nothing on any screen", () => {
 
   /** Looks; and once more in a new browser, when this one has stopped answering: axe waits for it without an end. */
   async function lookAgain(...looked: Parameters<typeof look>): Promise<void> {
-    if (await isOver(look(...looked), ANSWER)) return;
+    const isOver = look(...looked).then(() => true);
+    if (await Promise.race([isOver, Bun.sleep(ANSWER).then(() => false)])) return;
     console.warn(`The browser did not answer for ${ANSWER / 1000} s and is started again`);
     pages.clear();
     // Closing waits for an answer, too.
@@ -89,18 +90,6 @@ describeInBrowser("axe finds nothing on any screen", () => {
     return opened;
   }
 });
-
-/** Whether the work ends in time; its failure is the caller's. */
-async function isOver(work: Promise<void>, milliseconds: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), milliseconds);
-  try {
-    return await Promise.race([work.then(() => true), promise]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
-}
 
 /** Holds or refuses what the service answers, but for the session. */
 async function disturb(page: Page, state: State): Promise<void> {

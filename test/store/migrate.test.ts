@@ -32,6 +32,20 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** An empty database on the tests' server, for a schema of before. */
+async function openEmpty(name: string, connections = 1) {
+  await handle.db.execute(sql.raw(`create database ${name}`));
+  if ("url" in database.superuser) throw new Error("the test server answers on a socket");
+  const { db, close } = openDatabase({ ...database.superuser, database: name }, connections);
+  return {
+    db,
+    async drop() {
+      await close();
+      await handle.db.execute(sql.raw(`drop database ${name} with (force)`));
+    },
+  };
+}
+
 describe("migrate()", () => {
   test("carries every migration in drizzle/, in order", () => {
     const directory = join(import.meta.dir, "../../drizzle");
@@ -78,10 +92,7 @@ describe("migrate()", () => {
   });
 
   test("brings a log from before the counters up to date, and lists it just as counting its records would", async () => {
-    const root = openDatabase(database.superuser, 1);
-    await root.db.execute(sql.raw("create database migrate_old"));
-    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
-    const old = openDatabase({ ...database.superuser, database: "migrate_old" }, 2);
+    const old = await openEmpty("migrate_old", 2);
     await migrate(old.db, MIGRATIONS.slice(0, 1));
     await old.db.execute(sql`
       insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip, subject_id)
@@ -100,16 +111,11 @@ describe("migrate()", () => {
       sql`select id::int, created_at = '2026-01-01 00:11:40Z' as current from audit_head`,
     );
     expect(head).toEqual({ id: 700, current: true });
-    await old.close();
-    await root.db.execute(sql.raw("drop database migrate_old with (force)"));
-    await root.close();
+    await old.drop();
   });
 
   test("makes owners of the administrators from before the roles", async () => {
-    const root = openDatabase(database.superuser, 1);
-    await root.db.execute(sql.raw("create database migrate_roles"));
-    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
-    const old = openDatabase({ ...database.superuser, database: "migrate_roles" }, 1);
+    const old = await openEmpty("migrate_roles");
     const number = MIGRATIONS.findIndex(({ name }) => name.endsWith("_admin_roles"));
     await migrate(old.db, MIGRATIONS.slice(0, number));
     await old.db.execute(sql`insert into admins (username, email, password_hash, created_at, updated_at)
@@ -119,16 +125,11 @@ describe("migrate()", () => {
       { role: "owner", password_hash: "x", last_login_at: null },
     ]);
     await expect(old.db.execute(sql`update admins set role = 'king'`).then(() => "stored")).rejects.toThrow();
-    await old.close();
-    await root.db.execute(sql.raw("drop database migrate_roles with (force)"));
-    await root.close();
+    await old.drop();
   });
 
   test("carries over repairs that were noted among the locks", async () => {
-    const root = openDatabase(database.superuser, 1);
-    await root.db.execute(sql.raw("create database migrate_repairs"));
-    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
-    const old = openDatabase({ ...database.superuser, database: "migrate_repairs" }, 1);
+    const old = await openEmpty("migrate_repairs");
     const number = MIGRATIONS.findIndex(({ name }) => name.endsWith("_repairs"));
     await migrate(old.db, MIGRATIONS.slice(0, number));
     await old.db.execute(sql`insert into imported_locks (id, at) values ('repair/7/key_added key_file', '2026-01-02Z'),
@@ -140,16 +141,11 @@ describe("migrate()", () => {
       { userId: 8, kind: "expiry_date", notedAt: new Date("2026-01-03Z") },
     ]);
     expect((await old.db.select().from(importedLocks)).map(({ id }) => id)).toEqual(["2/lock/repair/9/x"]);
-    await old.close();
-    await root.db.execute(sql.raw("drop database migrate_repairs with (force)"));
-    await root.close();
+    await old.drop();
   });
 
   test("carries over what the table counters and the key's fingerprint said", async () => {
-    const root = openDatabase(database.superuser, 1);
-    await root.db.execute(sql.raw("create database migrate_counters"));
-    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
-    const old = openDatabase({ ...database.superuser, database: "migrate_counters" }, 1);
+    const old = await openEmpty("migrate_counters");
     await migrate(old.db, MIGRATIONS.slice(0, 5));
     await old.db.execute(sql`insert into counters (name, value) values ('uid', 20041), ('heartbeat', 1700000000123),
       ('recycle_hold_until', 1700086400000), ('lock:0b5e', 1690000000000)`);
@@ -165,16 +161,11 @@ describe("migrate()", () => {
     expect(await rows("secrets")).toMatchObject([{ name: "captcha" }]);
     const [key] = await old.db.execute<{ same: boolean }>("select fingerprint = sha256('k') as same from audit_key");
     expect(key?.same).toBe(true);
-    await old.close();
-    await root.db.execute(sql.raw("drop database migrate_counters with (force)"));
-    await root.close();
+    await old.drop();
   });
 
   test("brings a sealed log forward: it verifies, is listed completely, and accepts an older instance's records meanwhile", async () => {
-    const root = openDatabase(database.superuser, 1);
-    await root.db.execute(sql.raw("create database migrate_sealed"));
-    if ("url" in database.superuser) throw new Error("the test server answers on a socket");
-    const old = openDatabase({ ...database.superuser, database: "migrate_sealed" }, 2);
+    const old = await openEmpty("migrate_sealed", 2);
     await migrate(old.db, MIGRATIONS.slice(0, 4));
     const seal = createSeal(TEST_KEY);
     for (let n = 1; n <= 60; n++) await appendAsBefore(old.db, seal, n);
@@ -204,9 +195,7 @@ describe("migrate()", () => {
     const altered = sql`update audit set sealed_counters = null where id = 30`;
     await old.db.transaction((tx) => withGuardsDown(tx, () => tx.execute(altered)));
     expect((await verifyAudit(services)).fault).toMatchObject({ kind: "altered", id: 30 });
-    await old.close();
-    await root.db.execute(sql.raw("drop database migrate_sealed with (force)"));
-    await root.close();
+    await old.drop();
   });
 });
 

@@ -8,7 +8,7 @@ import { repairs } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
 /** What of a user's account may have been repaired, and is not recorded. */
-export interface RepairNote {
+interface RepairNote {
   readonly userId: number;
   readonly kinds: readonly DriftKind[];
 }
