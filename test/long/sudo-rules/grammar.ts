@@ -72,7 +72,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split(`/usr/bin/mv -T -- ${base}/{name} ${trash}/{name}.{mark}`),
     split(`/usr/bin/ls -A -- ${trash}`),
     split(`/usr/bin/rm -rf --one-file-system -- ${trash}/{name}.{mark}`),
-    // Of as many as there are; a change may add two.
+    // Of as many as there are: judge() takes more.
     ...[1, 2, 3, 4, 5, 6].map((count) => split(GETENT).slice(0, count + 2)),
     split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1"),
     [...program, "sweep", "{uid}"],
@@ -131,6 +131,8 @@ export function drawValues(random: Random, ground: Ground, names: readonly strin
 /** Whether the program could ask for it. */
 export function judge({ as, argv }: Command, ground: Ground): Judgement {
   const [program = "", ...args] = argv;
+  const isGetent = isSameProgram("/usr/bin/getent", program);
+  const atMostSix = (texts: readonly string[]) => (isGetent ? sixNames(texts) : texts);
   const templates = templatesOf(ground, as === undefined || as === "root" ? "root" : "owner").filter(([path = ""]) =>
     isSameProgram(path, program),
   );
@@ -140,8 +142,14 @@ export function judge({ as, argv }: Command, ground: Ground): Judgement {
       pieces.length === texts.length && pieces.every((piece, index) => fit(piece, texts[index] ?? "", values, ground))
     );
   };
-  if (templates.some(([, ...pieces]) => fits(pieces, args))) return "asked";
-  return templates.some(([, ...pieces]) => fits([pieces.join(" ")], [args.join(" ")])) ? "shifted" : "other";
+  if (templates.some(([, ...pieces]) => fits(pieces, atMostSix(args)))) return "asked";
+  const joined = atMostSix(args.join(" ").split(" ")).join(" ");
+  return templates.some(([, ...pieces]) => fits([pieces.join(" ")], [joined])) ? "shifted" : "other";
+}
+
+/** getent may be asked of any number of names; those after the sixth are left out where they are names. */
+function sixNames(texts: readonly string[]): readonly string[] {
+  return texts.filter((text, index) => index <= 6 || !isName(text));
 }
 
 /** By the bare name of a system's program, which sudo looks for in its own path, or in the same directory by another: /bin is often /usr/bin. */
@@ -189,16 +197,9 @@ const SLOTS: Readonly<Record<string, string | undefined>> = {
 };
 
 function mayBe(slot: string, value: string, { uids }: Ground): boolean {
-  const isPlain = (character: string | undefined) => `${LETTERS}${DIGITS}`.includes(character ?? " ");
   switch (slot) {
     case "name":
-      return (
-        value.startsWith("ext_") &&
-        value.length >= 5 &&
-        value.length <= 32 &&
-        isPlain(value[4]) &&
-        isPlain(value.at(-1))
-      );
+      return isName(value);
     case "uid":
       return String(Number(value)) === value && Number(value) >= uids.first && Number(value) <= uids.last;
     case "day":
@@ -212,4 +213,16 @@ function mayBe(slot: string, value: string, { uids }: Ground): boolean {
     default:
       return value !== "";
   }
+}
+
+function isName(text: string): boolean {
+  const isPlain = (character: string | undefined) => `${LETTERS}${DIGITS}`.includes(character ?? " ");
+  return (
+    text.startsWith("ext_") &&
+    text.length >= 5 &&
+    text.length <= 32 &&
+    [...text].every((character) => NAME.includes(character)) &&
+    isPlain(text[4]) &&
+    isPlain(text.at(-1))
+  );
 }

@@ -33,7 +33,7 @@ export async function askMany(
   const lane = async (): Promise<void> => {
     for (let it = tries[next++]; it !== undefined; it = tries[next++]) {
       const isAllowed = await allows(user, it);
-      const judgement = it.options.length > 0 && !isHarmless(it.options) ? "other" : judgeAs(it, ground, people);
+      const judgement = it.options.length > 0 && !isHarmless(it) ? "other" : judgeAs(it, ground, people);
       if (judgement === "asked") asked++;
       if (isAllowed && judgement === "shifted") shifted.push(it);
       if (isAllowed && judgement === "other") faults.push(`allowed (${it.how}): ${show(it)}`);
@@ -69,9 +69,13 @@ function judgeAs(it: Try, ground: Ground, { account, uid }: People): ReturnType<
   return judge({ ...it, as }, ground);
 }
 
-/** Options that change neither what is run nor as whom: they make no other command of it. SELinux itself judges its roles and types. */
-function isHarmless(options: readonly string[]): boolean {
-  return ["-H", "-A", "-b", "-P", "-k", "-p", "-T", "-r", "-t"].includes(options[0] ?? "");
+/**
+ * Options that change neither what is run nor as whom: they make no other command of it. SELinux itself judges its roles and types.
+ * Root's own group is the one that root has in any case, if it is root that is asked for: without -u it would be the service's user.
+ */
+function isHarmless({ options: [option = "", value = ""], as = "" }: Try): boolean {
+  if (option === "-g") return ["root", "#0"].includes(value) && ["root", "#0"].includes(as);
+  return ["-H", "-A", "-b", "-P", "-k", "-p", "-T", "-r", "-t"].includes(option);
 }
 
 export function show({ as, argv, options }: Try): string {
