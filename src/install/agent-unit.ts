@@ -8,6 +8,7 @@ import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
 import {
   AGENT_CACHE_DIRECTORY,
   AGENT_ENVIRONMENT_FILE,
+  HEAP_GROWTH,
   type InstallSettings,
   LEASE_UNIT,
   LIMITS_FILE,
@@ -40,6 +41,7 @@ export function renderAgentUnit(settings: AgentUnitSettings): string {
     "# The runtime inside the program obeys these: they would make it run other code.",
     "UnsetEnvironment=BUN_BE_BUN BUN_OPTIONS",
     `Environment=TMPDIR=${AGENT_CACHE_DIRECTORY}`,
+    ...HEAP_GROWTH,
     `ExecStart=${programPath(settings)} agent run`,
     "Restart=always",
     "RestartSec=2",

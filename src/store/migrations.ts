@@ -31,6 +31,7 @@ import textParts from "../../drizzle/0027_text_parts.sql" with { type: "text" };
 import auditHashesAndSearch from "../../drizzle/0028_audit_hashes_and_search.sql" with { type: "text" };
 import auditHashLookups from "../../drizzle/0029_audit_hash_lookups.sql" with { type: "text" };
 import repairs from "../../drizzle/0030_repairs.sql" with { type: "text" };
+import userCountsIndex from "../../drizzle/0031_user_counts_index.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -69,4 +70,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0028_audit_hashes_and_search", sql: auditHashesAndSearch },
   { name: "0029_audit_hash_lookups", sql: auditHashLookups },
   { name: "0030_repairs", sql: repairs },
+  { name: "0031_user_counts_index", sql: userCountsIndex },
 ];

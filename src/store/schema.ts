@@ -42,6 +42,8 @@ export const users = pgTable(
     index("users_status_id").on(t.status, t.id),
     index("users_supervisor_id").on(t.supervisor, t.id),
     index("users_expire_at").on(t.expireAt),
+    // For counts, which then need not read the users themselves.
+    index("users_status_expire_at").on(t.status, t.expireAt),
     // What was changed lately is looked through by each search, so little of it may wait.
     index("users_search")
       .using("gin", sql`public.text_parts(lower((${searched(t)}) collate "C"))`)

@@ -70,7 +70,7 @@ describe("renderUnit", () => {
   });
 
   test("renderUnit() unpacks native libraries where execution is allowed", () => {
-    expect(valuesOf(direct, "Environment")).toEqual(["TMPDIR=/var/cache/uam"]);
+    expect(valuesOf(direct, "Environment")).toEqual(["TMPDIR=/var/cache/uam", "BUN_JSC_heapGrowthMaxIncrease=1"]);
     expect(valuesOf(direct, "NoExecPaths")).toEqual(["/home /tmp /var/tmp /dev/shm"]);
   });
 

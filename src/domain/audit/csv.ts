@@ -154,7 +154,13 @@ function concatenated(beginning: Uint8Array, rest: Uint8Array | undefined): Uint
  */
 const TIME = "substr(to_json(timezone(interval '0', created_at) + interval '1 microsecond')::text, 2, 23)";
 
-/** One record as a line. Columns that submitted text can reach are quoted; the others hold only our own words and digits. */
+/** What separates cells or lines in spreadsheets of some countries; each costs as much as quoting does, so only what can be there is looked for. */
+const SEPARATORS = [";", "\\t", "\\r", "\\n"];
+
+/**
+ * One record as a line. Columns that submitted text can reach are quoted, and guarded; the others hold only our own words, digits and
+ * addresses. The detail is JSON: it has no line ends or tabs but as escapes.
+ */
 const LINE = [
   "id::text || ','",
   TIME,
@@ -162,10 +168,9 @@ const LINE = [
   quoted("actor", ","),
   "'\",' || action || ',' || resource_type",
   quoted("resource_id", ","),
-  quoted("detail", '",'),
-  "'\",' || result",
-  quoted("ip", ","),
-  "E'\"\\r\\n'",
+  quoted("detail", '",', [";"]),
+  "'\",' || result || ',\"'",
+  "ip || E'\"\\r\\n'",
 ].join(" || ");
 
 const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.audit where id > $1 and id <= $2`;
@@ -176,9 +181,9 @@ const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.aud
  * countries separate cells by it, and then know no quotes within a line. Letters, digits and braces are most of what there is, so
  * they are asked for first.
  */
-function quoted(column: "actor" | "resource_id" | "detail" | "ip", before: string): string {
+function quoted(column: "actor" | "resource_id" | "detail", before: string, separators = SEPARATORS): string {
   const first = `ascii(${column})`;
-  const breaks = [";", "\\t", "\\r", "\\n"].map((character) => `strpos(${column}, E'${character}')`).join(" + ");
+  const breaks = separators.map((character) => `strpos(${column}, E'${character}')`).join(" + ");
   const text = `case when ${breaks} > 0 then regexp_replace(${column}, '([;\\t\\r\\n]\\s*)(?=[-=+@＝＋－＠])', '\\1''', 'g')
     else ${column} end`;
   return `case when ${first} between 65 and 65000 or ${first} between 46 and 60 then '${before}"'

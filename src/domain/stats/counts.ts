@@ -34,7 +34,7 @@ export async function countChanges(tx: Stored, since: Date, until: Date): Promis
   const day = utcDay(audit.createdAt);
   const rows = await tx
     .select({
-      date: day,
+      date: written(day),
       changes: sql`count(*) filter (where ${audit.result} = 'success')`.mapWith(Number),
       failed: sql`count(*) filter (where ${audit.result} = 'failed')`.mapWith(Number),
     })
@@ -61,9 +61,14 @@ export function datesFrom(first: string, days: number): readonly string[] {
   return Array.from({ length: days }, (_, index) => dayOf(shift(startOf(first), index * DAY)));
 }
 
-/** The day of a time in the database. */
-export function utcDay(column: typeof users.expireAt | typeof audit.createdAt): SQL<string> {
-  return sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
+/** The day of a time in the database, to group by. */
+export function utcDay(column: typeof users.expireAt | typeof audit.createdAt): SQL {
+  return sql`(${column} at time zone 'UTC')::date`;
+}
+
+/** It as `dayOf` gives it: once for each group, because writing it takes longer than all else. */
+export function written(day: SQL): SQL<string> {
+  return sql<string>`to_char(${day}, 'YYYY-MM-DD')`;
 }
 
 /** The first day that the log has from its beginning on; undefined while there is none. */

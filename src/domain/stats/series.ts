@@ -16,6 +16,7 @@ import {
   type States,
   startOf,
   utcDay,
+  written,
 } from "./counts.ts";
 
 /** How many days a series may have. */
@@ -59,7 +60,7 @@ async function readEnds(tx: Transaction, days: number, now: Date): Promise<Serie
   const day = utcDay(users.expireAt);
   const end = startOf(dayOf(shift(now, days * DAY)));
   const rows = await tx
-    .select({ date: day, users: count() })
+    .select({ date: written(day), users: count() })
     .from(users)
     .where(and(hasStatusAt("active", now), gt(users.expireAt, now), lt(users.expireAt, end)))
     .groupBy(day);

@@ -1,0 +1,1 @@
+CREATE INDEX "users_status_expire_at" ON "users" USING btree ("status","expire_at");
