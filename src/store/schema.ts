@@ -41,7 +41,8 @@ export const users = pgTable(
     check("users_status", sql`${t.status} in ('active', 'disabled', 'expired')`),
     index("users_status_id").on(t.status, t.id),
     index("users_supervisor_id").on(t.supervisor, t.id),
-    index("users_expire_at").on(t.expireAt),
+    // Thousands may expire at the same moment: the id decides between them in lists.
+    index("users_expire_at").on(t.expireAt, t.id),
     // For counts, which then need not read the users themselves.
     index("users_status_expire_at").on(t.status, t.expireAt),
     // What was changed lately is looked through by each search, so little of it may wait.
