@@ -1,5 +1,6 @@
 /** One PostgreSQL server for the whole test run, and a migrated database of its own for each caller. */
 
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -49,7 +50,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Stops the server, if there is one, and removes its data; `bun test` has no exit event, so setup.ts calls this at the end. */
+/** Stops the server, if there is one, and removes its data; `bun test` has no exit event, so setup.ts calls this where it can. */
 export async function stopTestServer(): Promise<void> {
   const running = server;
   server = undefined;
@@ -59,6 +60,7 @@ export async function stopTestServer(): Promise<void> {
 async function startTestServer(): Promise<TestServer> {
   removeLeftovers();
   const dataDir = databaseDirectory(`${PREFIX}${process.pid}-`);
+  removeAfterwards(dataDir);
   const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
   const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
   const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
@@ -78,6 +80,13 @@ async function startTestServer(): Promise<TestServer> {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Without a word from this process, which may be killed: then the kernel tells the server to stop (see commandPrefix). */
+function removeAfterwards(directory: string): void {
+  const script = 'while kill -0 "$1"; do sleep 1; done; sleep 3; rm -rf -- "$2"';
+  const argv = ["-c", script, "sh", String(process.pid), directory];
+  spawn("sh", argv, { detached: true, stdio: "ignore" }).unref();
 }
 
 // A run that was killed could not clean up; its server is gone, because the kernel told it (see commandPrefix).
