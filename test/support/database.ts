@@ -64,6 +64,9 @@ async function startTestServer(): Promise<TestServer> {
   const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
   const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
   const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
+  // It would come at a moment of its own, while a test counts what a statement reads.
+  await admin`alter system set autovacuum = off`;
+  await admin`select pg_reload_conf()`;
   await admin`create database ${admin(TEMPLATE)} owner uam strategy file_copy`;
   const template = openDatabase({ ...superuser, database: TEMPLATE }, 1);
   await migrate(template.db);

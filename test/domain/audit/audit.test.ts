@@ -128,16 +128,17 @@ describe("listAudit()", () => {
   test("listAudit() of a user and another filter reads only that user's records, and only in the index", async () => {
     await t.alter("vacuum analyze audit");
     const root = openDatabase(t.superuser, 1);
-    const buffers = async (call: string) => {
+    const once = async (call: string) => {
       const [row] = await root.db.execute<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
         sql.raw(`explain (analyze, buffers, format json) select * from ${call}`),
       );
       const plan = row?.["QUERY PLAN"][0]?.Plan ?? {};
       return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
     };
+    // The server reads its own catalogue again when something tells it to, which counts as well.
+    const buffers = async (call: string) => Math.min(await once(call), await once(call), await once(call));
     const call = (user: number) =>
       `audit_subject_page(${user}, 'admin0', null, '{user.create,user.update}', 1, ${ROWS}, 0, 20)`;
-    await buffers(call(7));
     const [size] = await root.db.execute<{ pages: number }>("select (pg_relation_size('audit') / 8192)::int as pages");
     expect(size?.pages).toBeGreaterThan(100);
     // Looking at each record in the table would cost more than that.
