@@ -580,6 +580,8 @@ describe("the agent's key", () => {
 describe("the lease", () => {
   const asked = () => lab.stub.requests.findLast((each) => each.includes("/agent/state")) ?? "";
   const held = () => /held=(\w+)/.exec(asked())?.[1];
+  /** As many seconds, or a few less: on a busy machine some pass until it is said. */
+  const isHeld = (seconds: number) => Number(held()) <= seconds && Number(held()) > seconds - 15;
 
   testSlow("ends when either clock says so, whatever the agent hears, and comes back with an answer", async () => {
     for (const skewed of ["boot", "wall"] as const) {
@@ -601,13 +603,13 @@ describe("the lease", () => {
   test("is told to the service as it is, with what a boot or another clock could make of it", async () => {
     lab.stub.tell({ full: true, accounts: [alice()], lease_ms: 600_000 });
     lab.start();
-    await until(() => held() === "594");
+    await until(() => isHeld(594));
     lab.skew.wall += 500;
     lab.stub.tell({ lease_ms: 3_600_000 });
-    await until(() => held() === "3564");
+    await until(() => isHeld(3564));
     writeLease(lab.files, "hold", { boot: performance.now() / 1000 + 9000, wall: 1, ends: "logins" });
     lab.stub.tell({});
-    await until(() => /^(79\d\d|8000)$/.test(held() ?? ""));
+    await until(() => isHeld(8000));
     lab.stub.tell({ lease_ms: null });
     await until(() => held() === "none");
     lab.stub.tell({ status: "locked" });
@@ -626,7 +628,7 @@ describe("the lease", () => {
     await Bun.sleep(500);
     expect(held()).toBe("none");
     lab.openHostFails = false;
-    await until(() => held() === "594");
+    await until(() => isHeld(594));
     expect(readState(lab.directory)?.lease_ms).toBe(600_000);
   });
 
