@@ -38,6 +38,7 @@ describe("planAgent()", () => {
     expect(text).not.toContain("uam-postgres");
     expect(text).toContain("UAM_DATA_DIR=/var/lib/uam-agent");
     expect(text).not.toContain("UAM_SMTP_URL");
+    expect(text).toContain("Environment=BUN_JSC_heapGrowthMaxIncrease=1");
   });
 
   test("in sudo mode the agent's files are its own; a dry run leaves sshd as it is", () => {

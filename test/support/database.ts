@@ -1,4 +1,4 @@
-/** One PostgreSQL server for the whole test run, and a migrated database of its own for each caller. */
+/** One PostgreSQL server for a whole run of tests, or for each of its workers, and a migrated database of its own for each caller. */
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
@@ -35,7 +35,7 @@ const TEMPLATE = "template_uam";
 let server: Promise<TestServer> | undefined;
 let created = 0;
 
-/** A fresh database, up to date and empty; the first call in a run starts the server. */
+/** A fresh database, up to date and empty; the first call in a process starts the server. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   server ??= startTestServer();
   const { connection, admin } = await server;
@@ -64,7 +64,7 @@ async function startTestServer(): Promise<TestServer> {
   const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
   const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
   const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
-  // It would come at a moment of its own, while a test counts what a statement reads.
+  // Autovacuum comes at moments of its own, as while a test counts what a statement reads.
   await admin`alter system set autovacuum = off`;
   await admin`select pg_reload_conf()`;
   await admin`create database ${admin(TEMPLATE)} owner uam strategy file_copy`;
@@ -85,14 +85,14 @@ async function startTestServer(): Promise<TestServer> {
   };
 }
 
-/** Without a word from this process, which may be killed: then the kernel tells the server to stop (see commandPrefix). */
+/** A worker has no end that it hears of: once it is gone, the kernel tells the server to stop (see commandPrefix), and its data is removed. */
 function removeAfterwards(directory: string): void {
   const script = 'while kill -0 "$1"; do sleep 1; done; sleep 3; rm -rf -- "$2"';
   const argv = ["-c", script, "sh", String(process.pid), directory];
   spawn("sh", argv, { detached: true, stdio: "ignore" }).unref();
 }
 
-// A run that was killed could not clean up; its server is gone, because the kernel told it (see commandPrefix).
+// Where all was killed at once, nobody removed the data; its server is gone, because the kernel told it.
 function removeLeftovers(): void {
   for (const name of readdirSync(databaseParent)) {
     const pid = name.startsWith(PREFIX) ? name.slice(PREFIX.length).split("-")[0] : undefined;
