@@ -6,7 +6,6 @@ import { MARKER_GROUP } from "../host/settings.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
 import {
-  AGENT_CACHE_DIRECTORY,
   AGENT_ENVIRONMENT_FILE,
   HEAP_GROWTH,
   type InstallSettings,
@@ -40,7 +39,6 @@ export function renderAgentUnit(settings: AgentUnitSettings): string {
     `EnvironmentFile=${AGENT_ENVIRONMENT_FILE}`,
     "# The runtime inside the program obeys these: they would make it run other code.",
     "UnsetEnvironment=BUN_BE_BUN BUN_OPTIONS",
-    `Environment=TMPDIR=${AGENT_CACHE_DIRECTORY}`,
     ...HEAP_GROWTH,
     `ExecStart=${programPath(settings)} agent run`,
     "Restart=always",
@@ -55,8 +53,6 @@ export function renderAgentUnit(settings: AgentUnitSettings): string {
     "TimeoutStopSec=60",
     "StateDirectory=uam-agent",
     "StateDirectoryMode=0700",
-    "CacheDirectory=uam-agent",
-    "CacheDirectoryMode=0700",
     "# sshd reads the link in here. A restart goes on with the lease that is left; a boot begins without one.",
     "RuntimeDirectory=uam-agent",
     "RuntimeDirectoryMode=0755",

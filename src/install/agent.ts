@@ -9,7 +9,6 @@ import { KEYS_STEP, sudoersSteps } from "./install.ts";
 import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, type Step } from "./plan.ts";
 import {
-  AGENT_CACHE_DIRECTORY,
   AGENT_ENVIRONMENT_FILE,
   AGENT_UNIT,
   AGENT_UNIT_FILE,
@@ -53,7 +52,6 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
     ...(isCentral
       ? [{ kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner: "root", group: "root" } as const, KEYS_STEP]
       : []),
-    { kind: "directory", path: AGENT_CACHE_DIRECTORY, mode: 0o700, owner, group },
     {
       ...{ kind: "file", path: AGENT_ENVIRONMENT_FILE, mode: 0o640, owner: "root", group, keep: true },
       content: renderAgentEnvironment(mode, AGENT_DIRECTORY, authorizedKeysFile),

@@ -46,7 +46,6 @@ export const LEASE_UNIT = "uam-agent-lease.service";
 export const LEASE_UNIT_FILE = `/etc/systemd/system/${LEASE_UNIT}`;
 export const LEASE_TIMER = "uam-agent-lease.timer";
 export const LEASE_TIMER_FILE = `/etc/systemd/system/${LEASE_TIMER}`;
-export const AGENT_CACHE_DIRECTORY = "/var/cache/uam-agent";
 
 export const SERVICE_ACCOUNT = "uam";
 export const DATABASE_ACCOUNT = "uam-postgres";

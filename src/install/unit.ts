@@ -1,7 +1,6 @@
 /** The systemd unit, for both modes. */
 
 import {
-  CACHE_DIRECTORY,
   centralKeyDirectory,
   ENVIRONMENT_FILE,
   HEAP_GROWTH,
@@ -46,8 +45,6 @@ function head(settings: UnitSettings): readonly string[] {
     `EnvironmentFile=${ENVIRONMENT_FILE}`,
     "# The runtime inside the program obeys these: they would make it run other code.",
     "UnsetEnvironment=BUN_BE_BUN BUN_OPTIONS",
-    "# Its native libraries are unpacked here when it starts, as nothing may be executed in /tmp.",
-    `Environment=TMPDIR=${CACHE_DIRECTORY}`,
     ...HEAP_GROWTH,
     `ExecStart=${programPath(settings)} serve`,
     "# Reads the TLS certificate and key again.",

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/build/build.ts";
@@ -32,7 +32,9 @@ describeSlow("build", () => {
     writeFileSync(join(directory, "bunfig.toml"), 'preload = ["./preload.ts"]\n');
     writeFileSync(join(directory, "preload.ts"), `require("node:fs").writeFileSync(${JSON.stringify(mark)}, "");\n`);
     writeFileSync(join(directory, ".env"), "FROM_DOTENV=1\n");
-    const options = { cwd: directory, env: {}, encoding: "utf8" } as const;
+    const temporary = join(top, "temporary");
+    mkdirSync(temporary);
+    const options = { cwd: directory, env: { TMPDIR: temporary }, encoding: "utf8" } as const;
     const run = spawnSync(join(top, "probe"), [join(top, "data")], options);
     expect(run.stderr).toBe("");
     expect(JSON.parse(run.stdout)).toMatchObject({
@@ -45,5 +47,7 @@ describeSlow("build", () => {
       dotenv: null,
     });
     expect(existsSync(mark)).toBe(false);
+    // Native libraries are loaded from memory: where temporary files lie, others write, and nothing may be executed.
+    expect(readdirSync(temporary)).toEqual([]);
   }, 60_000);
 });

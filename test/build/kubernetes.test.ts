@@ -25,12 +25,12 @@ describe("docs/kubernetes/uam.yaml", () => {
       const [container] = pod.containers;
       const { value } = container.env.find(({ name }: { name: string }) => name === "UAM_DATABASE_URL");
       const key = join(import.meta.dir, "../testdata/nothing");
-      const { UAM_AUDIT_KEY_FILE: file, UAM_SMTP_URL_FILE: mail, TMPDIR, ...given } = data;
+      const { UAM_AUDIT_KEY_FILE: file, UAM_SMTP_URL_FILE: mail, ...given } = data;
       expect(container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toEqual([
         "/var/lib/uam",
         "/etc/uam",
       ]);
-      expect([file, mail, TMPDIR]).toEqual(["/etc/uam/audit-key", "/etc/uam/smtp-url", "/var/lib/uam"]);
+      expect([file, mail]).toEqual(["/etc/uam/audit-key", "/etc/uam/smtp-url"]);
       const variables = {
         ...given,
         UAM_DATABASE_URL: value.replace(/\$\(\w+\)/g, "x"),

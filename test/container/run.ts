@@ -119,7 +119,7 @@ function checkConfig({ config }: Image): void {
   const wanted = { Test: ["CMD", "uam", "healthcheck"], Interval: 30 * second, StartPeriod: 60 * second };
   same(JSON.stringify(healthcheck), JSON.stringify(wanted), "the health check");
   const variables = Env.filter((variable) => !variable.startsWith("PATH=")).join(" ");
-  const ours = `UAM_DATA_DIR=${VOLUME} UAM_LISTEN=0.0.0.0:8080 UAM_HOST_MODE=dry-run TMPDIR=${VOLUME} BUN_JSC_heapGrowthMaxIncrease=1`;
+  const ours = `UAM_DATA_DIR=${VOLUME} UAM_LISTEN=0.0.0.0:8080 UAM_HOST_MODE=dry-run BUN_JSC_heapGrowthMaxIncrease=1`;
   same(variables, ours, "the environment");
 }
 

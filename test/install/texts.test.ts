@@ -69,8 +69,8 @@ describe("renderUnit", () => {
     expect(valuesOf(sudo, "ReadWritePaths").join(" ")).not.toContain("-/sys/");
   });
 
-  test("renderUnit() unpacks native libraries where execution is allowed", () => {
-    expect(valuesOf(direct, "Environment")).toEqual(["TMPDIR=/var/cache/uam", "BUN_JSC_heapGrowthMaxIncrease=1"]);
+  test("renderUnit() executes nothing in homes and temporary directories", () => {
+    expect(valuesOf(direct, "Environment")).toEqual(["BUN_JSC_heapGrowthMaxIncrease=1"]);
     expect(valuesOf(direct, "NoExecPaths")).toEqual(["/home /tmp /var/tmp /dev/shm"]);
   });
 
