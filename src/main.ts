@@ -4,8 +4,6 @@
 import { spawnSync } from "node:child_process";
 import { writeSync } from "node:fs";
 import process from "node:process";
-import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
 import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
 import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/service-user.ts";
@@ -55,7 +53,7 @@ process.exitCode = await runProgram(args, {
   out: (text) => void process.stdout.write(text),
   outStream,
   err,
-  readStandardInput: () => text(process.stdin),
+  readStandardInput: async () => (await import("node:stream/consumers")).text(process.stdin),
   ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
   untilStopped,
   onReload: (listener) => void process.on("SIGHUP", listener),
@@ -116,6 +114,7 @@ function isBrokenPipe(error: unknown): boolean {
 
 /** One line from the terminal; end of input and Ctrl-C count as no answer. */
 async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {

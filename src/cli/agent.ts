@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import { yesFlag } from "./confirmed.ts";
 import type { Command } from "./environment.ts";
+import { runAgent } from "./resident.ts";
 
 const join = command(
   "join",
@@ -51,7 +52,7 @@ const join = command(
 
 const run = command(
   "run",
-  map(object({}), (): Command => async (environment) => (await import("./agent-run.ts")).runTheAgent(environment)),
+  map(object({}), () => runAgent),
   {
     brief: message`Run the agent; the unit does.`,
     description: message`Follows the service's orders on this host until SIGTERM.`,

@@ -11,7 +11,6 @@ import { auditCommand } from "./audit.ts";
 import { backupCommand } from "./backup.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
-import type { Command } from "./environment.ts";
 import { fleetCommand } from "./fleet.ts";
 import { healthcheckCommand } from "./healthcheck.ts";
 import { hostCommand } from "./host.ts";
@@ -23,6 +22,7 @@ import { openApiCommand } from "./openapi.ts";
 import { otpCommand } from "./otp.ts";
 import { reconcileCommand } from "./reconcile.ts";
 import { recycleCommand } from "./recycle.ts";
+import { runService } from "./resident.ts";
 import { restoreCommand } from "./restore.ts";
 import { settingCommand } from "./setting.ts";
 import { statsCommand } from "./stats.ts";
@@ -50,7 +50,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
 
 const serveCommand = command(
   "serve",
-  map(object({}), (): Command => async (environment) => (await import("./serve.ts")).serve(environment)),
+  map(object({}), () => runService),
   {
     brief: message`Run the service.`,
     description: message`Brings the database up to date, repairs what differs on the host, and serves until SIGTERM. It is configured by environment variables:`,

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, ConfigError } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import { hasAdmins } from "../domain/auth/admin.ts";
-import { loadArgon2 } from "../domain/auth/passwords.ts";
 import { fleetOf } from "../domain/fleet/fleet.ts";
 import { noteServiceMode } from "../domain/fleet/service-mode.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
@@ -17,7 +16,7 @@ import { openServices } from "../server/compose.ts";
 import { loadConsole } from "../server/console/bundle.ts";
 import { type ConsoleHandler, createConsole } from "../server/console/console.ts";
 import { startFollower } from "../server/events/follower.ts";
-import { createSender } from "../server/events/sender.ts";
+import type { Sender } from "../server/events/sender.ts";
 import { openStream } from "../server/events/sinks.ts";
 import { startJobs } from "../server/jobs/jobs.ts";
 import type { MailTransport } from "../server/mail/mail.ts";
@@ -61,7 +60,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const reconciled = reconcileAtStart(reconcile, log);
     await Promise.race([reconciled, sleep(START_PATIENCE, undefined, { ref: false })]);
     faultPoint("start: host reconciled, not serving");
-    const sender = createSender({ networks: config.webhookNetworks, clock: systemClock });
+    const sender = openSender(config);
     const about = { version: VERSION, runtime: environment.runtime.name };
     const metrics = await openMetrics(config, { services, ...about });
     const app = createApp(
@@ -97,10 +96,6 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     });
     app.enter("serving");
     manager.ready(`answers at ${server.address}`);
-    // The binary unpacks native libraries to disk to load them: done now, because that disk may be full later.
-    Promise.all([loadArgon2(), import("../domain/auth/captcha-image.ts")]).catch((error: unknown) => {
-      log.error("a native library cannot be loaded; without it nobody can log in", { error });
-    });
     environment.onReload?.(() => {
       follower.reopen();
       void reload(server, manager, log);
@@ -131,6 +126,22 @@ function openConsole(log: Log): ConsoleHandler | undefined {
   if (bundle !== undefined) return createConsole(bundle);
   log.warn('the console is not there: it is made by "bun run console"');
   return undefined;
+}
+
+/** Loaded with the first message: many services have no webhook, and it brings an HTTP client with it. */
+function openSender({ webhookNetworks: networks }: Config): Sender {
+  let opened: Promise<Sender> | undefined;
+  const open = async (): Promise<Sender> => {
+    const { createSender } = await import("../server/events/sender.ts");
+    return createSender({ networks, clock: systemClock });
+  };
+  return {
+    async send(to, message) {
+      opened ??= open();
+      return await (await opened).send(to, message);
+    },
+    close: () => void opened?.then((sender) => sender.close()),
+  };
 }
 
 /** Never throws: what fails now is tried again by the job, and the service is there to close accounts meanwhile. */

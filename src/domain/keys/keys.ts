@@ -22,7 +22,6 @@ import type { ClosingOperation, Context, Operation } from "../operation/context.
 import { SYSTEM } from "../operation/entry.ts";
 import { isExpired, requireUser, type User } from "../users/find.ts";
 import { lockUserAndKeys } from "./lock.ts";
-import { parsePublicKey } from "./public-key.ts";
 import { fingerprintTaken } from "./taken.ts";
 
 export interface NewKey {
@@ -44,6 +43,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     // The host's keys, for the mail, are read meanwhile.
     const [{ user, keys, owed }, site] = await Promise.all([lockUserAndKeys(op, userId), siteWithKeys(context)]);
     const name = parseKeyName(input.name);
+    // Brings all formats of keys and certificates: loaded with the first key.
+    const { parsePublicKey } = await import("./public-key.ts");
     const key = parsePublicKey(input.publicKey, context.policy.keyTypes);
     const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
     requireWithinUser(user, sourceNetworks);

@@ -167,39 +167,37 @@ function absent(): never {
 type Router = ReturnType<typeof createRouter>;
 
 function buildRoutes(web: Web): Router {
-  const router = createRouter(web, async (thrown, request) => {
+  const router = createRouter(web, API_ROOT, async (thrown, request) => {
     noteFault(web, request, thrown);
     return await recorded(web, request, errorResponse(thrown));
   });
-  router.group(API_ROOT, (api) =>
-    api
-      .use(healthRoutes(web))
-      .use(authRoutes(web))
-      .use(ssoRoutes(web))
-      .use(userRoutes(web))
-      .use(userAccessRoutes(web))
-      .use(meRoutes(web))
-      .use(approvalRoutes(web))
-      .use(auditRoutes(web))
-      .use(settingRoutes(web))
-      .use(statsRoutes(web))
-      .use(problemRoutes(web))
-      .use(adminRoutes(web))
-      .use(removedAdminRoutes(web))
-      .use(tokenRoutes(web))
-      .use(passkeyRoutes(web))
-      .use(totpRoutes(web))
-      .use(webhookRoutes(web))
-      .use(hostRoutes(web))
-      .use(hostChangeRoutes(web))
-      .use(hostGroupRoutes(web))
-      .use(hostGroupChangeRoutes(web))
-      .use(userHostRoutes(web))
-      .use(ownHostRoutes(web))
-      .use(agentRoutes(web))
-      .use(consoleRoutes(web))
-      .use(documentRoutes(() => documentOf(web, router))),
-  );
+  router
+    .use(healthRoutes(web))
+    .use(authRoutes(web))
+    .use(ssoRoutes(web))
+    .use(userRoutes(web))
+    .use(userAccessRoutes(web))
+    .use(meRoutes(web))
+    .use(approvalRoutes(web))
+    .use(auditRoutes(web))
+    .use(settingRoutes(web))
+    .use(statsRoutes(web))
+    .use(problemRoutes(web))
+    .use(adminRoutes(web))
+    .use(removedAdminRoutes(web))
+    .use(tokenRoutes(web))
+    .use(passkeyRoutes(web))
+    .use(totpRoutes(web))
+    .use(webhookRoutes(web))
+    .use(hostRoutes(web))
+    .use(hostChangeRoutes(web))
+    .use(hostGroupRoutes(web))
+    .use(hostGroupChangeRoutes(web))
+    .use(userHostRoutes(web))
+    .use(ownHostRoutes(web))
+    .use(agentRoutes(web))
+    .use(consoleRoutes(web))
+    .use(documentRoutes(() => documentOf(web, router)));
   return router;
 }
 

@@ -18,8 +18,8 @@ import type { RegisteredRoute, Web } from "./web.ts";
  * A router whose every failure is answered by `fail`. Both hooks come before any route: Elysia applies a hook only to what is
  * added after it. Without `standardHostname: false` a Host header without a port is a 404 on every route.
  */
-export function createRouter(web: Web, fail: (thrown: unknown, request: Request) => Promise<Response>) {
-  const router = new Elysia({ handler: { standardHostname: false } });
+export function createRouter(web: Web, prefix: string, fail: (thrown: unknown, request: Request) => Promise<Response>) {
+  const router = new Elysia({ prefix, handler: { standardHostname: false } });
   router.onError(({ code, error, request }) =>
     // Elysia finds a path only with its method: whether it exists with others, only the list of routes can say.
     fail(code === "NOT_FOUND" ? unknownRoute(web.routes(), request) : asRefusal(error), request),

@@ -133,7 +133,7 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
     for (const job of jobs) await start(job);
   }
   const caughtUp = catchUp();
-  const crons = jobs.map((job) => new Cron(job.schedule, { timezone: "UTC" }, () => start(job)));
+  const crons = jobs.map((job) => new Cron(job.schedule, { utcOffset: 0 }, () => start(job)));
   return {
     caughtUp,
     async stop() {
