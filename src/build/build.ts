@@ -104,15 +104,15 @@ function carryConsole(bundle: ConsoleBundle): BunPlugin {
 // The packages' own loaders try every platform, run ldd, obey NAPI_RS_NATIVE_LIBRARY_PATH and keep the path of this
 // checkout; in the binary there is only one addon, and nothing to look for. Bun would carry it as it is, and write it to TMPDIR.
 function bindAddons(all: readonly Addon[]): BunPlugin {
-  const loadAddon = JSON.stringify(join(PROJECT, "src/runtime/addon.ts"));
+  const lazyAddon = JSON.stringify(join(PROJECT, "src/runtime/addon.ts"));
   return {
     name: "bind-addons",
     setup(builder) {
-      for (const { loader, packed } of all) {
+      for (const { loader, functions, packed } of all) {
         const filter = new RegExp(`/node_modules/${loader.replaceAll(".", "\\.")}$`);
         const contents = `import path from ${JSON.stringify(packed)} with { type: "file" };
-import { loadAddon } from ${loadAddon};
-module.exports = Object.assign({}, loadAddon(path));`;
+import { lazyAddon } from ${lazyAddon};
+module.exports = lazyAddon(path, ${JSON.stringify(functions)});`;
         builder.onLoad({ filter }, () => ({ loader: "js", contents }));
       }
     },
@@ -155,6 +155,8 @@ function writeNoticesInAscii(): BunPlugin {
 interface Addon {
   /** The module that loads it, as JavaScript. */
   readonly loader: string;
+  /** What is used of it. */
+  readonly functions: readonly string[];
   /** The addon, compressed. */
   readonly packed: string;
 }
@@ -166,17 +168,25 @@ async function packAddons(
 ): Promise<readonly Addon[]> {
   const platform = `linux-${architecture}-gnu`;
   const all = [
-    { loader: "@node-rs/argon2/index.js", file: `@node-rs/argon2-${platform}/argon2.${platform}.node` },
-    { loader: "@resvg/resvg-js/js-binding.js", file: `@resvg/resvg-js-${platform}/resvgjs.${platform}.node` },
-  ].map(({ loader, file }) => ({ loader, file: join(modules, file) }));
+    {
+      loader: "@node-rs/argon2/index.js",
+      file: join(modules, `@node-rs/argon2-${platform}/argon2.${platform}.node`),
+      functions: ["hash", "verify"],
+    },
+    {
+      loader: "@resvg/resvg-js/js-binding.js",
+      file: join(modules, `@resvg/resvg-js-${platform}/resvgjs.${platform}.node`),
+      functions: ["renderAsync", "Resvg"],
+    },
+  ];
   for (const path of all.flatMap(({ loader, file }) => [join(PROJECT, "node_modules", loader), file])) {
     if (!existsSync(path)) throw new Error(`${path} is missing; run "bun install", or check the addons in build.ts.`);
   }
   return await Promise.all(
-    all.map(async ({ loader, file }) => {
+    all.map(async ({ file, ...addon }) => {
       const content = readFileSync(file);
       return {
-        loader,
+        ...addon,
         packed: await packFile(directory, { name: `${basename(file)}-${digestOf(content)}`, content, level }),
       };
     }),

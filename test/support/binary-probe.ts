@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { hash } from "@node-rs/argon2";
-import { Resvg } from "@resvg/resvg-js";
+import { renderAsync } from "@resvg/resvg-js";
 import postgres from "postgres";
 import { creationOptions, verifyNewPasskey, verifyPasskey } from "../../src/domain/auth/webauthn.ts";
 import { silentLog } from "../../src/shared/log.ts";
@@ -15,7 +15,7 @@ const sql = postgres({ ...server.connection, max: 1 });
 const [row] = await sql`show server_version`;
 await sql.end();
 await server.stop();
-const png = new Resvg("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'/>").render().asPng();
+const image = await renderAsync("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'/>");
 /** Both ends of a passkey: libraries that were bundled and left out in part. */
 async function passkeyWorks(): Promise<boolean> {
   const site = { baseUrl: PASSKEY_ORIGIN, host: "localhost", port: 22, contact: undefined, console: true };
@@ -35,7 +35,7 @@ const report = {
   commit: COMMIT,
   postgres: row?.server_version,
   hash: await hash("x"),
-  png: png.length > 0,
+  png: image.asPng().length > 0,
   passkey: await passkeyWorks(),
   dotenv: process.env.FROM_DOTENV ?? null,
 };
