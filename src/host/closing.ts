@@ -16,6 +16,7 @@ import {
   planShut,
   SHUT_DAY,
 } from "./plan/plan.ts";
+import type { Mount } from "./walk.ts";
 
 /** Shuts the account; see `Host.shutAccount`. Throws only `conflict`, before anything is touched. */
 export async function shutAccount(parts: HostParts, account: AccountRef): Promise<Closing> {
@@ -52,7 +53,8 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   const running = sentencesOf(await tryAll(parts, plan.end));
 
   const dated = await isDated(parts, owner, refusing);
-  const left = strange === undefined ? await keysLeft(parts, files, { kind: "all" }) : { own: [strange], outside: [] };
+  const every = { dead: { kind: "all" }, mounts: parts.executor.view.mounts() } as const;
+  const left = strange === undefined ? await keysLeft(parts, files, every) : { own: [strange], outside: [] };
   // An administrator's file does not prevent shutting the account: the expiry date refuses those keys too.
   for (const sentence of left.outside) log.error(`security: ${sentence}`, { account: owner.name });
   const noKey = files.known && left.own.length + left.outside.length === 0;
@@ -146,35 +148,43 @@ async function rewrite(
 ): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
   const { view } = parts.executor;
   const failures = await tryAll(parts, changes);
-  const left = await keysLeft(parts, files, dead);
+  const mounts = view.mounts();
+  let difference: string | undefined;
+  const failed = await attempt(async () => {
+    difference = await view.keyFileDifference(files.ours, textOf(parts, account), { mounts });
+  }, parts.log);
+  const isExact = failed === undefined && difference === undefined;
+  // What is exactly as it should be holds no dead key, so that one look at it is enough.
+  const left = await keysLeft(parts, files, { dead, mounts, isExact });
   const alive = [...left.own, ...left.outside];
   // The reason why a file of the account still has the key says more than the fact that it does.
   if (left.own.length > 0)
     return { alive: [failures[0]?.sentence ?? "", ...alive].filter((it) => it !== ""), owed: [] };
-  if (alive.length > 0) return { alive, owed: [] };
+  if (alive.length > 0 || isExact) return { alive, owed: [] };
   const mine = failures.filter(({ change }) => change.kind === "write-keys");
-  let difference: string | undefined;
-  const failed = await attempt(async () => {
-    difference = await view.keyFileDifference(files.ours, textOf(parts, account), { mounts: view.mounts() });
-  }, parts.log);
-  if (failed === undefined && difference === undefined) return { alive, owed: [] };
   const changed = failed ?? `${files.ours.path} of ${owner.name} was changed again: ${difference}`;
   return { alive, owed: mine.length > 0 ? sentencesOf(mine) : [changed] };
+}
+
+/** Which keys to look for, and whether our file was just found to be as it should be, so that it has none of them. */
+interface LookingFor {
+  readonly dead: DeadKeys;
+  readonly mounts: readonly Mount[];
+  readonly isExact?: boolean;
 }
 
 /** Sentences about the files that sshd reads and that may hold a dead key: the account's own, and the administrator's. */
 async function keysLeft(
   { executor }: HostParts,
   { ours, others }: Files,
-  dead: DeadKeys,
+  { dead, mounts, isExact = false }: LookingFor,
 ): Promise<{ readonly own: readonly string[]; readonly outside: readonly string[] }> {
   const { view } = executor;
-  const ground = { mounts: view.mounts() };
   const found: { readonly isOwn: boolean; readonly sentence: string }[] = [];
-  for (const file of [ours, ...others]) {
+  for (const file of isExact ? others : [ours, ...others]) {
     // If the home is gone, as in the middle of a removal, there is no file in it.
     if (file.inHome && !view.exists(file.owner.home)) continue;
-    const sentence = deadKeyIn(file, await view.keyFileText(file, ground), dead);
+    const sentence = deadKeyIn(file, await view.keyFileText(file, { mounts }), dead);
     if (sentence !== undefined) found.push({ isOwn: file === ours || file.inHome, sentence });
   }
   const sentences = (isOwn: boolean) => found.filter((it) => it.isOwn === isOwn).map(({ sentence }) => sentence);
