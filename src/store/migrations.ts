@@ -32,6 +32,7 @@ import auditHashesAndSearch from "../../drizzle/0028_audit_hashes_and_search.sql
 import auditHashLookups from "../../drizzle/0029_audit_hash_lookups.sql" with { type: "text" };
 import repairs from "../../drizzle/0030_repairs.sql" with { type: "text" };
 import userCountsIndex from "../../drizzle/0031_user_counts_index.sql" with { type: "text" };
+import auditPageLookups from "../../drizzle/0032_audit_page_lookups.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -71,4 +72,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0029_audit_hash_lookups", sql: auditHashLookups },
   { name: "0030_repairs", sql: repairs },
   { name: "0031_user_counts_index", sql: userCountsIndex },
+  { name: "0032_audit_page_lookups", sql: auditPageLookups },
 ];

@@ -7,6 +7,7 @@ import {
   listOwnAudit,
   type ShownRecord,
 } from "../../../src/domain/audit/audit.ts";
+import type { AuditAction } from "../../../src/domain/operation/audit-actions.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { type AuditRow, audit, isAbout } from "../../../src/store/schema-audit.ts";
@@ -184,6 +185,62 @@ describe("listAudit()", () => {
     const { total, items } = await listAudit(t.system, { actor: "anonymous" }, { page: 1, pageSize: 5 });
     expect([total, items[0]?.id]).toEqual([1, ROWS + 21]);
   });
+});
+
+test("series that have the same number in an index are counted and listed apart", async () => {
+  const t = await createTestApp();
+  const superuser = openDatabase(t.superuser, 1);
+  const [twins] = await superuser.db.execute<{ actions: string[] }>(sql`
+    select to_json(array_agg('twin.' || n)) as actions from generate_series(1, 3000) n
+    group by hashtextextended('twin.' || n, 0) & 65535 having count(*) = 2 limit 1`);
+  const actions = twins?.actions ?? [];
+  expect(actions.length).toBe(2);
+  const random = seededRandom(3);
+  const busy = busyDraft(random, START, 250);
+  // One has all of the oldest, the other all of the newest, and between them they take turns at random.
+  const twinAt = (index: number) => actions[index < 200 ? 0 : index > 500 ? 1 : Math.floor(random() * 2)] ?? "";
+  await fillAuditLog(superuser.db, 700, (index) => {
+    const twin = { action: twinAt(index) as AuditAction, actor: "admin0", resourceId: "5" };
+    return index % 3 === 0 ? busy(index) : { ...busy(index), ...twin };
+  });
+  const rows = (await t.auditRows()).toReversed();
+  for (const action of [...actions, "user.update"]) {
+    for (const [series, actor] of [
+      ["resource_action", null],
+      ["resource_actor_action", "admin0"],
+    ] as const) {
+      for (const [low, high] of [
+        [1, 700],
+        [150, 300],
+        [450, 620],
+      ] as const) {
+        const found = rows.filter(
+          (row) =>
+            row.action === action &&
+            row.resourceId === "5" &&
+            (actor ?? row.actor) === row.actor &&
+            row.id >= low &&
+            row.id <= high,
+        );
+        for (const offset of [0, 3, 90]) {
+          const [page] = await superuser.db.execute<{ total: string; ids: number[] | null }>(sql`
+            select total, to_json(ids) as ids from public.audit_page(${series}, ${actor}, '5', null, array[${action}], ${low}, ${high}, ${offset}, 7)`);
+          const ids = found.slice(offset, offset + 7).map((row) => row.id);
+          expect({ action, series, low, offset, total: Number(page?.total), ids: page?.ids ?? [] }).toEqual({
+            ...{ action, series, low, offset, total: found.length, ids },
+          });
+        }
+      }
+    }
+    const [next] = await superuser.db.execute<{ n: number[] }>(
+      sql`select to_json(public.audit_counters('admin0', ${action}, '5', null, 701)) as n`,
+    );
+    const about = rows.filter((row) => row.action === action && row.resourceId === "5");
+    expect(next?.n[2]).toBe(about.length + 1);
+    expect(next?.n[3]).toBe(about.filter((row) => row.actor === "admin0").length + 1);
+  }
+  await superuser.close();
+  await t.close();
 });
 
 function matches(row: AuditRow, filter: AuditFilter): boolean {
