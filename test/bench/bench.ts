@@ -6,18 +6,22 @@ import { sql } from "drizzle-orm";
 import { VERSION } from "../../src/shared/version.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { busyDraft, fillAuditLog, seededRandom } from "../support/audit-log.ts";
+import { BUSY, busyDraft, type Crowd, fillAuditLog, seededRandom } from "../support/audit-log.ts";
 import { fillAudit } from "./fill-audit.ts";
 import { treeTime } from "./processor-time.ts";
 
 /** An application on a database with `rows` audit records of a year that ends now. */
-export async function openFilled(rows: number, open: () => Promise<TestApp> = createTestApp): Promise<TestApp> {
+export async function openFilled(
+  rows: number,
+  open: () => Promise<TestApp> = createTestApp,
+  crowd: Crowd = BUSY,
+): Promise<TestApp> {
   const app = await open();
   const superuser = openDatabase(app.superuser, 1);
   const year = 365 * 86_400_000;
   const start = new Date(app.clock.now().getTime() - year);
   const began = performance.now();
-  await fillAuditLog(superuser.db, rows, busyDraft(seededRandom(11), start, year / rows));
+  await fillAuditLog(superuser.db, rows, busyDraft(seededRandom(11), start, year / rows, crowd));
   await superuser.close();
   console.log(`filled ${rows} records in ${seconds(performance.now() - began)} s`);
   return app;

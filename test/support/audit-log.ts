@@ -31,6 +31,8 @@ export async function fillAuditLog(superuser: Database, count: number, draft: (i
   };
   await superuser.transaction((tx) =>
     withGuardsDown(tx, async () => {
+      // Until a commit is written, vacuum cannot note what all can see, and each record would be looked at in the table.
+      await tx.execute("set local synchronous_commit = on");
       const indexes =
         count < 100_000
           ? []
@@ -71,13 +73,28 @@ export async function fillAuditLog(superuser: Database, count: number, draft: (i
   await superuser.execute("vacuum analyze public.audit");
 }
 
-/** Records of a busy service: few administrators, many users, many anonymous actions; `second` apart. */
-export function busyDraft(random: () => number, start: Date, milliseconds: number): (index: number) => Draft {
+/** How many there are of whom and what records name. */
+export interface Crowd {
+  readonly admins: number;
+  readonly users: number;
+  /** Keys, settings and so on. */
+  readonly resources: number;
+}
+
+export const BUSY: Crowd = { admins: 8, users: 2000, resources: 5000 };
+
+/** Records of a busy service: few administrators, many users, many anonymous actions; `milliseconds` apart. */
+export function busyDraft(
+  random: () => number,
+  start: Date,
+  milliseconds: number,
+  { admins, users, resources } = BUSY,
+): (index: number) => Draft {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   return (index) => {
     const action = pick(AUDIT_ACTIONS);
     const resourceType = RESOURCE_TYPE_OF[action];
-    const user = 1 + Math.floor(random() ** 2 * 2000);
+    const user = 1 + Math.floor(random() ** 2 * users);
     const bySelf = action.startsWith("key.");
     const [actorType, actor] = bySelf
       ? (["user", `user${user}`] as const)
@@ -85,14 +102,15 @@ export function busyDraft(random: () => number, start: Date, milliseconds: numbe
         ? (["system", "system"] as const)
         : action.startsWith("auth.otp")
           ? (["anonymous", "anonymous"] as const)
-          : (["admin", `admin${Math.floor(random() ** 2 * 8)}`] as const);
+          : (["admin", `admin${Math.floor(random() ** 2 * admins)}`] as const);
     return {
       createdAt: new Date(start.getTime() + index * milliseconds),
       actorType,
       actor,
       action,
       resourceType,
-      resourceId: resourceType === "" ? "" : String(resourceType === "user" ? user : 1 + Math.floor(random() * 5000)),
+      resourceId:
+        resourceType === "" ? "" : String(resourceType === "user" ? user : 1 + Math.floor(random() * resources)),
       detail: JSON.stringify({ username: `user${user}`, index }),
       result: random() < 0.9 ? "success" : "failed",
       ip: bySelf ? `192.0.2.${index % 250}` : "",
