@@ -8,6 +8,7 @@ import { fleetOf } from "../domain/fleet/fleet.ts";
 import { noteServiceMode } from "../domain/fleet/service-mode.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Drift } from "../protocol/host.ts";
+import { resting } from "../runtime/rest.ts";
 import type { RunningServer, Runtime, ServeOptions } from "../runtime/runtime.ts";
 import { readTlsPair, type TlsFiles } from "../runtime/tls.ts";
 import { serveWhole } from "../runtime/under-way.ts";
@@ -76,7 +77,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     );
     const monitored = await serveMetrics(environment.runtime, config, metrics);
     if (monitored !== undefined) servers.push(monitored);
-    const server = await startServer(environment.runtime, {
+    const server = await startServer(resting(environment.runtime), {
       listen: config.listen,
       tls: tlsFiles(config),
       fetch: app.fetch,

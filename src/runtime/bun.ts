@@ -18,6 +18,7 @@ export const bunRuntime: Runtime = {
   pid: process.pid,
   program: COMMIT === "source" ? [process.execPath, join(import.meta.dirname, "../main.ts")] : [process.execPath],
   serve,
+  release: () => void Bun.shrink(),
   openNotifier,
   openKernel,
 };
