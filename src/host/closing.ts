@@ -53,8 +53,10 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   const running = sentencesOf(await tryAll(parts, plan.end));
 
   const dated = await isDated(parts, owner, refusing);
-  const every = { dead: { kind: "all" }, mounts: parts.executor.view.mounts() } as const;
-  const left = strange === undefined ? await keysLeft(parts, files, every) : { own: [strange], outside: [] };
+  const left =
+    strange === undefined
+      ? await keysLeft(parts, files, { dead: { kind: "all" }, mounts: parts.executor.view.mounts() })
+      : { own: [strange], outside: [] };
   // An administrator's file does not prevent shutting the account: the expiry date refuses those keys too.
   for (const sentence of left.outside) log.error(`security: ${sentence}`, { account: owner.name });
   const noKey = files.known && left.own.length + left.outside.length === 0;
