@@ -1,9 +1,10 @@
 /**
  * Key upload and revocation in direct mode, end to end, compared with the bare work they consist of: one fsynced commit, and one
- * file written, fsynced and renamed, and its directory fsynced. Creates the host account ext_tbench, so it needs root.
+ * file written, fsynced and renamed, and its directory fsynced; and with a bare server that does what they cannot do without.
+ * Creates the host account ext_tbench, so it needs root.
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -16,6 +17,7 @@ import type { BenchOptions } from "./options.ts";
 import { writeDurably } from "./rivals/write-durably.ts";
 
 const NAME = "tbench";
+const BLOCKS = 4;
 /** Times the bare work. */
 const AIMS = { upload: 2, revoke: 3.5, bare: 1 } as const;
 
@@ -33,6 +35,7 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
   const sql = postgres({ path: `${host}/.s.PGSQL.${port}`, username, database, max: 1 });
   let userId: number | undefined;
   let admin = "";
+  let bare: ReturnType<typeof spawn> | undefined;
   try {
     const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
     admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
@@ -41,29 +44,46 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
     const { cookie } = await service.call("POST", "/auth/otp/login", "", { username: NAME, code });
     const floorDirectory = `/home/ext_${NAME}/floor`;
     mkdirSync(floorDirectory);
+    const job = { socket: `${host}/.s.PGSQL.${port}`, username, database, directory: floorDirectory };
+    bare = spawn(process.execPath, [join(import.meta.dir, "rivals/bare-key-changes.ts"), JSON.stringify(job)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const rival = await new Promise<string>((resolve) =>
+      bare?.stdout?.once("data", (text) => resolve(String(text).trim())),
+    );
     const times = { upload: [] as number[], revoke: [] as number[], bare: [] as number[] };
-    for (let call = 0; call < calls; call++) {
-      let id = 0;
-      const text = freshKey();
-      times.bare.push(await timed(() => bareWork(sql, floorDirectory, text)));
-      times.upload.push(
-        await timed(async () => {
-          const made = await service.call("POST", "/me/keys", cookie, { name: "bench", public_key: text });
-          id = made.body.data.id;
-        }),
-      );
-      times.revoke.push(await timed(() => service.call("DELETE", `/me/keys/${id}`, cookie)));
+    const rivals = { upload: [] as number[], revoke: [] as number[], bare: [] as number[] };
+    // In blocks: two servers that take turns at every call find the processors' caches full of the other's.
+    for (let block = 0; block < BLOCKS; block++) {
+      for (const [origin, into] of [
+        [service.origin, times],
+        [rival, rivals],
+      ] as const) {
+        for (let call = 0; call < calls / BLOCKS; call++) {
+          const text = freshKey();
+          const body = JSON.stringify({ name: "bench", public_key: text });
+          let id = 0;
+          into.bare.push(await timed(() => bareWork(sql, floorDirectory, text)));
+          into.upload.push(
+            await timed(async () => {
+              id = (await change(`${origin}/api/v1/me/keys`, { method: "POST", body }, cookie)).data.id;
+            }),
+          );
+          into.revoke.push(await timed(() => change(`${origin}/api/v1/me/keys/${id}`, { method: "DELETE" }, cookie)));
+        }
+      }
     }
     console.log(`\n## Key changes in direct mode, ${calls} of each, one after the other\n\n${describeMachine()}`);
     const floor = percentile(times.bare, 0.5);
     for (const name of ["upload", "revoke", "bare"] as const) {
-      const values = times[name];
-      const median = percentile(values, 0.5);
+      const median = percentile(times[name], 0.5);
+      const least = name === "bare" ? "" : `   ${(median / percentile(rivals[name], 0.5)).toFixed(2)} of a bare server`;
       console.log(
-        `${name.padEnd(8)} median ${median.toFixed(2)} ms   p99 ${percentile(values, 0.99).toFixed(2)} ms   ${(median / floor).toFixed(2)} of the bare work (aim ${AIMS[name]})`,
+        `${name.padEnd(8)} median ${median.toFixed(2)} ms   p99 ${percentile(times[name], 0.99).toFixed(2)} ms   ${(median / floor).toFixed(2)} of the bare work (aim ${AIMS[name]})${least}`,
       );
     }
   } finally {
+    bare?.kill();
     if (userId !== undefined) await service.call("DELETE", `/users/${userId}`, admin);
     await sql.end();
     await shared.stop();
@@ -71,6 +91,12 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
     rmSync(directory, { recursive: true, force: true });
     spawnSync("userdel", ["--", `ext_${NAME}`]);
   }
+}
+
+async function change(url: string, request: RequestInit, cookie: string) {
+  const answer = await fetch(url, { ...request, headers: { cookie, "content-type": "application/json" } });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as { readonly data: { readonly id: number } };
 }
 
 async function bareWork(sql: postgres.Sql, directory: string, text: string): Promise<void> {
