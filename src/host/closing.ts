@@ -75,22 +75,21 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
   const owner = requireOurs(parts, account);
   const strange = strangeHome(owner);
   if (strange !== undefined) return { rewritten: false, problem: strange };
-  let changes: readonly Change[];
+  let text: string;
   const files = await filesOf(parts, owner);
   try {
-    const text = textOf(parts, account);
-    changes = [...planKeys(parts.settings, owner, text, "take"), ...planRetireKeys(files.others)];
+    text = textOf(parts, account);
   } catch (error) {
     return { rewritten: false, problem: publicMessage(error) };
   }
-  const dead: DeadKeys = { kind: "key", fingerprint };
-  const first = await rewrite(parts, account, { owner, files, changes, dead });
+  const rewriting: Rewriting = { owner, files, text, dead: { kind: "key", fingerprint } };
+  const first = await rewrite(parts, rewriting);
   const [problem] = first.alive;
   if (problem !== undefined) return { rewritten: false, problem };
   if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: first.owed };
   const ended = await endSessions(parts, account, fingerprint);
   // A process that was ended may have put the key back just before.
-  const second = await rewrite(parts, account, { owner, files, changes, dead });
+  const second = await rewrite(parts, rewriting, { isAgain: true });
   return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed]) };
 }
 
@@ -138,34 +137,55 @@ async function filesOf(parts: HostParts, owner: PasswdEntry): Promise<Files> {
 interface Rewriting {
   readonly owner: PasswdEntry;
   readonly files: Files;
-  readonly changes: readonly Change[];
+  readonly text: string;
   readonly dead: DeadKeys;
 }
 
-/** Sentences about files in which the key may still be valid, and about what else is not as it should be. */
+/**
+ * Sentences about files in which the key may still be valid, and about what else is not as it should be. What was written before, and
+ * `isAgain` to be as it should, is not written if it is.
+ */
 async function rewrite(
   parts: HostParts,
-  account: Account,
-  { owner, files, changes, dead }: Rewriting,
+  { owner, files, text, dead }: Rewriting,
+  { isAgain = false } = {},
 ): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
   const { view } = parts.executor;
-  const failures = await tryAll(parts, changes);
+  const look = (mounts: readonly Mount[]) => lookAt(parts, files.ours, { text, mounts });
+  const before = isAgain ? await look(view.mounts()) : undefined;
+  const writing = before?.isExact ? [] : planKeys(parts.settings, owner, text, "take");
+  const failures = await tryAll(parts, [...writing, ...planRetireKeys(files.others)]);
   const mounts = view.mounts();
-  let difference: string | undefined;
-  const failed = await attempt(async () => {
-    difference = await view.keyFileDifference(files.ours, textOf(parts, account), { mounts });
-  }, parts.log);
-  const isExact = failed === undefined && difference === undefined;
+  const found = before?.isExact ? before : await look(mounts);
   // What is exactly as it should be holds no dead key, so that one look at it is enough.
-  const left = await keysLeft(parts, files, { dead, mounts, isExact });
+  const left = await keysLeft(parts, files, { dead, mounts, isExact: found.isExact });
   const alive = [...left.own, ...left.outside];
   // The reason why a file of the account still has the key says more than the fact that it does.
   if (left.own.length > 0)
     return { alive: [failures[0]?.sentence ?? "", ...alive].filter((it) => it !== ""), owed: [] };
-  if (alive.length > 0 || isExact) return { alive, owed: [] };
+  if (alive.length > 0 || found.isExact) return { alive, owed: [] };
   const mine = failures.filter(({ change }) => change.kind === "write-keys");
-  const changed = failed ?? `${files.ours.path} of ${owner.name} was changed again: ${difference}`;
+  const changed = found.failed ?? `${files.ours.path} of ${owner.name} was changed again: ${found.difference}`;
   return { alive, owed: mine.length > 0 ? sentencesOf(mine) : [changed] };
+}
+
+/** Whether our file is exactly as it should be; if not, how it differs, or why that could not be seen. */
+interface Found {
+  readonly isExact: boolean;
+  readonly difference?: string | undefined;
+  readonly failed?: string | undefined;
+}
+
+async function lookAt(
+  { executor, log }: HostParts,
+  file: KeyFile,
+  { text, mounts }: { readonly text: string; readonly mounts: readonly Mount[] },
+): Promise<Found> {
+  let difference: string | undefined;
+  const failed = await attempt(async () => {
+    difference = await executor.view.keyFileDifference(file, text, { mounts });
+  }, log);
+  return { isExact: failed === undefined && difference === undefined, difference, failed };
 }
 
 /** Which keys to look for, and whether our file was just found to be as it should be, so that it has none of them. */

@@ -1,6 +1,6 @@
 /** Opening directories one component at a time, so that no link set up on the path is ever followed. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
 import { UamError } from "../shared/errors.ts";
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -23,9 +23,12 @@ export function openDirectory(parent: number, name: string | Buffer): number {
   return openSync(typeof name === "string" ? at(parent, name) : atBytes(parent, name), DIRECTORY);
 }
 
-/** The effective uid of this process, read in a way that works on Bun and Deno. */
+let own: number | undefined;
+
+/** The effective uid of this process, which it keeps, read in a way that works on Bun and Deno. */
 export function ownUid(): number {
-  return statSync("/proc/self").uid;
+  own ??= statSync("/proc/self").uid;
+  return own;
 }
 
 /**
@@ -33,9 +36,18 @@ export function ownUid(): number {
  * directory such as /tmp is accepted above it. Throws `internal` with the part that is open to others.
  */
 export function openTrusted(path: string): number {
-  const parts = realpathSync(path)
-    .split("/")
-    .filter((part) => part !== "");
+  try {
+    return openClosed(path);
+  } catch (error) {
+    // A link on the way, as an administrator may have made one: then where it leads to.
+    if (errorCode(error) !== "ENOTDIR" && errorCode(error) !== "ELOOP") throw error;
+    return openClosed(realpathSync(path));
+  }
+}
+
+/** Opens an absolute path that has no link in it. */
+function openClosed(path: string): number {
+  const parts = path.split("/").filter((part) => part !== "");
   const own = ownUid();
   let current = openSync("/", DIRECTORY);
   try {
@@ -112,7 +124,28 @@ export interface Ground {
 
 /** The mounts as the kernel lists them (proc(5), mountinfo); nobody can hide one. */
 export function readMounts(): readonly Mount[] {
-  return parseMounts(readFileSync("/proc/self/mountinfo"));
+  const content = readMountinfo();
+  if (!last.content.equals(content)) last = { content: Buffer.from(content), mounts: parseMounts(content) };
+  return last.mounts;
+}
+
+/** What was read last: it is asked for again and again, and seldom changes. */
+let last: { readonly content: Buffer; readonly mounts: readonly Mount[] } = { content: Buffer.alloc(0), mounts: [] };
+let buffer = Buffer.alloc(16_384);
+
+/** Valid until the next call. */
+function readMountinfo(): Buffer {
+  const fd = openSync("/proc/self/mountinfo", "r");
+  try {
+    for (let length = 0; ; ) {
+      if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(length)]);
+      const count = readSync(fd, buffer, length, buffer.length - length, null);
+      if (count === 0) return buffer.subarray(0, length);
+      length += count;
+    }
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Parses mountinfo, whose paths are bytes in any encoding or none; octal escapes such as `\040` are undone. */

@@ -1,6 +1,6 @@
 /** The executor of direct mode: carries changes out in this process, as root. */
 
-import { closeSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
@@ -15,7 +15,7 @@ import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
 import type { LoginReader } from "../processes/login-log.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
-import { connectionsOf, isTitled, killProcesses, processesOf, readPids } from "../processes/processes.ts";
+import { connectionsOf, isAbout, killProcesses, processesOf, readPids } from "../processes/processes.ts";
 import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
@@ -126,7 +126,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
 }
 
 /** Without a process of its own, so that it works on a machine that cannot start another one. */
-function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessEnder {
+export function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessEnder {
   const breakFuse = createFuseBreaker(isOurs);
   return {
     async sweep({ uid }, seen) {
@@ -141,9 +141,10 @@ function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): ProcessE
       killProcesses(connections, kernel);
       return connections.length > 0;
     },
-    isClear({ name, uid }) {
+    isClear({ name, uid }, closely) {
       const pids = readPids();
-      return kernel.reachesAny(uid, pids) === false && !pids.some((pid) => isTitled(pid, name));
+      if (kernel.reachesAny(uid, pids) !== false) return false;
+      return !pids.some((pid) => isAbout(pid, name, closely ? uid : undefined));
     },
     free: ({ uid }, stuck) => breakFuse(uid, stuck),
   };
@@ -183,6 +184,7 @@ const FILES_A_TURN = 500;
  * removed relative to it. There may be as many as their owner had time for: others have their turn meanwhile.
  */
 export async function removeOwnedFiles(path: string, uid: number): Promise<void> {
+  if (!existsSync(path)) return;
   const { base, name: last } = splitHome(path);
   const opened: number[] = [];
   try {

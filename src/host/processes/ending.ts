@@ -25,10 +25,10 @@ export interface ProcessEnder {
   /** Ends those of the given processes that are sshd's own for connections of the account; true if there are any. */
   endConnections(processes: readonly ListedProcess[], account: AccountRef): Promise<boolean>;
   /**
-   * True only if no process has the account's uid as its real or saved one, nor the title of a connection: less than a listing says, which
-   * also shows root's that work as the account at that moment, and much quicker.
+   * True only if no process has the account's uid as its real or saved one, nor the title of a connection; nor, `closely`, is a program of
+   * root's that works as the account at that moment. A listing says as much, and takes several times as long.
    */
-  isClear?(account: AccountRef): boolean;
+  isClear?(account: AccountRef, closely: boolean): boolean;
   /** Ends what prevents these killed processes from ending; returns what that is, as a clause, if it stays. */
   free?(account: AccountRef, stuck: readonly ListedProcess[]): string | undefined;
 }
@@ -37,7 +37,7 @@ export interface ProcessEnder {
 interface EndingOptions {
   /** Milliseconds. */
   readonly patience?: number;
-  /** Whether this is done once more later, so that a quick look that shows nothing is enough now. */
+  /** Whether this is done once more later, so that a look at less is enough now. */
   readonly isFirst?: boolean | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function endProcesses(
   const since = new Map<number, number>();
   for (;;) {
     const swept = (await step(() => ender.sweep(account, left))) === true;
-    if (swept && isFirst && ender.isClear?.(account) === true) return;
+    if (swept && ender.isClear?.(account, !isFirst) === true) return;
     const processes = readProcesses();
     const isConnected = (await step(() => ender.endConnections(processes, account))) !== false;
     left = listedOf(processes, account.uid);

@@ -70,14 +70,24 @@ export function connectionsOf(processes: readonly ListedProcess[], name: string)
 export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
   return lookAgain(processes, (process) => {
     if (process.hasNoProgram || process.uids.some((uid) => uid !== 0)) return false;
-    return isTitled(process.pid, name);
+    return isAbout(process.pid, name);
   });
 }
 
-/** Whether the process, whosever it is, calls itself what sshd's for a connection of that account does. */
-export function isTitled(pid: number, name: string): boolean {
-  const title = readProc(`/proc/${pid}/cmdline`)?.replace(/\0+/g, " ").trim();
-  return title === `sshd: ${name} [priv]` || title === `sshd-session: ${name} [priv]`;
+/**
+ * Whether the process, whosever it is, calls itself what sshd's for a connection of that account does, or, where a `uid` is given, has that in
+ * any way. What has no title is not looked at: it is the kernel's own, or has ended.
+ */
+export function isAbout(pid: number, name: string, uid?: number): boolean {
+  const title = readProc(`/proc/${pid}/cmdline`);
+  if (title === undefined || title === "") return false;
+  return isConnection(title, name) || (uid !== undefined && readListed(pid)?.uids.includes(uid) === true);
+}
+
+function isConnection(title: string, name: string): boolean {
+  if (!title.startsWith("sshd")) return false;
+  const words = title.replace(/\0+/g, " ").trim();
+  return words === `sshd: ${name} [priv]` || words === `sshd-session: ${name} [priv]`;
 }
 
 /** Kills those of the processes that are still the same ones, without a command. */

@@ -8,7 +8,7 @@ import { parseAccepted } from "./accepted.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import {
   connectionsOf,
-  isTitled,
+  isAbout,
   type ListedProcess,
   listedOf,
   type Process,
@@ -44,7 +44,7 @@ export async function endUnprovenSessions(
       .filter((key) => key !== fingerprint),
   );
   // Mostly nobody is connected, which titles alone tell: there is no need to read whose each process is.
-  if (keys.size === 0 || !readPids().some((pid) => isTitled(pid, account.name))) return false;
+  if (keys.size === 0 || !readPids().some((pid) => isAbout(pid, account.name))) return false;
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();
     const connections = connectionsOf(processes, account.name);

@@ -27,14 +27,17 @@ const server = Bun.serve({
   async fetch(request) {
     const [session] = await sql.unsafe(SESSION, sessionValues(request.headers.get("cookie")), { prepare: true });
     if (session === undefined) return Response.json({ error: "no session" }, { status: 401 });
-    if (request.method === "POST") return await upload(Number(session.id), await request.json());
+    if (request.method === "POST")
+      return await upload(Number(session.id), (await request.json()) as Record<string, string>);
     return await revoke(Number(session.id), Number(new URL(request.url).pathname.split("/").at(-1)));
   },
 });
 console.log(server.url.origin);
 
 async function upload(user: number, { name, public_key: text }: Record<string, string>): Promise<Response> {
-  const fingerprint = `SHA256:${createHash("sha256").update(text ?? "").digest("base64")}`;
+  const fingerprint = `SHA256:${createHash("sha256")
+    .update(text ?? "")
+    .digest("base64")}`;
   const id = await sql.begin(async (tx) => {
     const keys = await lockedKeys(tx, user);
     const [[stored]] = await Promise.all([
@@ -83,7 +86,8 @@ function queueMail(tx: TransactionSql) {
 
 /** Under the lock of the log's head, since the seal needs the record before and is not the database's to make. */
 async function record(tx: TransactionSql, action: string, id: number, user: number): Promise<void> {
-  const [next] = await tx`select id, mac, n::text as n from audit_next('bench', ${action}, 'ssh_key', ${String(id)}, ${user})`;
+  const [next] =
+    await tx`select id, mac, n::text as n from audit_next('bench', ${action}, 'ssh_key', ${String(id)}, ${user})`;
   await tx`select audit_append(${next?.id}, ${next?.mac}, now(), 'user', 'bench', ${action}, 'ssh_key', ${String(id)}, '{}',
     'success', '127.0.0.1', ${user}, ${next?.n}::bigint[], ${randomBytes(32)})`;
 }
