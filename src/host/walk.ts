@@ -23,16 +23,17 @@ export function openDirectory(parent: number, name: string | Buffer): number {
   return openSync(typeof name === "string" ? at(parent, name) : atBytes(parent, name), DIRECTORY);
 }
 
-let own: number | undefined;
-
-/** The effective uid of this process, which it keeps, read in a way that works on Bun and Deno. */
+/** The effective uid of this process, read in a way that works on Bun and Deno. */
 export function ownUid(): number {
-  own ??= statSync("/proc/self").uid;
-  return own;
+  // It keeps it: a sweep, which works as an account, is over when its call returns.
+  known ??= statSync("/proc/self").uid;
+  return known;
 }
 
+let known: number | undefined;
+
 /**
- * Opens a directory whose parts all belong to root (or to this process) and can be changed by nobody else; a sticky
+ * Opens a directory by its absolute path, whose parts all belong to root (or to this process) and can be changed by nobody else; a sticky
  * directory such as /tmp is accepted above it. Throws `internal` with the part that is open to others.
  */
 export function openTrusted(path: string): number {
