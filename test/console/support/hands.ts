@@ -93,7 +93,9 @@ function scope(page: Page): Locator {
 }
 
 async function withFile(page: Page, path: string, open: () => Promise<void>): Promise<void> {
-  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), open()]);
+  const opened = page.waitForEvent("filechooser");
+  // What is pressed can overtake what tells a busy page to hand its dialog over; an answer of the page cannot.
+  const [chooser] = await Promise.all([opened, page.evaluate(() => undefined).then(open)]);
   await chooser.setFiles(path);
 }
 
