@@ -13,9 +13,10 @@ export interface Release {
 /** Debian's tools warn of longer lines. */
 const WIDTH = 76;
 
-/** The versions of the project's CHANGELOG.md, the newest first. */
+/** The versions of the project's CHANGELOG.md, the newest first; what is not released yet is of none. */
 export function readChangelog(): readonly Release[] {
-  return parseChangelog(readFileSync(join(PROJECT, "CHANGELOG.md"), "utf8"));
+  const releases = parseChangelog(readFileSync(join(PROJECT, "CHANGELOG.md"), "utf8"));
+  return releases.filter(({ version }) => version !== "Unreleased");
 }
 
 /** The versions in the text: a heading `## 1.2.3`, whatever follows it in the line, and the items of its lists. */
