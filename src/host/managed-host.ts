@@ -42,7 +42,7 @@ export function createManagedHost(parts: HostParts): Host {
     presence: async (account) => presenceOf(parts, account),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
     nameTaken: async (name) => !isDry && (await nameTaken(parts, name)),
-    uidTaken: async (uid) => !isDry && (readAccounts().namesByUid.has(uid) || (await executor.view.uidKnown(uid))),
+    uidTaken: async (uid) => !isDry && (await uidTaken(parts, uid)),
     highestUid: async (first, last) => {
       const uids = isDry ? [] : [...readAccounts().namesByUid.keys()].filter((uid) => uid >= first && uid <= last);
       return uids.length === 0 ? undefined : Math.max(...uids);
@@ -85,6 +85,13 @@ async function nameTaken({ settings, executor }: HostParts, name: string): Promi
   const table = readAccounts();
   if (table.passwd.has(name) || table.groups.has(name) || executor.view.exists(homeOf(settings, name))) return true;
   return (await knownToNameService("passwd", name)) || (await knownToNameService("group", name));
+}
+
+/** The account's group gets the same number. */
+async function uidTaken({ executor: { view } }: HostParts, uid: number): Promise<boolean> {
+  const table = readAccounts();
+  if (table.namesByUid.has(uid) || table.groups.values().some(({ gid }) => gid === uid)) return true;
+  return (await view.uidKnown(uid)) || (await view.gidKnown(uid));
 }
 
 /** Creates the account, or first removes what a crash left of an earlier attempt for the same name and uid. */

@@ -139,7 +139,7 @@ export interface Host {
   findAccount(name: string): Promise<AccountRef | undefined>;
   /** True if any account or leftover home of that name exists, ours or not. In dry-run always false. */
   nameTaken(name: string): Promise<boolean>;
-  /** True if some account of the host has the uid. In dry-run always false. */
+  /** True if some account of the host has the uid, or some group the same number. In dry-run always false. */
   uidTaken(uid: number): Promise<boolean>;
   /** The highest uid from `first` to `last` that an account of the host has, if any has one. In dry-run undefined. */
   highestUid(first: number, last: number): Promise<number | undefined>;

@@ -39,6 +39,11 @@ import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 import { until } from "../support/until.ts";
 
+/** Of the default range of uids, which is beyond what login.defs(5) gives to others. */
+const HIGH = 65_600 + 30_000 + (UID % 1000);
+const OTHER_GROUP = "tother-group";
+const PERSON = "tperson";
+
 describeOnHost("accounts in direct mode", () => {
   prepareHost();
 
@@ -91,6 +96,38 @@ describeOnHost("accounts in direct mode", () => {
         true,
         false,
       ]);
+    });
+
+    test("createAccount() gives the account's group the same number, also beyond GID_MAX, and nothing where that is taken", async () => {
+      const host = await directHost();
+      expect(HIGH).toBeGreaterThan(60_000);
+      await host.createAccount(stored({ uid: HIGH }));
+      expect(readAccounts().passwd.get(NAME)).toMatchObject({ uid: HIGH, gid: HIGH });
+      expect(readAccounts().groups.get(NAME)?.gid).toBe(HIGH);
+      expect(await host.removeAccount(stored({ uid: HIGH }))).toEqual(CLOSED);
+      expect(readAccounts().groups.has(NAME)).toBe(false);
+      expect(await host.uidTaken(HIGH)).toBe(false);
+      expect(run("groupadd", "-g", String(HIGH), OTHER_GROUP).status).toBe(0);
+      try {
+        expect(await host.uidTaken(HIGH)).toBe(true);
+        await expect(host.createAccount(stored({ uid: HIGH }))).rejects.toThrow(/group/);
+        expect([readAccounts().passwd.has(NAME), existsSync(join(base, NAME))]).toEqual([false, false]);
+      } finally {
+        run("groupdel", OTHER_GROUP);
+      }
+    });
+
+    test("createAccount() takes numbers that useradd and groupadd give to nobody else once they are free", async () => {
+      const host = await directHost();
+      await host.createAccount(stored({ uid: HIGH }));
+      expect(await host.removeAccount(stored({ uid: HIGH }))).toEqual(CLOSED);
+      try {
+        expect(run("useradd", "-M", "-U", PERSON).status).toBe(0);
+        const { uid = 0, gid = 0 } = readAccounts().passwd.get(PERSON) ?? {};
+        expect([uid, gid].every((id) => id >= 1000 && id <= 60_000)).toBe(true);
+      } finally {
+        run("userdel", PERSON);
+      }
     });
 
     test("createAccount() does nothing when it is called again", async () => {

@@ -38,11 +38,13 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     owner("/usr/bin/install", "-T", "-m", "0600", "--", "/dev/stdin", ...target);
   const useradd = (overrides: Readonly<Record<string, string>> = {}): readonly string[] => {
     const value = (key: string, usual: string) => overrides[key] ?? usual;
+    const group = overrides.gid ?? value("uid", "58701");
+    const range = [`GID_MIN=${group}`, `GID_MAX=${overrides.maxGid ?? group}`];
     const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077", "PASS_MAX_DAYS=-1"];
     return [
       ...["/usr/sbin/useradd", "-m", "-U", "-u", value("uid", "58701"), "-e", value("day", "22000"), "-f", "-1"],
       ...["-G", value("groups", "uam-ext-tsudo"), ...(overrides.extra?.split(" ") ?? [])],
-      ...[...settings, "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"].flatMap((setting) => ["-K", setting]),
+      ...[...range, ...settings, "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"].flatMap((setting) => ["-K", setting]),
       ...["-s", value("shell", "/bin/bash"), "-d", value("home", lab.home(OTHER)), "-p", value("password", "*")],
       ...["--", value("name", OTHER)],
     ];
@@ -148,6 +150,9 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     ["useradd with a uid below the range", () => useradd({ uid: "58699" })],
     ["useradd with a uid above the range", () => useradd({ uid: "58800" })],
     ["useradd with a longer uid", () => useradd({ uid: "587010" })],
+    ["useradd with another group's number", () => useradd({ gid: "58702" })],
+    ["useradd with root's group", () => useradd({ gid: "0" })],
+    ["useradd with a choice of groups", () => useradd({ maxGid: "58799" })],
     ["useradd without the prefix", () => useradd({ name: "backdoor", home: join(lab.base, "backdoor") })],
     ["useradd whose home is another's", () => useradd({ home: lab.home() })],
     ["useradd whose home is root's", () => useradd({ home: "/root" })],

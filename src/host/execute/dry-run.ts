@@ -49,6 +49,7 @@ function viewOf(layout: Layout): HostView {
     keyFileText: async () => ({ text: "" }),
     trash: async () => [],
     uidKnown: async () => false,
+    gidKnown: async () => false,
   };
 }
 

@@ -61,6 +61,8 @@ export interface HostView {
   trash(base: string): Promise<readonly string[]>;
   /** True if the name service switch (LDAP and the like included) knows the uid. */
   uidKnown(uid: number): Promise<boolean>;
+  /** The same of a group's id. */
+  gidKnown(gid: number): Promise<boolean>;
 }
 
 /** The table with the shadow entries of those accounts, read by other means if this process may not read them. */

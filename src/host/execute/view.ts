@@ -20,6 +20,7 @@ export const OWN_VIEW: HostView = {
   keyFileText: async (file, ground) => readKeyFile(file, ground),
   trash: async (base) => trashOf(base),
   uidKnown: (uid) => knownToNameService("passwd", String(uid)),
+  gidKnown: (gid) => knownToNameService("group", String(gid)),
 };
 
 function exists(path: string): boolean {

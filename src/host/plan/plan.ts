@@ -85,7 +85,7 @@ export function homeOf(layout: Layout, name: string): string {
   return `${layout.homeBase}/${name}`;
 }
 
-/** The account as it will be in /etc/passwd unless its uid is already taken as a gid; for plans before it exists. */
+/** The account as it will be in /etc/passwd; for plans before it exists. */
 export function expectedOwner(layout: Layout, account: AccountRef): Owner {
   return { name: account.name, uid: account.uid, gid: account.uid, home: homeOf(layout, account.name) };
 }
@@ -95,8 +95,13 @@ export function planMarkerGroup(layout: Layout): readonly Change[] {
   return [accountCommand(["/usr/sbin/groupadd", "--system", "--", layout.markerGroup], [0, 9])];
 }
 
-/** Creates the account, its own group and its home; nothing that the skeleton has in `.ssh` stays. */
+/**
+ * Creates the account, its own group, whose id is the uid, and its home; nothing that the skeleton has in `.ssh` stays. Where another group
+ * has that id, nothing is created.
+ */
 export function planCreate(layout: Layout, account: Account): readonly Change[] {
+  // With -U useradd prefers the uid only within these, and would else take a number that is given again once the group is gone.
+  const group = [`GID_MIN=${account.uid}`, `GID_MAX=${account.uid}`];
   const settings = ["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"];
   const ageing = ["PASS_MAX_DAYS=-1", "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"];
   // Sudo cannot tell where one argument ends: an option that takes any text could swallow those behind it. So uid, expiry and
@@ -115,7 +120,7 @@ export function planCreate(layout: Layout, account: Account): readonly Change[] 
         "-1",
       ],
       ...["-G", [layout.markerGroup, ...layout.groups].join(",")],
-      ...[...settings, ...ageing].flatMap((setting) => ["-K", setting]),
+      ...[...group, ...settings, ...ageing].flatMap((setting) => ["-K", setting]),
       ...["-s", layout.shell, "-d", homeOf(layout, account.name), "-p", NO_PASSWORD, "--", account.name],
     ]),
     { kind: "set-aside", base: layout.homeBase, path: [account.name, ".ssh"], uid: account.uid },

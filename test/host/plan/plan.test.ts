@@ -38,6 +38,7 @@ describe("plans", () => {
       accept: [0],
       argv: [
         ...["/usr/sbin/useradd", "-m", "-U", "-u", "58801", "-e", "22343", "-f", "-1", "-G", "uam-ext,sftponly"],
+        ...["-K", "GID_MIN=58801", "-K", "GID_MAX=58801"],
         ...["-K", "SUB_UID_COUNT=0", "-K", "SUB_GID_COUNT=0", "-K", "HOME_MODE=0700", "-K", "UMASK=077"],
         ...["-K", "PASS_MAX_DAYS=-1", "-K", "PASS_MIN_DAYS=-1", "-K", "PASS_WARN_AGE=-1"],
         ...["-s", "/bin/bash", "-d", "/home/ext_tplan", "-p", "*", "--", "ext_tplan"],

@@ -42,7 +42,7 @@ const SPOOLS = ["crontabs", "tabs", ".", "atjobs", "atspool"].map((name) => join
 function rootTemplates({ base, group, program }: Ground): readonly Template[] {
   const trash = `${base}/.uam-trash`;
   const settings = [
-    ...["SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"],
+    ...["GID_MIN={uid}", "GID_MAX={uid}", "SUB_UID_COUNT=0", "SUB_GID_COUNT=0", "HOME_MODE=0700", "UMASK=077"],
     ...["PASS_MAX_DAYS=-1", "PASS_MIN_DAYS=-1", "PASS_WARN_AGE=-1"],
   ]
     .map((setting) => `-K ${setting}`)
