@@ -12,6 +12,7 @@ import { chooseKeyFile } from "../install/install.ts";
 import { processLimit } from "../install/limits.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../install/plan.ts";
 import { AGENT_ENVIRONMENT_FILE, AGENT_UNIT, ENVIRONMENT_FILE, programPath, UNIT_FILE } from "../install/settings.ts";
+import { checkRange } from "../install/uids.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { hostSettingsOf } from "../server/host-settings.ts";
 import { systemClock } from "../shared/clock.ts";
@@ -117,6 +118,8 @@ async function planOf(environment: CliEnvironment, config: Config, { ca }: JoinI
     throw new UamError("invalid", "This host has no systemd unit for sshd: install openssh-server");
   const { hostMode: mode, homeBase } = config;
   const isFirst = !existsSync(AGENT_ENVIRONMENT_FILE) && accountsOf(hostSettingsOf(config).markerGroup).length === 0;
+  const shared = checkRange(config.uidRange, { isFirst });
+  if (shared !== undefined) environment.err(`${shared}.\n`);
   const isKeyFileGiven = isGiven(environment, "UAM_AUTHORIZED_KEYS_FILE");
   const authorizedKeysFile =
     mode === "dry-run"
@@ -124,7 +127,9 @@ async function planOf(environment: CliEnvironment, config: Config, { ca }: JoinI
       : chooseKeyFile(mode, config.authorizedKeysFile, { isFirst, isGiven: isKeyFileGiven });
   const source = programOf(environment);
   const sudoers =
-    mode === "sudo" ? await sudoersOf({ ...config, authorizedKeysFile }, [programPath({ source })]) : undefined;
+    mode === "sudo"
+      ? await sudoersOf({ ...config, authorizedKeysFile }, [programPath({ source })], { isAgent: true })
+      : undefined;
   const steps = planAgent({ mode, source, homeBase, authorizedKeysFile, sudoers, sshUnit, processes: processLimit() });
   return ca === undefined ? steps : [...steps, certificatesStep(ca)];
 }

@@ -65,8 +65,12 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     requireNoAgent();
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
+    const isFirst = !existsSync(ENVIRONMENT_FILE) && managedAccounts().length === 0;
+    const { checkRange } = await import("../install/uids.ts");
+    const shared = checkRange(config.uidRange, { isFirst });
+    if (shared !== undefined) environment.err(`${shared}.\n`);
     const authorizedKeysFile = chooseKeyFile(input.mode, config.authorizedKeysFile, {
-      isFirst: !existsSync(ENVIRONMENT_FILE) && managedAccounts().length === 0,
+      isFirst,
       isGiven: isGiven(environment, "UAM_AUTHORIZED_KEYS_FILE"),
     });
     const { processLimit } = await import("../install/limits.ts");

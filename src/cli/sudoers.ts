@@ -1,6 +1,6 @@
 /** uam sudoers: the rules that sudo mode needs. */
 
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -9,8 +9,9 @@ import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Config } from "../config/config.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
-import { SERVICE_ACCOUNT } from "../install/settings.ts";
+import { AGENT_ENVIRONMENT_FILE, SERVICE_ACCOUNT } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
+import { OLD_UIDS } from "../shared/uids.ts";
 import { type Command, EXIT, loadConfig } from "./environment.ts";
 
 const options = object({
@@ -30,21 +31,30 @@ export const sudoersCommand = command("sudoers", map(options, runSudoers), {
 function runSudoers({ user }: { readonly user: string }): Command {
   return async (environment) => {
     if (environment.program !== undefined) requireRootsAlone(environment.program);
-    environment.out(await sudoersOf(await loadConfig(environment), environment.runtime.program, user));
+    environment.out(await sudoersOf(await loadConfig(environment), environment.runtime.program, { user }));
     return EXIT.done;
   };
+}
+
+/** Whom the rules are for. */
+interface SudoersFor {
+  readonly user?: string;
+  readonly isAgent?: boolean;
 }
 
 /** The sudoers file for the configuration and the program, with the paths that commands have on this host. */
 export async function sudoersOf(
   config: Config,
   program: readonly string[],
-  user: string = SERVICE_ACCOUNT,
+  { user = SERVICE_ACCOUNT, isAgent = existsSync(AGENT_ENVIRONMENT_FILE) }: SudoersFor = {},
 ): Promise<string> {
   const { renderSudoers } = await import("../install/sudoers.ts");
+  const { hasOldAccounts } = await import("../install/uids.ts");
   const { findCommand } = await import("../host/execute/command.ts");
   const locate = (path: string) => findCommand(path) ?? path;
-  return renderSudoers({ ...config, user, program, markerGroup: MARKER_GROUP, locate });
+  // An agent's host gets accounts that its service may have made long ago.
+  const oldUids = isAgent || hasOldAccounts(config.uidRange) ? OLD_UIDS : undefined;
+  return renderSudoers({ ...config, user, program, markerGroup: MARKER_GROUP, locate, oldUids });
 }
 
 /** Throws `invalid` if anyone but root could replace the program: these rules run it as root. */

@@ -271,7 +271,12 @@ export const VARIABLES = {
     v.picklist(["key", "account", "none"], "must be key, account or none"),
     "which sessions end when a key is revoked: key (those it opened), account (all) or none",
   ),
-  uidRange: variable("UAM_UID_RANGE", "20000-59999", uidRange, "uids for accounts; each is used once"),
+  uidRange: variable(
+    "UAM_UID_RANGE",
+    "65600-99999",
+    uidRange,
+    "uids for accounts; each is used once, and nobody else may give them out (uam install checks)",
+  ),
   homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory that holds the home directories"),
   shell: variable("UAM_SHELL", "/bin/bash", absolute, "login shell of accounts"),
   groups: variable(

@@ -21,11 +21,12 @@ import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock } from "./time.ts";
+import { checkUidRange } from "./uids.ts";
 
 export interface AgentExamination {
   readonly config: Pick<
     DoctorSettings,
-    "hostMode" | "dataDir" | "authorizedKeysFile" | "groups" | "shell" | "homeBase"
+    "hostMode" | "dataDir" | "authorizedKeysFile" | "groups" | "shell" | "homeBase" | "uidRange"
   >;
   readonly identity: AgentIdentity;
   readonly files: LeaseFiles;
@@ -60,6 +61,7 @@ export async function examineHost(
     ...(await guarded("host", async () => checkNeeds(config))),
     ...(config.hostMode === "dry-run" ? [] : await guarded("sshd", () => checkSshd(expected, { isRoot, fix }))),
     ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkOwnersLimits())),
+    ...(config.hostMode === "dry-run" ? [] : await guarded("uids", async () => checkUidRange(config.uidRange))),
   ];
 }
 

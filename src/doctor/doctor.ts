@@ -6,6 +6,7 @@ import type { Services } from "../domain/operation/context.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage } from "../shared/errors.ts";
+import type { UidRange } from "../shared/uids.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,
@@ -23,6 +24,7 @@ import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkHeartbeat } from "./time.ts";
+import { checkUidRange } from "./uids.ts";
 
 /** The part of the configuration that is checked here. */
 export interface DoctorSettings extends MailSettings {
@@ -36,6 +38,7 @@ export interface DoctorSettings extends MailSettings {
   readonly groups: readonly string[];
   readonly shell: string;
   readonly homeBase: string;
+  readonly uidRange: UidRange;
   /** The key file of the audit log, which need not exist. */
   readonly auditKeyFile: string;
 }
@@ -75,6 +78,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
       ? []
       : await guarded("sshd", () => checkSshd(expectationOf(config), { isRoot, fix }))),
     ...keyPlace(config),
+    ...(config.hostMode === "dry-run" || !config.localHost
+      ? []
+      : await guarded("uids", async () => checkUidRange(config.uidRange))),
     ...(config.hostMode === "dry-run" ? [] : await guarded("host", async () => checkOwnersLimits())),
     ...(config.hostMode === "sudo" && isRoot
       ? [areaOf("mail").skipped(`The mail log would become root's; ${AS_SERVICE}`)]

@@ -2,18 +2,15 @@
 
 import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
+import type { UidRange } from "../shared/uids.ts";
+
+export type { UidRange };
 
 /** The group whose members are the accounts that the service created. */
 export const MARKER_GROUP = "uam-ext";
 
 /** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
 export type RevokeEnds = "key" | "account" | "none";
-
-/** Both included. */
-export interface UidRange {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** What the plans need to know about the host: values only, so that plans are pure. */
 export interface Layout {

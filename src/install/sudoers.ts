@@ -13,6 +13,8 @@ export interface SudoersOptions extends Layout {
   /** The system user that the service runs as. */
   readonly user: string;
   readonly uidRange: UidRange;
+  /** Uids that accounts of an older version may have. */
+  readonly oldUids?: UidRange | undefined;
   /** How this program is run: root runs it to kill an account's processes, so only root may change it. */
   readonly program: readonly string[];
   /** Where the host has a command that is usually at `path`. */
@@ -106,14 +108,15 @@ function isQuiet(command: SudoCommand): boolean {
 
 function rule(command: SudoCommand, options: SudoersOptions): string {
   const [path = "", ...args] = command.argv;
-  return `${escapePath(options.locate?.(path) ?? path)} ^${expression(args.join(" "), options.uidRange)}$`;
+  const uids = [options.uidRange, ...(options.oldUids === undefined ? [] : [options.oldUids])];
+  return `${escapePath(options.locate?.(path) ?? path)} ^${expression(args.join(" "), uids)}$`;
 }
 
 /** The joined arguments as a POSIX expression. A name or uid that occurs again is tied to the first by a back-reference. */
-function expression(text: string, uids: UidRange): string {
+function expression(text: string, uids: readonly UidRange[]): string {
   const patterns: Readonly<Record<string, string>> = {
     [EXAMPLE.account.name]: NAME,
-    [EXAMPLE.account.uid]: numberRange(uids.first, uids.last),
+    [EXAMPLE.account.uid]: uids.map(({ first, last }) => numberRange(first, last)).join("|"),
     [EXPIRY_DAY]: "[1-9][0-9]{0,6}",
     [EXAMPLE.mark]: "[0-9a-f]{16}",
     [EXAMPLE.below]: ".+",

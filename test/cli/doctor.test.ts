@@ -108,6 +108,17 @@ describe("doctor", () => {
     expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
+  test("examine() reports a range of uids from which others get theirs, where the host is changed", async () => {
+    const range = (hostMode: "dry-run" | "direct", first: number) =>
+      examineApp({}, { hostMode, uidRange: { first, last: first + 9 } }).then((findings) =>
+        faults(findings).filter((fault) => fault.startsWith("uids: ")),
+      );
+    expect(await range("direct", 65_600)).toEqual([]);
+    expect(await range("dry-run", 20_000)).toEqual([]);
+    const [fault = ""] = await range("direct", 20_000);
+    expect(fault).toContain("UAM_UID_RANGE is 20000-20009, which others get numbers of: UID_MIN to UID_MAX");
+  });
+
   test("examine() reports accounts that differ, and repairs them only with fix", async () => {
     await app.user("anna");
     const drift = { area: "accounts", finding: "ext_anna: its key file is missing" };

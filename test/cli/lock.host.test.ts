@@ -15,7 +15,7 @@ describeOnHost("uam lock on a real host", () => {
   let uid: number;
   beforeAll(async () => {
     removeLeftovers();
-    cli = await createTestCli({ UAM_HOST_MODE: "direct", UAM_UID_RANGE: "58700-58799" });
+    cli = await createTestCli({ UAM_HOST_MODE: "direct", UAM_UID_RANGE: "78700-78799" });
     const made = await cli.run(["user", "create", NAME, "--email", "t@example.org"]);
     expect(made).toMatchObject({ code: 0 });
     uid = Number(spawnSync("/usr/bin/id", ["-u", ACCOUNT], { encoding: "utf8" }).stdout);
@@ -52,7 +52,7 @@ describeOnHost("uam lock on a real host", () => {
   });
 
   test("leaves accounts alone that are not ours, missing, or outside the uid range", async () => {
-    expect(spawnSync("/usr/sbin/useradd", ["-M", "-u", "58750", FOREIGN]).status).toBe(0);
+    expect(spawnSync("/usr/sbin/useradd", ["-M", "-u", "78750", FOREIGN]).status).toBe(0);
     const foreign = await cli.run(["lock", "tforeign"], withoutDatabase());
     expect([foreign.code, foreign.stderr]).toEqual([
       1,
@@ -62,7 +62,7 @@ describeOnHost("uam lock on a real host", () => {
     expect((await cli.run(["lock", "tnobody"], withoutDatabase())).stderr).toBe(
       "uam: The host has no account ext_tnobody\n",
     );
-    const elsewhere = await cli.run(["lock", NAME], withoutDatabase({ UAM_UID_RANGE: "58000-58001" }));
+    const elsewhere = await cli.run(["lock", NAME], withoutDatabase({ UAM_UID_RANGE: "78000-78001" }));
     expect(elsewhere.stderr).toContain("outside UAM_UID_RANGE");
   });
 

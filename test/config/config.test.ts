@@ -27,7 +27,7 @@ describe("readConfig()", () => {
       mailLog: "/somewhere/.uam/mail.log",
       hostMode: "dry-run",
       defaultTtl: 90 * DAY,
-      uidRange: { first: 20_000, last: 59_999 },
+      uidRange: { first: 65_600, last: 99_999 },
       expiryReminders: [14, 7, 1],
       captcha: "both",
     });

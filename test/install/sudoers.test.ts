@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { commandsFor } from "../../src/host/execute/sudo-rules.ts";
 import { renderSudoers, type SudoersOptions } from "../../src/install/sudoers.ts";
 import { DAY } from "../../src/shared/clock.ts";
+import { OLD_UIDS } from "../../src/shared/uids.ts";
 import { testAccount } from "../support/host-account.ts";
 
 function options(overrides: Partial<SudoersOptions> = {}): SudoersOptions {
@@ -14,7 +15,7 @@ function options(overrides: Partial<SudoersOptions> = {}): SudoersOptions {
     groups: [],
     markerGroup: "uam-ext",
     authorizedKeysFile: "%h/.ssh/authorized_keys",
-    uidRange: { first: 20_000, last: 59_999 },
+    uidRange: { first: 65_600, last: 99_999 },
     program: ["/usr/bin/uam"],
     ...overrides,
   };
@@ -28,6 +29,7 @@ const CONFIGURATIONS: readonly (readonly [string, Partial<SudoersOptions>])[] = 
   ["another shell", { shell: "/usr/bin/rbash" }],
   ["extra groups", { groups: ["ssh-users", "data_readers"] }],
   ["another marker group", { markerGroup: "external" }],
+  ["uids of an older version besides", { oldUids: OLD_UIDS }],
   ["a range of one uid", { uidRange: { first: 30_000, last: 30_000 } }],
   ["an uneven range", { uidRange: { first: 1_001, last: 59_998 } }],
   ["a file deeper in the home", { authorizedKeysFile: "%h/.config/ssh/keys/%u" }],
@@ -74,6 +76,15 @@ describe("renderSudoers", () => {
         expect([argv.join(" "), fits]).toEqual([argv.join(" "), true]);
       }
     }
+  });
+
+  test("renderSudoers() allows uids of the range, and those of an older version only where there are such accounts", () => {
+    const allowed = (given: SudoersOptions, uid: number) =>
+      patterns(renderSudoers(given)).some(({ expression }) => expression.test(`sweep ${uid}`));
+    const uids = [999, 1000, 19_999, 20_000, 59_999, 60_000, 65_599, 65_600, 99_999, 100_000];
+    expect(uids.filter((uid) => allowed(options(), uid))).toEqual([65_600, 99_999]);
+    const both = options({ oldUids: OLD_UIDS });
+    expect(uids.filter((uid) => allowed(both, uid))).toEqual([20_000, 59_999, 65_600, 99_999]);
   });
 
   test("renderSudoers() has no wildcard, no ALL command and every rule anchored at both ends", () => {

@@ -132,7 +132,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "unit, sshd drop-in, sudo rules; these are made from the very commands that sudo mode runs",
     imports: [
       ...["agent/paths.ts", "agent/lease-keeper.ts", "protocol"],
-      ...["config", "host/account.ts", "host/settings.ts", "host/execute/command.ts"],
+      ...["config", "host/account.ts", "host/reserved-ids.ts", "host/settings.ts", "host/execute/command.ts"],
       ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts"],
     ],
   },

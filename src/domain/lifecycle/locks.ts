@@ -8,6 +8,7 @@ import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type LockEntry, readLocks, removeLock } from "../../shared/lock-journal.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
+import { isWithin, OLD_UIDS } from "../../shared/uids.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
@@ -33,7 +34,8 @@ export async function findLockable(host: Host, policy: Policy, username: string)
     throw new UamError("not_found", `The host has no account ${name}`);
   }
   const { first, last } = policy.uidRange;
-  if (account.uid < first || account.uid > last) {
+  // Accounts of an older version keep the uids that were the default then.
+  if (![policy.uidRange, OLD_UIDS].some((range) => isWithin(account.uid, range))) {
     throw new UamError(
       "conflict",
       `${name} has the uid ${account.uid}, outside UAM_UID_RANGE (${first}-${last}): left alone`,

@@ -81,7 +81,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   const owner = exampleOwner(settings);
   const account = {
     name: owner ?? EXAMPLE.name,
-    uid: settings.uidRange?.first ?? 20_000,
+    uid: settings.uidRange?.first ?? EXAMPLE.uid,
     expireAt: new Date(systemClock.now().getTime() + DAY),
     open: true,
     keys: [],

@@ -59,7 +59,7 @@ export interface WantedShadow {
 }
 
 /** For plans that do not depend on the account. */
-export const EXAMPLE: AccountRef = { name: hostAccountOf("example"), uid: 20_000 };
+export const EXAMPLE: AccountRef = { name: hostAccountOf("example"), uid: 65_600 };
 /** Any day long past, but not 0, which pam_unix(8) and shadow(5) read differently. */
 export const SHUT_DAY = 1;
 /** A password that never matches, but does not count as locked where PAM is off, as `!` would. */

@@ -51,12 +51,17 @@ const disablings = async (id: number) =>
   (await app.auditRows("user.disable")).filter((row) => row.resourceId === String(id));
 
 describe("findLockable()", () => {
-  test("finds the account by name, inside the uid range only", async () => {
+  test("finds the account by name, inside the uid range and that of older versions only", async () => {
     const { username, uid } = await newUser();
     const { policy } = app.services;
     expect(await findLockable(app.host, policy, username)).toEqual({ name: `ext_${username}`, uid });
     const elsewhere = { ...policy, uidRange: { first: 1000, last: 1001 } };
     await expect(findLockable(app.host, elsewhere, username)).rejects.toThrow(/outside UAM_UID_RANGE/);
+    // Made by a version whose default range was another.
+    const old = { ...app.host, findAccount: async (name: string) => ({ name, uid: 20_000 }) };
+    expect(await findLockable(old, policy, username)).toEqual({ name: `ext_${username}`, uid: 20_000 });
+    const person = { ...app.host, findAccount: async (name: string) => ({ name, uid: 1001 }) };
+    await expect(findLockable(person, policy, username)).rejects.toThrow(/outside UAM_UID_RANGE/);
     await expect(findLockable(app.host, policy, "nobody")).rejects.toMatchObject({ code: "not_found" });
   });
 });

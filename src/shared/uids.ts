@@ -1,0 +1,18 @@
+/** Ranges of user ids. */
+
+/** Both included. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What UAM_UID_RANGE was where nothing was set before 0.4: accounts from then keep their uids. */
+export const OLD_UIDS: UidRange = { first: 20_000, last: 59_999 };
+
+export function isWithin(uid: number, { first, last }: UidRange): boolean {
+  return uid >= first && uid <= last;
+}
+
+export function overlap(one: UidRange, other: UidRange): boolean {
+  return one.first <= other.last && other.first <= one.last;
+}
