@@ -86,11 +86,11 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
   const first = await rewrite(parts, rewriting);
   const [problem] = first.alive;
   if (problem !== undefined) return { rewritten: false, problem };
-  if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: first.owed };
+  if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: [...first.owed, ...files.unread] };
   const ended = await endSessions(parts, account, fingerprint);
   // A process that was ended may have put the key back just before.
   const second = await rewrite(parts, rewriting, { isAgain: true });
-  return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed]) };
+  return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed, ...files.unread]) };
 }
 
 /**
@@ -126,12 +126,15 @@ interface Files {
   readonly ours: KeyFile;
   readonly others: readonly KeyFile[];
   readonly known: boolean;
+  /** Why sshd may read others besides, as a sentence; none if it cannot. */
+  readonly unread: readonly string[];
 }
 
 async function filesOf(parts: HostParts, owner: PasswdEntry): Promise<Files> {
-  const others = await otherFiles(parts, owner);
+  const { files, problem } = await otherFiles(parts, owner);
   const ours = keyFileOf(parts.settings.authorizedKeysFile, owner);
-  return { ours, others: others ?? [], known: others !== undefined };
+  const unread = problem === undefined ? [] : [problem];
+  return { ours, others: files ?? [], known: files !== undefined && problem === undefined, unread };
 }
 
 interface Rewriting {

@@ -77,7 +77,7 @@ function isPresent(parts: HostParts, account: AccountRef): boolean {
 
 /** Our file is written, and other files that sshd would read are moved away. */
 async function keyChanges(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly Change[]> {
-  const others = (await otherFiles(parts, owner)) ?? [];
+  const others = (await otherFiles(parts, owner)).files ?? [];
   return [...planKeys(parts.settings, owner, textOf(parts, account)), ...planRetireKeys(others)];
 }
 

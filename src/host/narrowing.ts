@@ -45,7 +45,7 @@ export async function endFromOutside(parts: HostParts, account: Account): Promis
 async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
   const { settings, executor, log } = parts;
   const ours = keyFileOf(settings.authorizedKeysFile, owner);
-  const others = (await otherFiles(parts, owner)) ?? [];
+  const { files: others = [], problem } = await otherFiles(parts, owner);
   let text: string;
   try {
     text = textOf(parts, account);
@@ -53,7 +53,7 @@ async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): 
     return [publicMessage(error)];
   }
   const failures = await tryAll(parts, [...planKeys(settings, owner, text, "take"), ...planRetireKeys(others)]);
-  const left: string[] = [];
+  const left: string[] = problem === undefined ? [] : [problem];
   const failed = await attempt(async () => {
     const ground = { mounts: executor.view.mounts() };
     const difference = await executor.view.keyFileDifference(ours, text, ground);

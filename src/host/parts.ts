@@ -27,10 +27,18 @@ export function textOf({ expiry }: HostParts, account: Account): string {
   return account.open ? renderAuthorizedKeys(account.keys, account.expireAt, expiry) : "";
 }
 
-/** The files other than ours that sshd reads for the account; undefined if it never answered. */
-export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<readonly KeyFile[] | undefined> {
-  const patterns = await parts.patterns.of(owner.name);
-  return patterns && otherKeyFilesOf(patterns, keyFileOf(parts.settings.authorizedKeysFile, owner));
+/** The files other than ours that sshd reads for the account. */
+export interface OtherFiles {
+  /** Undefined if it never said. */
+  readonly files: readonly KeyFile[] | undefined;
+  /** A sentence if sshd's newest answer was not understood, so that it may read others. */
+  readonly problem: string | undefined;
+}
+
+export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<OtherFiles> {
+  const { patterns, problem, isStrange } = await parts.patterns.of(owner.name);
+  const ours = keyFileOf(parts.settings.authorizedKeysFile, owner);
+  return { files: patterns && otherKeyFilesOf(patterns, ours), problem: isStrange ? problem : undefined };
 }
 
 export function presenceOf({ settings, executor }: HostParts, account: AccountRef): AccountPresence {

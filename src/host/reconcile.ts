@@ -13,6 +13,7 @@ import { endFromOutside, hasNetworks } from "./narrowing.ts";
 import { type HostParts, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
+  EXAMPLE,
   planKeys,
   planNoAgeing,
   planRetireKeys,
@@ -21,6 +22,7 @@ import {
   wantedShadow,
 } from "./plan/plan.ts";
 import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import type { ReadKeyFiles } from "./sshd/sshd.ts";
 import { createRoots, type Ground, mountsWithin } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;
@@ -57,11 +59,12 @@ export async function reconcileAccounts(
   const names = compared.map(({ name }) => name);
   const table = await completeTable(view, view.accounts(compared), names);
   const example = compared.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
-  patterns.refresh();
-  const keyFiles = example && (await patterns.of(example.name));
+  if (accounts.length > 0) patterns.refresh();
+  const asked = await patterns.of(example?.name ?? EXAMPLE.name);
+  const keyFiles = example && asked.patterns;
   const roots = createRoots();
   const snapshot = { table, mounts: view.mounts(), roots, processes: view.processes(), keyFiles };
-  const drifts: Drift[] = [];
+  const drifts: Drift[] = [...unreadable(parts, asked)];
   try {
     for (const [index, account] of compared.entries()) {
       if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) {
@@ -74,6 +77,13 @@ export async function reconcileAccounts(
     roots.close();
   }
   return [...drifts, ...(await reconcileTrash(parts, checkOnly))];
+}
+
+/** What prevents the whole host from being looked at. It is no account's: an administrator has to decide. */
+function unreadable({ settings }: HostParts, { problem }: ReadKeyFiles): readonly Drift[] {
+  // A dry run may be anybody's, and sshd answers only root.
+  if (problem === undefined || settings.mode === "dry-run") return [];
+  return [{ account: "", kind: "failed", problem, repaired: false }];
 }
 
 async function reconcileAccount(

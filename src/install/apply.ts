@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommand, runCommand } from "../host/execute/command.ts";
+import { faultIn, parseSshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
 import { UamError } from "../shared/errors.ts";
 import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";
 
@@ -111,9 +112,17 @@ async function requirePass(step: PlaceFile, argv: readonly string[]): Promise<vo
       `${argv[0]} rejects ${step.path}, so it was taken back: ${(stderr || stdout).trim()}`,
     );
   }
-  const expected = step.check?.kind === "placed" ? (step.check.expect ?? []) : [];
-  const lines = stdout.split("\n");
-  const missing = expected.find(({ line }) => !lines.includes(line));
+  requireExpected(step, stdout);
+}
+
+/** Throws `internal` unless sshd's answer has what the step's check expects: with the remedy, or that the answer is not understood. */
+export function requireExpected({ path, check }: PlaceFile, answer: string): void {
+  const expected = check?.kind === "placed" ? (check.expect ?? []) : [];
+  if (expected.length === 0) return;
+  const settings = parseSshdSettings(answer);
+  const fault = faultIn(settings);
+  if (fault !== undefined) throw new UamError("internal", `${fault}, so ${path} was taken back`);
+  const missing = expected.find(({ setting, value }) => !valuesOf(settings, setting).includes(value));
   if (missing !== undefined) throw new UamError("internal", missing.remedy);
 }
 

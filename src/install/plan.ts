@@ -32,9 +32,11 @@ export type Check =
   | { readonly kind: "draft"; readonly argv: readonly string[] }
   | { readonly kind: "placed"; readonly argv: readonly string[]; readonly expect?: readonly Expectation[] };
 
-/** A line that the check's output must have, and what to do if it does not. */
+/** A setting that sshd, asked with the file in place, must say, and what to do if it does not. */
 export interface Expectation {
-  readonly line: string;
+  /** As in sshd_config(5). */
+  readonly setting: string;
+  readonly value: string;
   readonly remedy: string;
 }
 

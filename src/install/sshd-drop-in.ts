@@ -54,7 +54,8 @@ export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REV
       argv: ASK_SSHD,
       expect: [
         {
-          line: `authorizedkeysfile ${authorizedKeysFile}`,
+          setting: "AuthorizedKeysFile",
+          value: authorizedKeysFile,
           remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
         },
         ...(revokedKeysFile === REVOKED_KEYS_FILE ? [] : [leaseExpectation(revokedKeysFile)]),
@@ -66,7 +67,8 @@ export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REV
 /** On an agent's host the lease depends on it. */
 function leaseExpectation(link: string): Expectation {
   return {
-    line: `revokedkeys ${link}`,
+    setting: "RevokedKeys",
+    value: link,
     remedy: `sshd does not read ${link} as the revoked keys of ${ACCOUNT_PREFIX}*: remove the RevokedKeys for them that comes before ${SSHD_DROP_IN}`,
   };
 }

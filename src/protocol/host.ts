@@ -66,7 +66,7 @@ export type DriftKind =
 
 /** One difference between what is stored and what the host has. */
 export interface Drift {
-  /** Empty for `trash`. */
+  /** Empty for `trash`, and for what keeps the host as a whole from being looked at. */
   readonly account: string;
   readonly kind: DriftKind;
   /** A sentence, e.g. "authorized keys file differs from the stored keys". */

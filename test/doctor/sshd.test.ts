@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { judgeSshd, parseSshd } from "../../src/doctor/sshd.ts";
+import { judgeSshd } from "../../src/doctor/sshd.ts";
+import { parseSshdSettings } from "../../src/host/sshd/sshd-settings.ts";
 
 const expected = { authorizedKeysFile: "%h/.ssh/authorized_keys", groups: ["uam-ext", "contractors"] };
 const GOOD = [
@@ -10,16 +11,24 @@ const GOOD = [
   "authenticationmethods publickey",
   "trustedusercakeys none",
   "authorizedkeyscommand none",
+  "hostkey /etc/ssh/ssh_host_ed25519_key",
 ];
 
 /** Findings when `lines` replace or extend the settings of a good sshd. */
 function judge(...lines: readonly string[]): readonly string[] {
   const names = new Set(lines.map((line) => line.split(" ")[0]));
   const text = [...GOOD.filter((line) => !names.has(line.split(" ")[0])), ...lines].join("\n");
-  return judgeSshd(parseSshd(text), expected).map(({ state, finding }) => (state === "ok" ? "ok" : finding));
+  return judgeSshd(parseSshdSettings(text), expected).map(({ state, finding }) => (state === "ok" ? "ok" : finding));
 }
 
 describe("judgeSshd", () => {
+  test("judgeSshd() reports an answer that lacks what every sshd says, instead of what that might mean", () => {
+    const lines = GOOD.filter((line) => !line.startsWith("strictmodes"));
+    const [only, ...others] = judgeSshd(parseSshdSettings(lines.join("\n")), expected);
+    expect(only?.finding).toBe("sshd -T does not say what StrictModes is: its answer is not understood");
+    expect(others).toEqual([]);
+  });
+
   test("judgeSshd() finds nothing wrong with the drop-in's settings, nor with a path relative to the home", () => {
     expect(judge()).toEqual(["ok"]);
     expect(judge("authorizedkeysfile .ssh/authorized_keys", "authenticationmethods any")).toEqual(["ok"]);

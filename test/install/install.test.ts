@@ -18,6 +18,7 @@ import { planInstall, planUninstall } from "../../src/install/install.ts";
 import { processLimit } from "../../src/install/limits.ts";
 import { describePlan, type PlaceFile, type Step } from "../../src/install/plan.ts";
 import type { InstallSettings } from "../../src/install/settings.ts";
+import { sshdSaid } from "../support/sshd-recordings.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-install-"));
 const source = join(top, "built-uam");
@@ -197,8 +198,8 @@ describe.if(isRoot)("applyPlan", () => {
     }
     const expectation = {
       kind: "placed",
-      argv: ["/bin/echo", "other"],
-      expect: [{ line: "wanted", remedy: "Do this" }],
+      argv: ["/bin/echo", sshdSaid("10.6", "default")],
+      expect: [{ setting: "RevokedKeys", value: "/etc/wanted", remedy: "Do this" }],
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);

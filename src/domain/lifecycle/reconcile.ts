@@ -61,7 +61,7 @@ export async function reconcileHost(
   await recordCutShort(services, found);
   for (const name of new Set(found.map((drift) => drift.account))) {
     const seen = found.filter(({ account }) => account === name);
-    // A drift without an account is about what deleted accounts left.
+    // A drift without an account is about what deleted accounts left, or the host as a whole.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, { name, seen })));
   }
   return drifts;
@@ -83,10 +83,15 @@ async function standing(services: Services, dataDir: string, found: readonly Dri
       if (stored?.local !== true) return;
       const account = await accountOf(tx, stored, clock.now());
       const isLocked = lockedAccounts(services, dataDir).has(name);
-      drifts.push(...(await host.reconcile([isLocked ? shut(account) : account], true)));
+      drifts.push(...ofAccount(name, await host.reconcile([isLocked ? shut(account) : account], true)));
     });
   }
   return drifts;
+}
+
+/** Without what is of no account, or of the host as a whole, which the first look reported. */
+function ofAccount(name: string, drifts: readonly Drift[]): readonly Drift[] {
+  return drifts.filter(({ account }) => account === name);
 }
 
 /** One account, under its user's row lock. What is repaired is recorded; what cannot be repaired is only reported, every time. */
@@ -109,7 +114,7 @@ async function repair(services: Services, dataDir: string, { name, seen }: Diffe
     const isLocked = lockedAccounts(services, dataDir).has(name);
     await noteRepair(services, { userId: user.id, kinds: seen.map(({ kind }) => kind) });
     faultPoint("reconcile: difference seen, not repaired");
-    drifts = await host.reconcile([isLocked ? shut(account) : account], false);
+    drifts = ofAccount(name, await host.reconcile([isLocked ? shut(account) : account], false));
     faultPoint("reconcile: repaired, not recorded");
     await takeRepairNotes(op.tx, user.id);
     const repaired = drifts.filter((drift) => drift.repaired);

@@ -54,8 +54,8 @@ export function strayKeyFiles(layout: Layout, patterns: readonly string[]): read
 /** An sshd that cannot be asked is no fault here: reconcile reports what it reads. */
 async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
   const ask = (argv: readonly string[]) => runSudo({ as: "root", argv });
-  const patterns = (await createKeyFilePatterns(settings.tools, ask).of(EXAMPLE.name)) ?? [];
-  const [stray] = strayKeyFiles(settings, patterns);
+  const { patterns } = await createKeyFilePatterns(settings.tools, ask).of(EXAMPLE.name);
+  const [stray] = strayKeyFiles(settings, patterns ?? []);
   if (stray === undefined) return [];
   const advice = `set AuthorizedKeysFile to ${settings.authorizedKeysFile} for ext_* in sshd_config`;
   return [`sshd also reads keys from files such as ${stray}, where sudo mode could not revoke one: ${advice}`];

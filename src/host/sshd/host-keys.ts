@@ -8,6 +8,7 @@ import { MINUTE } from "../../shared/clock.ts";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { settingsCommand } from "./sshd.ts";
+import { parseSshdSettings, valuesOf } from "./sshd-settings.ts";
 
 type Run = (argv: readonly string[]) => Promise<CommandResult>;
 
@@ -54,7 +55,8 @@ async function filesInForce(tools: HostSettings["tools"], run: Run): Promise<rea
   if (findCommand(command[0] ?? "") === undefined) return [];
   const result = await run(command).catch(() => undefined);
   if (result?.exitCode !== 0) return [];
-  return [...result.stdout.matchAll(/^hostkey (\/.+)$/gm)].map(([, path = ""]) => `${path.replace(/\.pub$/, "")}.pub`);
+  const named = valuesOf(parseSshdSettings(result.stdout), "HostKey").filter((path) => path.startsWith("/"));
+  return named.map((path) => `${path.replace(/\.pub$/, "")}.pub`);
 }
 
 async function readPublicKey(path: string): Promise<ServerKey | undefined> {

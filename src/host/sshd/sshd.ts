@@ -1,8 +1,10 @@
 /** What the host's sshd reports: its version, and which key files it reads for an account. */
 
+import { publicMessage } from "../../shared/errors.ts";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
 import type { HostSettings } from "../settings.ts";
+import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "./sshd-settings.ts";
 
 const UTC_SINCE = 901;
 
@@ -27,19 +29,32 @@ export function parseVersion(text: string): number | undefined {
 /** Where sshd reads keys from, asked once and then remembered until `refresh`: sshd takes 10 ms to answer. */
 export interface KeyFilePatterns {
   /**
-   * Patterns of `AuthorizedKeysFile` for accounts such as `name`; undefined if sshd is missing or has never answered. Once asked
-   * it needs no process: if none can be started, sshd's last answer holds.
+   * For accounts such as `name`. Once asked it needs no process: if none can be started, sshd's last answer that was understood
+   * holds.
    */
-  of(name: string): Promise<readonly string[] | undefined>;
+  of(name: string): Promise<ReadKeyFiles>;
   refresh(): void;
+}
+
+/** What is known of the files that sshd reads keys from. */
+export interface ReadKeyFiles {
+  /** Patterns of `AuthorizedKeysFile`; undefined if sshd is missing or has never given an answer that was understood. */
+  readonly patterns: readonly string[] | undefined;
+  /** A sentence if there is an sshd whose newest answer is none, or is not understood: it may read other files than these. */
+  readonly problem: string | undefined;
+  /** Whether that is because it answered in a way that is not understood. */
+  readonly isStrange: boolean;
 }
 
 export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = runCommand): KeyFilePatterns {
   let last: readonly string[] | undefined;
-  let known: Promise<readonly string[] | undefined> | undefined;
-  async function ask(name: string): Promise<readonly string[] | undefined> {
-    last = (await effectiveKeyFiles(name, tools, run).catch(() => undefined)) ?? last;
-    return last;
+  let known: Promise<ReadKeyFiles> | undefined;
+  async function ask(name: string): Promise<ReadKeyFiles> {
+    const answer = await askSshd(name, tools, run);
+    if (answer.settings === undefined)
+      return { patterns: last, problem: answer.problem, isStrange: answer.isStrange === true };
+    last = valuesOf(answer.settings, "AuthorizedKeysFile").flatMap((value) => value.split(" "));
+    return { patterns: last, problem: undefined, isStrange: false };
   }
   return {
     of: (name) => {
@@ -60,15 +75,28 @@ export function settingsCommand(name: string, tools: HostSettings["tools"]): rea
   return [tools?.sshd ?? "/usr/sbin/sshd", "-T", ...config, "-C", `user=${name},host=localhost,addr=127.0.0.1`];
 }
 
-/** The `AuthorizedKeysFile` patterns in force for the account; undefined if sshd is missing or does not answer. */
-async function effectiveKeyFiles(
-  name: string,
-  tools: HostSettings["tools"],
-  run: Run,
-): Promise<readonly string[] | undefined> {
+/** An answer that was understood; or why there is none, as a sentence, and neither where there is no sshd. */
+interface SshdAnswer {
+  readonly settings?: SshdSettings;
+  readonly problem?: string | undefined;
+  readonly isStrange?: true;
+}
+
+/** Asks sshd for the settings of an account. Never throws. */
+async function askSshd(name: string, tools: HostSettings["tools"], run: Run): Promise<SshdAnswer> {
   const command = settingsCommand(name, tools);
-  if (findCommand(command[0] ?? "") === undefined) return undefined;
-  const result = await run(command);
-  const line = /^authorizedkeysfile (.+)$/m.exec(result.stdout);
-  return result.exitCode === 0 && line ? (line[1] ?? "").split(" ") : undefined;
+  if (findCommand(command[0] ?? "") === undefined) return {};
+  const silent = (why: string) => ({ problem: `sshd does not say which key files it reads: ${why}` });
+  try {
+    let { exitCode, stdout, stderr } = await run(command);
+    // Where a socket starts sshd, its directory is missing until the first connection; -G, from OpenSSH 9.3 on, needs none.
+    if (exitCode !== 0 && stderr.includes("Missing privilege separation directory"))
+      ({ exitCode, stdout, stderr } = await run(command.map((word) => (word === "-T" ? "-G" : word))));
+    if (exitCode !== 0) return silent(stderr.trim().split("\n").at(-1) || `exit code ${exitCode}`);
+    const settings = parseSshdSettings(stdout);
+    const fault = faultIn(settings);
+    return fault === undefined ? { settings } : { problem: fault, isStrange: true };
+  } catch (error) {
+    return silent(publicMessage(error));
+  }
 }

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { judgeSshd } from "../../../src/doctor/sshd.ts";
+import { createHostKeys } from "../../../src/host/sshd/host-keys.ts";
+import { createKeyFilePatterns } from "../../../src/host/sshd/sshd.ts";
+import { faultIn, parseSshdSettings, valuesOf } from "../../../src/host/sshd/sshd-settings.ts";
+import { requireExpected } from "../../../src/install/apply.ts";
+import { CENTRAL_KEY_FILE, REVOKED_KEYS_FILE } from "../../../src/install/settings.ts";
+import { sshdDropInStep } from "../../../src/install/sshd-drop-in.ts";
+import { RECORDED_VERSIONS, sshdSaid } from "../../support/sshd-recordings.ts";
+
+const answers = (stdout: string) => async () => ({ exitCode: 0, stdout, stderr: "" });
+/** The text without the lines of that setting. */
+const without = (text: string, name: string) =>
+  text
+    .split("\n")
+    .filter((line) => !line.toLowerCase().startsWith(`${name.toLowerCase()} `))
+    .join("\n");
+
+for (const version of RECORDED_VERSIONS) {
+  describe(`what OpenSSH ${version} says`, () => {
+    test("is read whatever the case of its names, values as they are", () => {
+      const settings = parseSshdSettings(sshdSaid(version, "installed"));
+      expect(faultIn(settings)).toBeUndefined();
+      expect(valuesOf(settings, "AuthorizedKeysFile")).toEqual([CENTRAL_KEY_FILE]);
+      expect(valuesOf(settings, "revokedkeys")).toEqual([REVOKED_KEYS_FILE]);
+      expect(valuesOf(settings, "HOSTKEY")).toContain("/etc/ssh/ssh_host_ed25519_key");
+      expect(valuesOf(settings, "AcceptEnv")).toContain("LC_*");
+    });
+
+    test("names the second key file of a host without the drop-in", async () => {
+      const patterns = createKeyFilePatterns(undefined, answers(sshdSaid(version, "default")));
+      expect(await patterns.of("ext_a")).toEqual({
+        patterns: [".ssh/authorized_keys", ".ssh/authorized_keys2"],
+        problem: undefined,
+        isStrange: false,
+      });
+    });
+
+    test("passes the installation's check and the doctor's with the drop-in, and neither without", () => {
+      const step = sshdDropInStep(CENTRAL_KEY_FILE);
+      const expected = { authorizedKeysFile: CENTRAL_KEY_FILE, groups: ["uam-ext"] };
+      const judged = (how: "default" | "installed") =>
+        judgeSshd(parseSshdSettings(sshdSaid(version, how)), expected).map(({ state }) => state);
+      requireExpected(step, sshdSaid(version, "installed"));
+      expect(judged("installed")).toEqual(["ok"]);
+      expect(() => requireExpected(step, sshdSaid(version, "default"))).toThrow("sshd does not read");
+      expect(judged("default")).toContain("fault");
+    });
+
+    test("names the host's keys", async () => {
+      const directory = mkdtempSync(join(tmpdir(), "uam-recorded-"));
+      writeFileSync(join(directory, "ssh_host_ed25519_key.pub"), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA root@host\n");
+      const text = sshdSaid(version, "installed").replaceAll("/etc/ssh/", `${directory}/`);
+      const keys = await createHostKeys(undefined, answers(text), "/nowhere")();
+      expect(keys.map(({ type }) => type)).toEqual(["ssh-ed25519"]);
+      rmSync(directory, { recursive: true });
+    });
+
+    test("is a fault that is named, not an answer, once a line that every sshd says is missing", async () => {
+      const text = without(sshdSaid(version, "installed"), "AuthorizedKeysFile");
+      const patterns = createKeyFilePatterns(undefined, answers(text));
+      const sentence = "sshd -T does not say what AuthorizedKeysFile is: its answer is not understood";
+      expect(await patterns.of("ext_a")).toEqual({ patterns: undefined, problem: sentence, isStrange: true });
+      expect(() => requireExpected(sshdDropInStep(CENTRAL_KEY_FILE), text)).toThrow(sentence);
+    });
+  });
+}
+
+describe("createKeyFilePatterns()", () => {
+  test("keeps the last answer that was understood, and names what is wrong with the newest", async () => {
+    const said = [sshdSaid("10.0", "default"), "Something Else\n", sshdSaid("10.6", "installed")];
+    const patterns = createKeyFilePatterns(undefined, async () => ({
+      exitCode: 0,
+      stdout: said.shift() ?? "",
+      stderr: "",
+    }));
+    const known = [".ssh/authorized_keys", ".ssh/authorized_keys2"];
+    expect(await patterns.of("ext_a")).toEqual({ patterns: known, problem: undefined, isStrange: false });
+    patterns.refresh();
+    const second = await patterns.of("ext_a");
+    expect(second.patterns).toEqual(known);
+    expect(second.problem).toContain("not understood");
+    patterns.refresh();
+    expect(await patterns.of("ext_a")).toEqual({ patterns: [CENTRAL_KEY_FILE], problem: undefined, isStrange: false });
+  });
+
+  test("asks with -G where sshd's own directory is missing until the first connection", async () => {
+    const asked: string[] = [];
+    const patterns = createKeyFilePatterns(undefined, async (argv) => {
+      asked.push(argv[1] ?? "");
+      return argv[1] === "-G"
+        ? { exitCode: 0, stdout: sshdSaid("10.6", "installed"), stderr: "" }
+        : { exitCode: 255, stdout: "", stderr: "Missing privilege separation directory: /run/sshd\n" };
+    });
+    expect((await patterns.of("ext_a")).patterns).toEqual([CENTRAL_KEY_FILE]);
+    expect(asked).toEqual(["-T", "-G"]);
+  });
+
+  test("names why sshd refuses to answer", async () => {
+    const refuses = async () => ({
+      exitCode: 255,
+      stdout: "",
+      stderr: "/etc/ssh/sshd_config: line 3: Bad configuration\n",
+    });
+    const { patterns, problem } = await createKeyFilePatterns(undefined, refuses).of("ext_a");
+    expect(patterns).toBeUndefined();
+    expect(problem).toBe("sshd does not say which key files it reads: /etc/ssh/sshd_config: line 3: Bad configuration");
+  });
+
+  test("knows nothing, and has no fault to name, where there is no sshd", async () => {
+    const patterns = createKeyFilePatterns({ sshd: "/nowhere/no-such-sshd" });
+    expect(await patterns.of("ext_a")).toEqual({ patterns: undefined, problem: undefined, isStrange: false });
+  });
+});
