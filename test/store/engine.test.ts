@@ -4,7 +4,7 @@ import { engineFaults } from "../../src/store/engine.ts";
 import { createTestCli } from "../support/cli.ts";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { startPostgresNodes } from "../support/postgres-nodes.ts";
-import { describeSlow, testSlow } from "../support/thorough.ts";
+import { describeSlow, describeSlowIf, testSlow } from "../support/thorough.ts";
 
 const cluster = await startPostgresNodes(1, { fsync: "off" });
 const [primary, standby] = cluster.nodes;
@@ -81,7 +81,7 @@ testSlow("the program refuses such a database with a sentence, before it changes
   await cli.close();
 });
 
-describeSlow.skipIf(!hasPgbouncer)("engineFaults() before pgbouncer", () => {
+describeSlowIf(hasPgbouncer)("engineFaults() before pgbouncer", () => {
   const POOL = "Between the service and PostgreSQL is a pool that gives each transaction another connection";
 
   const DEAF = "What one connection notifies does not reach another that listens, as behind a pool of transactions";

@@ -9,6 +9,18 @@ export const isThorough = process.env.UAM_TEST_HOST === "1";
 /** True in `bun run test` outside CI. A file that is run by its name is run whole. */
 const isQuick = process.env.UAM_TEST_QUICK === "1" && !isThorough;
 
+/**
+ * What bun:test lets one call on a test that is left out: its types have `skipIf` and `if` there too, which throw when the file is
+ * loaded, and only where tests are left out.
+ */
+type LeftOut<T extends { each: unknown }> = { [K in "each"]: T[K] } & (T extends (...args: infer A) => infer R
+  ? (...args: A) => R
+  : never);
+
 /** Starts the program, or servers of its own, again and again; or waits for seconds. */
-export const describeSlow = describe.skipIf(isQuick);
-export const testSlow = test.skipIf(isQuick);
+export const describeSlow: LeftOut<typeof describe> = describe.skipIf(isQuick);
+export const testSlow: LeftOut<typeof test> = test.skipIf(isQuick);
+
+/** The same where a program is needed that not every machine has. */
+export const describeSlowIf = (isPossible: boolean): LeftOut<typeof describe> =>
+  describe.skipIf(isQuick || !isPossible);
