@@ -9,6 +9,7 @@ import { meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { HOST_ID, startFleetStub } from "../support/fleet-stub.ts";
+import { needs } from "../support/tools.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
 const TOKEN = `uamj_${"a".repeat(43)}`;
@@ -95,7 +96,7 @@ describe("joinService()", () => {
   });
 });
 
-describe("openSend()", () => {
+describe.if(needs("openssl"))("openSend()", () => {
   let directory: string;
   let server: ReturnType<typeof Bun.serve>;
   beforeAll(() => {

@@ -93,6 +93,7 @@ describe("doctor", () => {
     const findings = await examineApp({ isRoot: false }, { hostMode: "direct", tlsCert: "/nonexistent" });
     expect(faults(findings)).toEqual([
       "host: Direct mode needs root",
+      ...(needs("sshd") ? [] : ["sshd: This host has no sshd"]),
       expect.stringMatching(/^TLS: \/nonexistent cannot be read as a certificate/),
     ]);
     for (const { state, remedy } of findings) expect(remedy !== undefined).toBe(state === "fault" || state === "note");

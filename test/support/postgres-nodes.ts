@@ -1,7 +1,17 @@
 /** Nodes of a database as real PostgreSQL servers on the loopback address: a primary, and standbys that are copies of it. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { handOver } from "../../src/store/postgres/postgres-owner.ts";
@@ -104,6 +114,15 @@ export async function startPostgresNodes(
   };
 }
 
+/** The parent of the process of that name in /proc, if it is one and still there. */
+function parentOf(name: string): number | undefined {
+  try {
+    return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${name}/stat`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
 interface How {
   readonly port: number;
   readonly native: string;
@@ -114,8 +133,14 @@ function nodeIn(directory: string, { port, native, environment }: How): Postgres
   let child: ChildProcess | undefined;
   let said = "";
   const processes = (): readonly number[] => {
-    const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(child?.pid)], { encoding: "utf8" });
-    return [child?.pid ?? 0, ...stdout.split("\n").map(Number)].filter(Boolean);
+    const own = child?.pid;
+    if (own === undefined) return [];
+    return [
+      own,
+      ...readdirSync("/proc")
+        .filter((name) => parentOf(name) === own)
+        .map(Number),
+    ];
   };
   const signal = (name: NodeJS.Signals) => {
     for (const pid of processes()) {

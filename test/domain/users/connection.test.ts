@@ -9,12 +9,16 @@ import { parse } from "valibot";
 import { sshHost } from "../../../src/config/ssh-host.ts";
 import { knownHostsLines, type SshSite, sshCommand, sshConfig } from "../../../src/domain/users/connection.ts";
 import type { ServerKey } from "../../../src/protocol/host.ts";
+import { needs } from "../../support/tools.ts";
 
 let directory: string;
 let key: ServerKey;
 
+const hasSsh = needs("ssh", "ssh-keygen");
+
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "uam-connection-"));
+  if (!hasSsh) return;
   const path = join(directory, "host_key");
   expect(spawnSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]).status).toBe(0);
   const [type = "", base64 = ""] = readFileSync(`${path}.pub`, "utf8").split(" ");
@@ -42,7 +46,7 @@ const SITES = [
   "[fe80::7%eth0]:2222",
 ];
 
-describe.each(SITES)("for UAM_SSH_HOST=%s", (value) => {
+describe.if(hasSsh).each(SITES)("for UAM_SSH_HOST=%s", (value) => {
   const site: SshSite = parse(sshHost, value);
   const target = { hostname: site.host, user: "ext_alice", port: String(site.port) };
   const shown = (options: ReadonlyMap<string, string>) => ({
@@ -74,7 +78,7 @@ describe.each(SITES)("for UAM_SSH_HOST=%s", (value) => {
   });
 });
 
-test("the texts are as in the manual", () => {
+test.if(hasSsh)("the texts are as in the manual", () => {
   const site = { host: "uam.example.org", port: 2222 };
   expect(sshCommand(site, "alice")).toBe("ssh -p 2222 ext_alice@uam.example.org");
   expect(sshCommand({ ...site, port: 22 }, "alice")).toBe("ssh ext_alice@uam.example.org");

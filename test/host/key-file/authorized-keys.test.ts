@@ -45,10 +45,13 @@ describe("renderAuthorizedKeys", () => {
     }
   });
 
-  test("renderAuthorizedKeys() writes a time that OpenSSH reads as the second before expireAt", () => {
-    const time = timeIn(renderAuthorizedKeys([ED25519], NOON, UTC));
-    expect(certificateEnd(time, "Asia/Tokyo")).toEqual(new Date("2026-11-20T11:59:59Z"));
-  });
+  test.if(needs("ssh-keygen"))(
+    "renderAuthorizedKeys() writes a time that OpenSSH reads as the second before expireAt",
+    () => {
+      const time = timeIn(renderAuthorizedKeys([ED25519], NOON, UTC));
+      expect(certificateEnd(time, "Asia/Tokyo")).toEqual(new Date("2026-11-20T11:59:59Z"));
+    },
+  );
 
   test("renderAuthorizedKeys() writes only times that sshd can read, even for the first and the last dates", () => {
     const time = (expireAt: Date) => timeIn(renderAuthorizedKeys([ED25519], expireAt, UTC));
@@ -94,36 +97,42 @@ describe("renderAuthorizedKeys in local time", () => {
     expect(renderAuthorizedKeys([ED25519], NOON, LOCAL)).toBe(`expiry-time="20261120172959" ${LINE} uam:7\n`);
   });
 
-  test("renderAuthorizedKeys() writes standard time in summer, since OpenSSH reads it as that", () => {
-    for (const zone of ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]) {
-      process.env.TZ = zone;
-      for (const date of [
-        "2026-01-15T12:00:00Z",
-        "2026-07-01T12:00:00Z",
-        "2026-10-25T00:30:00Z",
-        "2026-10-25T01:30:00Z",
-      ]) {
-        const time = timeIn(renderAuthorizedKeys([ED25519], new Date(date), LOCAL));
-        expect({ zone, date, end: certificateEnd(time, zone).getTime() }).toEqual({
-          zone,
-          date,
-          end: Date.parse(date) - 1000,
-        });
+  test.if(needs("ssh-keygen"))(
+    "renderAuthorizedKeys() writes standard time in summer, since OpenSSH reads it as that",
+    () => {
+      for (const zone of ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]) {
+        process.env.TZ = zone;
+        for (const date of [
+          "2026-01-15T12:00:00Z",
+          "2026-07-01T12:00:00Z",
+          "2026-10-25T00:30:00Z",
+          "2026-10-25T01:30:00Z",
+        ]) {
+          const time = timeIn(renderAuthorizedKeys([ED25519], new Date(date), LOCAL));
+          expect({ zone, date, end: certificateEnd(time, zone).getTime() }).toEqual({
+            zone,
+            date,
+            end: Date.parse(date) - 1000,
+          });
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("renderAuthorizedKeys() errs towards an hour too early if summer time counts as standard", () => {
-    for (const zone of ["Europe/Dublin", "Africa/Casablanca"]) {
-      process.env.TZ = zone;
-      for (const date of ["2026-01-15T12:00:00Z", "2026-02-25T12:00:00Z", "2026-07-01T12:00:00Z"]) {
-        const time = timeIn(renderAuthorizedKeys([ED25519], new Date(date), LOCAL));
-        const early = Date.parse(date) - certificateEnd(time, zone).getTime();
-        expect(early).toBeGreaterThanOrEqual(1000);
-        expect(early).toBeLessThanOrEqual(3_601_000);
+  test.if(needs("ssh-keygen"))(
+    "renderAuthorizedKeys() errs towards an hour too early if summer time counts as standard",
+    () => {
+      for (const zone of ["Europe/Dublin", "Africa/Casablanca"]) {
+        process.env.TZ = zone;
+        for (const date of ["2026-01-15T12:00:00Z", "2026-02-25T12:00:00Z", "2026-07-01T12:00:00Z"]) {
+          const time = timeIn(renderAuthorizedKeys([ED25519], new Date(date), LOCAL));
+          const early = Date.parse(date) - certificateEnd(time, zone).getTime();
+          expect(early).toBeGreaterThanOrEqual(1000);
+          expect(early).toBeLessThanOrEqual(3_601_000);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe("readAuthorizedKeys", () => {
@@ -173,16 +182,19 @@ describe("readAuthorizedKeys", () => {
     },
   );
 
-  test("readAuthorizedKeys() finds an RSA key under other names and with padded numbers", () => {
-    const lines = [
-      `rsa-sha2-256 ${RSA.base64}`,
-      `ssh-rsa ${withInnerType(RSA, "rsa-sha2-512")}`,
-      `ssh-rsa ${withInnerType(RSA, "RSA")}`,
-      `ssh-rsa ${padded(RSA)}`,
-    ];
-    expect(listLines(lines).map((listed) => listed?.fingerprint)).toEqual(lines.map(() => RSA.fingerprint));
-    expect(readAuthorizedKeys(lines.join("\n"))).toEqual(lines.map(() => ({ type: "ssh-rsa", base64: RSA.base64 })));
-  });
+  test.if(needs("ssh-keygen"))(
+    "readAuthorizedKeys() finds an RSA key under other names and with padded numbers",
+    () => {
+      const lines = [
+        `rsa-sha2-256 ${RSA.base64}`,
+        `ssh-rsa ${withInnerType(RSA, "rsa-sha2-512")}`,
+        `ssh-rsa ${withInnerType(RSA, "RSA")}`,
+        `ssh-rsa ${padded(RSA)}`,
+      ];
+      expect(listLines(lines).map((listed) => listed?.fingerprint)).toEqual(lines.map(() => RSA.fingerprint));
+      expect(readAuthorizedKeys(lines.join("\n"))).toEqual(lines.map(() => ({ type: "ssh-rsa", base64: RSA.base64 })));
+    },
+  );
 
   test("readAuthorizedKeys() skips comment lines, text after a NUL and keys inside quotes", () => {
     expect(readAuthorizedKeys(`# ${LINE}\n \t#${LINE}\n\0${LINE}\ncommand="x ${LINE} y" z\n`)).toEqual([]);

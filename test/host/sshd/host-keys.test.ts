@@ -6,14 +6,18 @@ import { join } from "node:path";
 import { shownServerKey } from "../../../src/domain/mail/site.ts";
 import { createHostKeys } from "../../../src/host/sshd/host-keys.ts";
 import type { ServerKey } from "../../../src/protocol/host.ts";
+import { needs } from "../../support/tools.ts";
 
 let directory: string;
 /** As `ssh-keygen -l` prints them, by type. */
 const shown = new Map<string, string>();
 const stored = new Map<string, ServerKey>();
 
+const hasSsh = needs("ssh-keygen");
+
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "uam-host-keys-"));
+  if (!hasSsh) return;
   for (const [type, ...options] of [["rsa", "-b", "2048"], ["ecdsa"], ["ed25519"]] as const) {
     const path = join(directory, `ssh_host_${type}_key`);
     const made = spawnSync("ssh-keygen", ["-q", "-t", type, ...options, "-N", "", "-C", "root@host", "-f", path]);
@@ -33,7 +37,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const refuses = async () => ({ exitCode: 255, stdout: "", stderr: "sshd: no hostkeys available -- exiting." });
 const keys = (...types: readonly string[]) => types.flatMap((type) => stored.get(type) ?? []);
 
-describe("createHostKeys()", () => {
+describe.if(hasSsh)("createHostKeys()", () => {
   test("reads the default files if sshd does not answer, in clients' order of preference", async () => {
     expect(await createHostKeys(undefined, refuses, directory)()).toEqual(keys("ed25519", "ecdsa", "rsa"));
   });

@@ -31,6 +31,7 @@ import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { startSyslogServer } from "../../support/syslog-server.ts";
 import { testSlow } from "../../support/thorough.ts";
+import { needs } from "../../support/tools.ts";
 import { until } from "../../support/until.ts";
 
 let app: TestApp;
@@ -193,24 +194,28 @@ describe("syslog", () => {
     30_000,
   );
 
-  test("TLS: verified by the authority that is named; without it, or for another name, nothing is sent", async () => {
-    const made = makeCertificate(directory, "DNS:localhost");
-    const server = await startSyslogServer({ tls: made });
-    opened.push(() => server.close());
-    const at = { tls: true, host: "localhost", port: server.port };
-    const [row] = await app.auditRows();
-    if (row === undefined) throw new Error("no record");
-    await expect(createSyslogSink({ ...at, ca: undefined }).write([row])).rejects.toThrow("SELF_SIGNED");
-    const byAddress = createSyslogSink({ ...at, host: "127.0.0.1", ca: made.certFile });
-    await expect(byAddress.write([row])).rejects.toThrow("ERR_TLS_CERT_ALTNAME_INVALID");
-    const nowhere = createSyslogSink({ ...at, ca: join(directory, "no.pem") });
-    await expect(nowhere.write([row])).rejects.toThrow("UAM_AUDIT_STREAM_CA names a file that cannot be read");
-    expect(server.messages).toEqual([]);
-    stream(createSyslogSink({ ...at, ca: made.certFile }, 100));
-    const all = await ids();
-    await until(() => server.ids().length === all.length);
-    expect(server.ids()).toEqual([...all]);
-  }, 30_000);
+  test.if(needs("openssl"))(
+    "TLS: verified by the authority that is named; without it, or for another name, nothing is sent",
+    async () => {
+      const made = makeCertificate(directory, "DNS:localhost");
+      const server = await startSyslogServer({ tls: made });
+      opened.push(() => server.close());
+      const at = { tls: true, host: "localhost", port: server.port };
+      const [row] = await app.auditRows();
+      if (row === undefined) throw new Error("no record");
+      await expect(createSyslogSink({ ...at, ca: undefined }).write([row])).rejects.toThrow("SELF_SIGNED");
+      const byAddress = createSyslogSink({ ...at, host: "127.0.0.1", ca: made.certFile });
+      await expect(byAddress.write([row])).rejects.toThrow("ERR_TLS_CERT_ALTNAME_INVALID");
+      const nowhere = createSyslogSink({ ...at, ca: join(directory, "no.pem") });
+      await expect(nowhere.write([row])).rejects.toThrow("UAM_AUDIT_STREAM_CA names a file that cannot be read");
+      expect(server.messages).toEqual([]);
+      stream(createSyslogSink({ ...at, ca: made.certFile }, 100));
+      const all = await ids();
+      await until(() => server.ids().length === all.length);
+      expect(server.ids()).toEqual([...all]);
+    },
+    30_000,
+  );
 
   test("a receiver that reads nothing costs those who write the log nothing", async () => {
     const timed = async (times: number) => {
