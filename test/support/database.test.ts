@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openDatabase } from "../../src/store/client.ts";
-import { createTestDatabase } from "./database.ts";
+import { createTestDatabase, removeLeftovers } from "./database.ts";
 
 describe("createTestDatabase", async () => {
   const first = await createTestDatabase();
@@ -33,5 +36,21 @@ describe("createTestDatabase", async () => {
     await third.drop();
     expect(await two.db.execute(sql`select 1 from pg_database where datname = ${row?.name}`)).toHaveLength(0);
     await open.close();
+  });
+});
+
+describe("removeLeftovers()", () => {
+  test("removes what a dead run of one's own left, nothing of a run that goes on, and nothing of another user", () => {
+    const parent = mkdtempSync(join(tmpdir(), "uam-leftovers-"));
+    // No process has it: the largest that Linux gives is 4194304.
+    const dead = "uam-test-postgres-9999999-a";
+    const alive = `uam-test-postgres-${process.pid}-b`;
+    mkdirSync(join(parent, dead, "data"), { recursive: true });
+    mkdirSync(join(parent, alive));
+    removeLeftovers(parent, (process.getuid?.() ?? 0) + 1);
+    expect(readdirSync(parent).sort()).toEqual([alive, dead].sort());
+    removeLeftovers(parent);
+    expect(readdirSync(parent)).toEqual([alive]);
+    rmSync(parent, { recursive: true });
   });
 });

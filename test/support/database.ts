@@ -1,7 +1,7 @@
 /** One PostgreSQL server for a whole run of tests, or for each of its workers, and a migrated database of its own for each caller. */
 
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import postgres from "postgres";
@@ -92,11 +92,17 @@ function removeAfterwards(directory: string): void {
   spawn("sh", argv, { detached: true, stdio: "ignore" }).unref();
 }
 
-// Where all was killed at once, nobody removed the data; its server is gone, because the kernel told it.
-function removeLeftovers(): void {
-  for (const name of readdirSync(databaseParent)) {
+/**
+ * Removes what earlier runs of this user left in the directory: where all was killed at once, nobody did; their servers are gone,
+ * because the kernel told them. What is another user's stays, dead or not: it cannot be removed, nor always told which it is.
+ */
+export function removeLeftovers(parent: string = databaseParent, uid = process.getuid?.()): void {
+  for (const name of readdirSync(parent)) {
     const pid = name.startsWith(PREFIX) ? name.slice(PREFIX.length).split("-")[0] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    rmSync(join(databaseParent, name), { recursive: true, force: true });
+    const path = join(parent, name);
+    // Another process of this user may be quicker.
+    if (statSync(path, { throwIfNoEntry: false })?.uid !== uid) continue;
+    rmSync(path, { recursive: true, force: true });
   }
 }
