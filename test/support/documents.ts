@@ -12,12 +12,7 @@ const CI: Run = { not: ".ci/run does this itself, or it would run the tests with
 
 /** Each fenced `sh` block of each document, in order. A block that is in no list fails test/docs.test.ts. */
 export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
-  "README.md": [
-    { by: "test/cli/process.test.ts" },
-    "here",
-    { by: "test/debian/direct.ts" },
-    { not: ".ci/run does this itself" },
-  ],
+  "README.md": [{ by: "test/readme/run.ts" }, "here", { by: "test/debian/direct.ts" }, { by: "test/readme/run.ts" }],
   "CONTRIBUTING.md": [
     ...[CI, CI, CI, { not: "it takes from minutes to hours" }],
     ...([{ by: "test/bench/run.test.ts" }, { by: "test/build/docs.test.ts" }] as const),
