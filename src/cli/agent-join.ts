@@ -11,6 +11,7 @@ import { planAgent, planAgentPause, planAgentStart, planAgentUpdate } from "../i
 import { chooseKeyFile } from "../install/install.ts";
 import { processLimit } from "../install/limits.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../install/plan.ts";
+import { requireModePossible } from "../install/preflight.ts";
 import { AGENT_ENVIRONMENT_FILE, AGENT_UNIT, ENVIRONMENT_FILE, programPath, UNIT_FILE } from "../install/settings.ts";
 import { checkRange } from "../install/uids.ts";
 import type { HostMode } from "../protocol/host.ts";
@@ -117,6 +118,7 @@ async function planOf(environment: CliEnvironment, config: Config, { ca }: JoinI
   if (sshUnit === undefined)
     throw new UamError("invalid", "This host has no systemd unit for sshd: install openssh-server");
   const { hostMode: mode, homeBase } = config;
+  requireModePossible(mode);
   const isFirst = !existsSync(AGENT_ENVIRONMENT_FILE) && accountsOf(hostSettingsOf(config).markerGroup).length === 0;
   const shared = checkRange(config.uidRange, { isFirst });
   if (shared !== undefined) environment.err(`${shared}.\n`);

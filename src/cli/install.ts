@@ -63,6 +63,8 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
         "uam install sets up the host that it runs on, and UAM_LOCAL_HOST is off: unset it",
       );
     requireNoAgent();
+    const { requireModePossible } = await import("../install/preflight.ts");
+    requireModePossible(input.mode);
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../install/install.ts");
     const isFirst = !existsSync(ENVIRONMENT_FILE) && managedAccounts().length === 0;

@@ -3,6 +3,7 @@
 import type { SsoProvider } from "../domain/auth/sso/provider.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
+import { findSudoFault } from "../host/execute/sudo-program.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage } from "../shared/errors.ts";
@@ -130,6 +131,8 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
       ? [area.ok("Direct mode, as root")]
       : [area.fault("Direct mode needs root", "run it with sudo, or set UAM_HOST_MODE")];
   }
+  // Named above, with what this host lacks.
+  if (findSudoFault() !== undefined) return [];
   if (isRoot) return [area.skipped(`Root needs no sudo rules; ${AS_SERVICE}`)];
   return await guarded("host", async () => {
     const faults = (await checkSudo?.()) ?? [];

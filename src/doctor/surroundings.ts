@@ -2,6 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { findSudoFault } from "../host/execute/sudo-program.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 /** What is checked; a missing value was invalid itself, which is reported elsewhere. */
@@ -9,15 +10,18 @@ export interface Needs {
   readonly shell?: string | undefined;
   readonly homeBase?: string | undefined;
   readonly groups?: readonly string[] | undefined;
+  readonly hostMode?: string | undefined;
 }
 
 const READ_OR_WRITE = 0o066;
 const host = areaOf("host");
 const data = areaOf("data");
 
-/** Faults of the shell, the home base and the groups that accounts are to get; none if all of them are there. */
-export function checkNeeds({ shell, homeBase, groups = [] }: Needs): readonly Finding[] {
+/** Faults of the shell, the home base and the groups that accounts are to get, and of sudo in sudo mode; none if all of them are there. */
+export function checkNeeds({ shell, homeBase, groups = [], hostMode }: Needs): readonly Finding[] {
+  const sudo = hostMode === "sudo" ? findSudoFault() : undefined;
   return [
+    ...(sudo === undefined ? [] : [host.fault(sudo.finding, sudo.remedy)]),
     ...(shell === undefined || isProgram(shell)
       ? []
       : [host.fault(`UAM_SHELL is ${shell}, which is not a program on this host`, "set it to a shell of this host")]),

@@ -133,7 +133,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: [
       ...["agent/paths.ts", "agent/lease-keeper.ts", "protocol"],
       ...["config", "host/account.ts", "host/reserved-ids.ts", "host/settings.ts", "host/execute/command.ts"],
-      ...["host/execute/sudo-commands.ts", "host/execute/sudo-rules.ts", "host/sshd/sshd-settings.ts"],
+      ...["host/execute/sudo-commands.ts", "host/execute/sudo-program.ts", "host/execute/sudo-rules.ts"],
+      "host/sshd/sshd-settings.ts",
     ],
   },
   doctor: {

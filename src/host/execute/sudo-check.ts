@@ -10,12 +10,12 @@ import { readProcess } from "../processes/processes.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
 import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-commands.ts";
+import { findSudoFault } from "./sudo-program.ts";
 import { commandsFor } from "./sudo-rules.ts";
 import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.ts";
 
 /** How many questions sudo is asked at a time. */
 const AT_ONCE = 8;
-const REGEX_SINCE = [1, 9, 10] as const;
 /** The service works without these: systemd's are a help, and not every host has FUSE and the spools. */
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
@@ -23,8 +23,8 @@ const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 export async function checkSudo(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
-    const [version] = await versionFaults();
-    if (version !== undefined) return [version];
+    const sudo = findSudoFault();
+    if (sudo !== undefined) return [`${sudo.finding}: ${sudo.remedy}`];
     if (readProcess(1) === undefined) {
       return [
         "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
@@ -59,20 +59,6 @@ async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
   if (stray === undefined) return [];
   const advice = `set AuthorizedKeysFile to ${settings.authorizedKeysFile} for ext_* in sshd_config`;
   return [`sshd also reads keys from files such as ${stray}, where sudo mode could not revoke one: ${advice}`];
-}
-
-async function versionFaults(): Promise<readonly string[]> {
-  const { stdout } = await askSudo("-V");
-  const match = /^Sudo version (\d+)\.(\d+)\.(\d+)/m.exec(stdout);
-  if (match === null) {
-    return [
-      `UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later; sudo-rs has no argument patterns. Use direct`,
-    ];
-  }
-  const version = match.slice(1, 4).map(Number);
-  const difference = REGEX_SINCE.map((wanted, index) => (version[index] ?? 0) - wanted).find((it) => it !== 0) ?? 0;
-  if (difference >= 0) return [];
-  return [`UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later, this is ${version.join(".")}. Use direct`];
 }
 
 async function ruleFaults(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {

@@ -1,0 +1,57 @@
+/** Which program `sudo` is on this host, by its own words (`sudo -V`). */
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { findCommand } from "./command.ts";
+
+/** What is wrong, and what to do about it. */
+export interface SudoFault {
+  readonly finding: string;
+  readonly remedy: string;
+}
+
+/** Expressions in arguments came with this version (sudoers(5), "Regular expressions in command arguments"). */
+const REGEX_SINCE = [1, 9, 10] as const;
+/** The original sudo, where a distribution installs sudo-rs beside it. */
+const ORIGINAL = "/usr/bin/sudo.ws";
+const USE_DIRECT = "or use direct mode, which needs no sudo: uam install --mode direct";
+
+/**
+ * Why sudo mode cannot work with the sudo of this host, or undefined if it can. A file of rules that this sudo cannot read grants
+ * nothing, and is complained about at each call of sudo: ask before writing one.
+ */
+export function findSudoFault(): SudoFault | undefined {
+  const path = findCommand("/usr/bin/sudo");
+  if (path === undefined) return { finding: "This host has no sudo", remedy: `install it, ${USE_DIRECT}` };
+  // sudo-rs prints its version on standard error.
+  const { stdout, stderr } = spawnSync(path, ["-V"], {
+    ...{ env: { LC_ALL: "C" }, encoding: "utf8", timeout: 10_000, cwd: "/", stdio: ["ignore", "pipe", "pipe"] },
+  });
+  return judgeSudo(`${stdout ?? ""}\n${stderr ?? ""}`, existsSync(ORIGINAL));
+}
+
+/** The same for what `sudo -V` said. Pure. */
+export function judgeSudo(text: string, hasOriginal: boolean): SudoFault | undefined {
+  const needed = `UAM_HOST_MODE=sudo needs sudo ${REGEX_SINCE.join(".")} or later`;
+  const rust = /^sudo-rs (\S+)/m.exec(text);
+  if (rust !== null) {
+    return {
+      finding: `${needed}; this host's sudo is sudo-rs ${rust[1]}, which has no patterns for arguments and grants nothing by these rules`,
+      remedy: hasOriginal
+        ? `update-alternatives --set sudo ${ORIGINAL}; ${USE_DIRECT}`
+        : `install the original sudo in its place, ${USE_DIRECT}`,
+    };
+  }
+  const original = /^Sudo version (\d+)\.(\d+)(?:\.(\d+))?/m.exec(text);
+  if (original === null) {
+    const said = text.trim().split("\n")[0]?.slice(0, 200) ?? "";
+    return {
+      finding: `${needed}; what this host's sudo says of its version is not understood: ${JSON.stringify(said)}`,
+      remedy: `install the original sudo, ${USE_DIRECT}`,
+    };
+  }
+  const version = original.slice(1, 4).map((part) => Number(part ?? 0));
+  const difference = REGEX_SINCE.map((wanted, index) => (version[index] ?? 0) - wanted).find((it) => it !== 0) ?? 0;
+  if (difference >= 0) return undefined;
+  return { finding: `${needed}; this host has ${version.join(".")}`, remedy: `update it, ${USE_DIRECT}` };
+}

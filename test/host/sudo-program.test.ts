@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { judgeSudo } from "../../src/host/execute/sudo-program.ts";
+
+/** What `sudo -V` prints: Debian 12, 13 and forky; sudo-rs of Debian 13 and forky (on standard error); Debian 11. */
+const SAID = {
+  debian12: "Sudo version 1.9.13p3\nSudoers policy plugin version 1.9.13p3\n",
+  debian13: "sudo: unable to resolve host vm: Name or service not known\nSudo version 1.9.16p2\n",
+  forky: "Sudo version 1.9.17p2\nSudoers policy plugin version 1.9.17p2\n",
+  rust13: "\nsudo-rs 0.2.5\n",
+  rustForky: "\nsudo-rs 0.2.15\n",
+  debian11: "Sudo version 1.9.5p2\nSudoers policy plugin version 1.9.5p2\n",
+} as const;
+
+describe("judgeSudo", () => {
+  test.each(["debian12", "debian13", "forky"] as const)("judgeSudo() finds nothing wrong with %s", (system) => {
+    expect(judgeSudo(SAID[system], false)).toBeUndefined();
+  });
+
+  test.each(["rust13", "rustForky"] as const)("judgeSudo() recognises sudo-rs (%s), and says what to do", (system) => {
+    const fault = judgeSudo(SAID[system], false);
+    expect(fault?.finding).toMatch(/this host's sudo is sudo-rs 0\.2\.\d+, which has no patterns for arguments/);
+    expect(fault?.remedy).toContain("uam install --mode direct");
+    expect(judgeSudo(SAID[system], true)?.remedy).toStartWith("update-alternatives --set sudo /usr/bin/sudo.ws");
+  });
+
+  test("judgeSudo() refuses versions without expressions in arguments, by number and not by text", () => {
+    expect(judgeSudo(SAID.debian11, false)?.finding).toContain("needs sudo 1.9.10 or later; this host has 1.9.5");
+    expect(judgeSudo("Sudo version 1.9.9", false)).toBeDefined();
+    expect(judgeSudo("Sudo version 1.10", false)).toBeUndefined();
+    expect(judgeSudo("Sudo version 2.0.0", false)).toBeUndefined();
+  });
+
+  test("judgeSudo() says so when it does not understand, and quotes little of it", () => {
+    expect(judgeSudo("", false)?.finding).toEndWith('is not understood: ""');
+    const fault = judgeSudo(`doas 7 \u001b[31m${"x".repeat(1000)}`, false);
+    expect(fault?.finding).toContain('is not understood: "doas 7 \\u001b[31m');
+    expect(fault?.finding.length).toBeLessThan(400);
+  });
+});
