@@ -5,7 +5,7 @@ import { openSend } from "../agent/client.ts";
 import { joinService, meetService, parseJoinLine } from "../agent/joining.ts";
 import { accountsOf, hostOpener } from "../agent/open-host.ts";
 import { AGENT_DIRECTORY } from "../agent/paths.ts";
-import { findIdentity, forgetState, readState, writeState } from "../agent/store.ts";
+import { type AgentIdentity, findIdentity, forgetState, readState, writeState } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
 import { planAgent, planAgentPause, planAgentStart, planAgentUpdate } from "../install/agent.ts";
 import { chooseKeyFile } from "../install/install.ts";
@@ -46,26 +46,29 @@ export async function joinHost(environment: CliEnvironment, input: JoinInput): P
   const mode = modeOf(input, config);
   const steps = await planOf(environment, { ...config, hostMode: mode }, input);
   if (input.dryRun) {
-    await carryOut(environment, [...steps, ...(input.noStart ? [] : planAgentStart())], true);
+    await carryOut(environment, [...steps, ...(input.noStart ? [] : planAgentStart())], "print");
     return EXIT.done;
   }
   if (!environment.isRoot) throw new UamError("invalid", "This needs root; --dry-run shows what it would do");
   const send = openSend(input.ca);
   const fleetKey = await meetService(line, send);
-  await carryOut(environment, steps, false);
-  const about = await aboutHost(environment, { ...config, hostMode: mode }, input.name);
-  const ca = input.ca === undefined ? undefined : CA_FILE;
-  const told = { directory: AGENT_DIRECTORY, line, fleetKey, ca, about, send, clock: systemClock };
-  if (before !== undefined) await carryOut(environment, planAgentPause(), false);
-  const identity = await joinService(told).catch(async (error: unknown) => {
+  const takeBack = await carryOut(environment, steps, before === undefined ? "first" : "do");
+  let identity: AgentIdentity;
+  try {
+    const about = await aboutHost(environment, { ...config, hostMode: mode }, input.name);
+    const ca = input.ca === undefined ? undefined : CA_FILE;
+    if (before !== undefined) await carryOut(environment, planAgentPause(), "do");
+    identity = await joinService({ directory: AGENT_DIRECTORY, line, fleetKey, ca, about, send, clock: systemClock });
+  } catch (error) {
     // Still the host that it was.
-    if (before !== undefined) await carryOut(environment, planAgentStart(), false);
+    if (before === undefined) await takeBack?.();
+    else await carryOut(environment, planAgentStart(), "do");
     throw error;
-  });
+  }
   keepWhatIsKnown(before?.fleet_key === identity.fleet_key);
   environment.err(`This host is ${identity.name} at ${identity.service} (host ${identity.host_id}).\n`);
   if (input.noStart) environment.err(`Start the agent with: systemctl start ${AGENT_UNIT}\n`);
-  else await carryOut(environment, planAgentStart(), false);
+  else await carryOut(environment, planAgentStart(), "do");
   environment.err("uam agent status shows whether it is connected; uam doctor, whether anything is wrong.\n");
   return EXIT.done;
 }
@@ -76,7 +79,7 @@ async function setUpAgain(environment: CliEnvironment, input: JoinInput): Promis
   const config = await loadConfig(environment);
   requireNoService();
   const steps = await planOf(environment, { ...config, hostMode: modeOf(input, config) }, input);
-  const done = await carryOut(environment, [...steps, ...planAgentUpdate()], input.dryRun);
+  const done = await carryOut(environment, [...steps, ...planAgentUpdate()], input.dryRun ? "print" : "do");
   if (done) environment.err(`This host is still ${name}, and its agent is up to date.\n`);
   return EXIT.done;
 }

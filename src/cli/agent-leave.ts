@@ -31,7 +31,7 @@ export async function leaveService(
     environment.err("Nothing was changed.\n");
     return EXIT.failed;
   }
-  await carryOut(environment, planAgentStop(), false);
+  await carryOut(environment, planAgentStop(), "do");
   if (keep) {
     environment.err("The agent is stopped. When the lease ends, sshd lets no external account in.\n");
     return EXIT.done;
@@ -42,7 +42,7 @@ export async function leaveService(
   const mode = settings.mode === "sudo" ? "direct" : settings.mode;
   const host = await hostOpener({ ...settings, mode }, log, environment.runtime)("all");
   const left = await removeAll(environment, host, await refsOf(host, names));
-  await carryOut(environment, planAgentRemoval({ sshUnit: findSshUnit(), accounts: left }), false);
+  await carryOut(environment, planAgentRemoval({ sshUnit: findSshUnit(), accounts: left }), "do");
   if (left.length > 0) {
     environment.err(`Not removed: ${left.join(", ")}. Run uam agent leave again, or remove them by hand.\n`);
     return EXIT.failed;

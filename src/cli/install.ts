@@ -17,6 +17,7 @@ import {
   programPath,
   SSHD_DROP_IN,
   STATE_DIRECTORY,
+  UNIT_FILE,
 } from "../install/settings.ts";
 import { UamError } from "../shared/errors.ts";
 import { carryOut, findSshUnit, programOf } from "./carry-out.ts";
@@ -79,7 +80,9 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     const source = programOf(environment);
     const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
     const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit(), processes: processLimit() };
-    const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), input.dryRun);
+    const whole = existsSync(UNIT_FILE) ? "do" : "first";
+    const how = input.dryRun ? "print" : whole;
+    const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), how);
     if (done) environment.err(nextSteps(programPath({ source })));
     return EXIT.done;
   };
@@ -100,7 +103,7 @@ function runUninstall(input: { readonly dryRun: boolean }): Command {
     const { managedAccounts, planUninstall } = await import("../install/install.ts");
     const accounts = managedAccounts();
     const installed = { source: programOf(environment), sshUnit: findSshUnit(), accounts };
-    const done = await carryOut(environment, planUninstall(installed), input.dryRun);
+    const done = await carryOut(environment, planUninstall(installed), input.dryRun ? "print" : "do");
     if (done) environment.err(whatStays(accounts));
     return EXIT.done;
   };
@@ -124,12 +127,12 @@ function runMoveKeys(input: { readonly mode: InstallMode; readonly dryRun: boole
     });
     const begin = [...move.prepare, ...move.change];
     if (input.dryRun) {
-      await carryOut(environment, [...begin, ...move.finish], true);
+      await carryOut(environment, [...begin, ...move.finish], "print");
       return EXIT.done;
     }
-    await carryOut(environment, begin, false);
+    await carryOut(environment, begin, "do");
     if (begin.length > 0) await writeNewFiles(environment, { ...config, authorizedKeysFile: CENTRAL_KEY_FILE });
-    await carryOut(environment, move.finish, false);
+    await carryOut(environment, move.finish, "do");
     environment.err(`The key files are now in ${KEYS_DIRECTORY}; sshd reads no others for these accounts.\n`);
     return EXIT.done;
   };

@@ -69,8 +69,8 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
     { ...ROOT_FILE, kind: "file", path: LEASE_UNIT_FILE, content: renderLeaseUnit(), keep: false },
     { ...ROOT_FILE, kind: "file", path: LEASE_TIMER_FILE, content: renderLeaseTimer(), keep: false },
     command(["systemctl", "daemon-reload"], { when: "changed" }),
-    command(["systemctl", "enable", "--now", LEASE_TIMER]),
-    command(["systemctl", "enable", AGENT_UNIT]),
+    command(["systemctl", "enable", "--now", LEASE_TIMER], { undo: ["systemctl", "disable", "--now", LEASE_TIMER] }),
+    command(["systemctl", "enable", AGENT_UNIT], { undo: ["systemctl", "disable", AGENT_UNIT] }),
   ];
 }
 

@@ -14,6 +14,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -31,19 +32,74 @@ export interface ApplyOptions {
   readonly report: (step: Step, outcome: Outcome) => void;
   /** A prefix of every path, to try a plan in a directory; commands are then not run. "" for the host itself. */
   readonly root: string;
+  /** Nothing was installed before, so that a failure leaves nothing behind. */
+  readonly isFirst?: boolean;
 }
+
+/** Takes back what was carried out; what cannot be taken back stays. */
+export type TakeBack = () => Promise<void>;
 
 /**
  * Carries out the steps in order. Files are written atomically; one whose check fails is taken back. Throws `internal`,
- * naming the step, at the first failure; running it again continues from there.
+ * naming the step, at the first failure; running it again continues from there, or `isFirst` takes everything back.
  */
-export async function applyPlan(steps: readonly Step[], options: ApplyOptions): Promise<void> {
-  let changed = false;
-  for (const step of steps) {
-    const outcome = await applyStep(step, options, changed);
-    if (outcome === "changed") changed = true;
-    options.report(step, outcome);
+export async function applyPlan(steps: readonly Step[], options: ApplyOptions): Promise<TakeBack> {
+  const done: Done[] = [];
+  const takeBack = () => takeBackAll(done, options);
+  try {
+    for (const step of steps) {
+      const changed = done.some(({ outcome }) => outcome === "changed");
+      const before = "path" in step ? found(step, `${options.root}${step.path}`) : undefined;
+      const outcome = await applyStep(step, options, changed);
+      done.push({ step, outcome, before });
+      options.report(step, outcome);
+    }
+  } catch (error) {
+    if (options.isFirst === true) await takeBack();
+    throw error;
   }
+  return takeBack;
+}
+
+interface Done {
+  readonly step: Step;
+  readonly outcome: Outcome;
+  /** What was at the step's path. */
+  readonly before: Found | undefined;
+}
+
+/** A file's text, where the step replaces texts; else whether anything was there. */
+interface Found {
+  readonly exists: boolean;
+  readonly text?: string;
+}
+
+function found(step: Step, path: string): Found {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || step.kind !== "file" || !stat.isFile()) return { exists: stat !== undefined };
+  return { exists: true, text: readFileSync(path, "utf8") };
+}
+
+/** The newest first, and then once more what told others of it, such as a reload. Never throws. */
+async function takeBackAll(done: readonly Done[], { root }: ApplyOptions): Promise<void> {
+  for (const { step, outcome, before } of done.toReversed()) {
+    try {
+      if (step.kind === "command") {
+        if (outcome === "ran" && step.undo !== undefined) await runCommand(absolute(step.undo), 180_000);
+      } else if (outcome === "changed" && before?.exists === false) {
+        const path = `${root}${step.path}`;
+        // A directory that something else was put into stays.
+        if (step.kind === "directory") rmdirSync(path);
+        else rmSync(path, { force: true });
+      } else if (outcome === "changed" && step.kind === "file" && before?.text !== undefined) {
+        putBack(step, `${root}${step.path}`, before.text);
+      }
+    } catch {
+      // The next one may be possible all the same.
+    }
+  }
+  for (const { step, outcome } of done)
+    if (step.kind === "command" && step.when === "changed" && outcome === "ran") await run({ ...step, mayFail: true });
 }
 
 async function applyStep(step: Step, { root }: ApplyOptions, changed: boolean): Promise<Outcome> {
@@ -98,7 +154,7 @@ async function placeFile(step: PlaceFile, path: string, checks: boolean): Promis
   try {
     if (checks && step.check?.kind === "placed") await requirePass(step, step.check.argv);
   } catch (error) {
-    takeBack(step, path, old);
+    restoreAfterCheck(step, path, old);
     throw error;
   }
   return old === step.content ? owned : "changed";
@@ -126,14 +182,18 @@ export function requireExpected({ path, check }: PlaceFile, answer: string): voi
   if (missing !== undefined) throw new UamError("internal", missing.remedy);
 }
 
-function takeBack(step: PlaceFile, path: string, old: string | undefined): void {
+function restoreAfterCheck(step: PlaceFile, path: string, old: string | undefined): void {
   if (old === step.content) return;
   if (old === undefined) {
     rmSync(path);
     return;
   }
+  putBack(step, path, old);
+}
+
+function putBack(step: PlaceFile, path: string, text: string): void {
   const draft = draftBeside(path);
-  writeFileSync(draft, old, { flag: "wx", mode: 0o600 });
+  writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
   settle(step, draft, path);
 }
 

@@ -75,7 +75,7 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
         ]),
     { ...ROOT_FILE, kind: "file", path: UNIT_FILE, content: renderUnit(settings), keep: false },
     command(["systemctl", "daemon-reload"], { when: "changed" }),
-    command(["systemctl", "enable", UNIT]),
+    command(["systemctl", "enable", UNIT], { undo: ["systemctl", "disable", UNIT] }),
     command(["systemctl", "try-restart", UNIT], { when: "changed" }),
   ];
 }

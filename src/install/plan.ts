@@ -57,6 +57,8 @@ export interface RunCommand {
   readonly argv: readonly string[];
   readonly when: "always" | "changed";
   readonly mayFail: boolean;
+  /** What takes it back. */
+  readonly undo?: readonly string[];
 }
 
 export interface RemoveFile {

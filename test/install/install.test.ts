@@ -46,6 +46,13 @@ async function apply(steps: readonly Step[]): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
+function filesOf(directory: string): readonly string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
 function commands(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => (step.kind === "command" ? [step.argv.join(" ")] : []));
 }
@@ -203,6 +210,43 @@ describe.if(isRoot)("applyPlan", () => {
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("applyPlan() of a first installation leaves nothing behind when a step fails, and of a later one what it did", async () => {
+    const steps = [...planInstall(settings), checked("/etc/last", undefined)];
+    mkdirSync(join(root, "etc/last"), { recursive: true });
+    mkdirSync(join(root, "etc/ssh/sshd_config.d"), { recursive: true });
+    const dropIn = join(root, "etc/ssh/sshd_config.d/50-uam.conf");
+    writeFileSync(dropIn, "# as it was left\n");
+    const before = filesOf(root);
+    const options = { root, report: () => {} };
+    await expect(applyPlan(steps, { ...options, isFirst: true })).rejects.toThrow("is not a file");
+    expect(filesOf(root)).toEqual(before);
+    expect(readFileSync(dropIn, "utf8")).toBe("# as it was left\n");
+    expect(existsSync(join(root, "var/lib/uam"))).toBe(false);
+    await expect(applyPlan(steps, options)).rejects.toThrow("is not a file");
+    expect(filesOf(root)).toContain("etc/uam/uam.env");
+  });
+
+  test("applyPlan() returns what takes it back, and keeps a directory that something else was put into", async () => {
+    const takeBack = await applyPlan(planInstall(settings), { root, report: () => {} });
+    writeFileSync(join(root, "var/lib/uam/theirs"), "");
+    await takeBack();
+    expect(filesOf(root)).toEqual(["var/lib/uam/theirs"]);
+  });
+
+  test("applyPlan() undoes commands of a first installation, and repeats those that told others of a change", async () => {
+    const log = join(root, "log");
+    const note = (what: string) => ["/bin/sh", "-c", `echo ${what} >> ${log}`];
+    const steps: Step[] = [
+      checked(join(root, "file"), undefined),
+      { kind: "command", argv: note("reload"), when: "changed", mayFail: false },
+      { kind: "command", argv: note("enable"), when: "always", mayFail: false, undo: note("disable") },
+      { kind: "command", argv: ["/bin/false"], when: "always", mayFail: false, undo: note("never") },
+    ];
+    await expect(applyPlan(steps, { root: "", report: () => {}, isFirst: true })).rejects.toThrow("failed");
+    expect(readFileSync(log, "utf8")).toBe("reload\nenable\ndisable\nreload\n");
+    expect(existsSync(join(root, "file"))).toBe(false);
   });
 
   test("applyPlan() empties a directory, follows no link in it, and leaves it there", async () => {
