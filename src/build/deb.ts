@@ -143,10 +143,14 @@ Description: time-limited SSH accounts for external users
 `;
 }
 
+// dpkg looks in /usr/local first, where `uam install` puts a copy if it was run before the package came.
+const OWN_PROGRAM = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+
 // The package contains the program; `uam install` makes it this host's service, in the mode that the administrator chooses,
 // and `uam agent join` makes it the agent of a service elsewhere.
 const POSTINST = `#!/bin/sh
 set -e
+${OWN_PROGRAM}
 if [ "$1" = configure ]; then
     systemd-sysusers uam.conf
     if [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam.service ]; then
@@ -165,6 +169,7 @@ fi
 
 const PRERM = `#!/bin/sh
 set -e
+${OWN_PROGRAM}
 if [ "$1" = remove ] && [ -d /run/systemd/system ] && [ -e /etc/systemd/system/uam.service ]; then
     uam uninstall
 fi

@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { planAgent, planAgentPause, planAgentStart, planAgentUpdate } from "../install/agent.ts";
 import { chooseKeyFile } from "../install/install.ts";
 import { processLimit } from "../install/limits.ts";
+import { copyToReplace, requireNoPackage } from "../install/other-program.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../install/plan.ts";
 import { requireModePossible } from "../install/preflight.ts";
 import { AGENT_ENVIRONMENT_FILE, AGENT_UNIT, ENVIRONMENT_FILE, programPath, UNIT_FILE } from "../install/settings.ts";
@@ -131,11 +132,13 @@ async function planOf(environment: CliEnvironment, config: Config, { ca }: JoinI
       ? config.authorizedKeysFile
       : chooseKeyFile(mode, config.authorizedKeysFile, { isFirst, isGiven: isKeyFileGiven });
   const source = programOf(environment);
+  requireNoPackage(source);
   const sudoers =
     mode === "sudo"
       ? await sudoersOf({ ...config, authorizedKeysFile }, [programPath({ source })], { isAgent: true })
       : undefined;
-  const steps = planAgent({ mode, source, homeBase, authorizedKeysFile, sudoers, sshUnit, processes: processLimit() });
+  const paths = { source, copyToReplace: copyToReplace(source), homeBase, authorizedKeysFile, sshUnit };
+  const steps = planAgent({ ...paths, mode, sudoers, processes: processLimit() });
   return ca === undefined ? steps : [...steps, certificatesStep(ca)];
 }
 

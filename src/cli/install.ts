@@ -78,8 +78,17 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
     });
     const { processLimit } = await import("../install/limits.ts");
     const source = programOf(environment);
+    const { copyToReplace, requireNoPackage } = await import("../install/other-program.ts");
+    requireNoPackage(source);
     const sudoers = input.mode === "sudo" ? await sudoersOf(config, [programPath({ source })]) : undefined;
-    const paths = { source, homeBase, authorizedKeysFile, sshUnit: findSshUnit(), processes: processLimit() };
+    const paths = {
+      source,
+      copyToReplace: copyToReplace(source),
+      homeBase,
+      authorizedKeysFile,
+      sshUnit: findSshUnit(),
+      processes: processLimit(),
+    };
     const whole = existsSync(UNIT_FILE) ? "do" : "first";
     const how = input.dryRun ? "print" : whole;
     const done = await carryOut(environment, planInstall({ ...paths, mode: input.mode, sudoers }), how);

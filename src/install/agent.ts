@@ -7,7 +7,7 @@ import { renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "./agent-unit
 import { renderAgentEnvironment } from "./environment.ts";
 import { KEYS_STEP, sudoersSteps } from "./install.ts";
 import { limitsStep } from "./limits.ts";
-import { command, ROOT_FILE, type Step } from "./plan.ts";
+import { command, ROOT_FILE, remove, type Step } from "./plan.ts";
 import {
   AGENT_ENVIRONMENT_FILE,
   AGENT_UNIT,
@@ -71,6 +71,7 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
     command(["systemctl", "daemon-reload"], { when: "changed" }),
     command(["systemctl", "enable", "--now", LEASE_TIMER], { undo: ["systemctl", "disable", "--now", LEASE_TIMER] }),
     command(["systemctl", "enable", AGENT_UNIT], { undo: ["systemctl", "disable", AGENT_UNIT] }),
+    ...remove(settings.copyToReplace),
   ];
 }
 

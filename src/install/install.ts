@@ -5,7 +5,7 @@ import { MARKER_GROUP } from "../host/settings.ts";
 import { UamError } from "../shared/errors.ts";
 import { renderEnvironment } from "./environment.ts";
 import { limitsStep } from "./limits.ts";
-import { command, ROOT_FILE, type Step } from "./plan.ts";
+import { command, ROOT_FILE, remove, type Step } from "./plan.ts";
 import {
   CACHE_DIRECTORY,
   CENTRAL_KEY_FILE,
@@ -77,6 +77,7 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
     command(["systemctl", "daemon-reload"], { when: "changed" }),
     command(["systemctl", "enable", UNIT], { undo: ["systemctl", "disable", UNIT] }),
     command(["systemctl", "try-restart", UNIT], { when: "changed" }),
+    ...remove(settings.copyToReplace),
   ];
 }
 

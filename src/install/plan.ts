@@ -72,6 +72,10 @@ export function command(argv: readonly string[], options: Partial<Omit<RunComman
   return { kind: "command", argv, when: "always", mayFail: false, ...options };
 }
 
+export function remove(path: string | undefined): readonly RemoveFile[] {
+  return path === undefined ? [] : [{ kind: "remove", path }];
+}
+
 /** The plan for a person: every command, and every file with its whole text. */
 export function describePlan(steps: readonly Step[]): string {
   return `${steps.map(describeStep).join("\n")}\n`;

@@ -7,6 +7,8 @@ export interface InstallSettings {
   readonly mode: InstallMode;
   /** The program that is running; copied to `PROGRAM` unless a package put it where it is. */
   readonly source: string;
+  /** A copy of the program from before the package came: it goes once the unit runs the package's. */
+  readonly copyToReplace?: string | undefined;
   readonly homeBase: string;
   /** As in sshd_config(5), `%h` and `%u`. */
   readonly authorizedKeysFile: string;

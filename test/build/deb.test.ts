@@ -56,6 +56,11 @@ describe("packageFiles", () => {
     }
   });
 
+  test("packageFiles() has scripts that run the package's own program, whatever lies in /usr/local", () => {
+    for (const name of ["postinst", "prerm"])
+      expect(textOf(`DEBIAN/${name}`)).toStartWith("#!/bin/sh\nset -e\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n");
+  });
+
   test("packageFiles() puts nothing under /etc: the service's files there are those of `uam install`", () => {
     expect([...files.keys()].filter((path) => path.startsWith("etc/"))).toEqual([]);
   });

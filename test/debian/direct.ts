@@ -26,7 +26,7 @@ export async function directMode(container: Container, program: string, packages
   await repeats(container, program);
   await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "direct"));
   await uninstalls(container);
-  await upgrades(container, packages);
+  await upgrades(container, program, packages);
 }
 
 /** The README's commands; gives the administrator's password. */
@@ -140,13 +140,22 @@ async function uninstalls(container: Container): Promise<void> {
 }
 
 /** On the data that the uninstalled service left. */
-async function upgrades(container: Container, packages: Packages): Promise<void> {
+async function upgrades(container: Container, program: string, packages: Packages): Promise<void> {
   await step(
-    "the package takes over what was left, and its upgrade restarts the service on the same data",
+    "the package takes over from a copy by hand, and its upgrade restarts the service on the same data",
     async () => {
-      await container.sh(`dpkg --install ${packages.first} && uam install --mode direct`, 120);
-      await container.sh("systemctl start uam", 120);
+      await container.sh(`${program} install --mode direct && systemctl start uam`, 120);
       await answers(container);
+      const before = await mainPid(container);
+      await container.sh(`dpkg --install ${packages.first}`, 120);
+      await answers(container);
+      await absent(container, ["/usr/local/bin/uam"]);
+      same(await container.sh("command -v uam"), "/usr/bin/uam\n", "the program that root's shell runs");
+      const after = await mainPid(container);
+      if (after === before) throw new Error("the service still runs the copy that the package replaced");
+      same(await container.sh(`readlink /proc/${after}/exe`), "/usr/bin/uam\n", "the service's program");
+      const refused = await container.attempt(`${program} install --mode direct`);
+      if (!refused.stderr.includes("would hide it and its updates")) throw new Error(`not refused: ${refused.stderr}`);
       await logIn(container, "uam", "alice");
       await upgradeWhileServing(container, packages, { serviceUser: "root", user: "alice", key: "second" });
       await healthy(container, "uam");

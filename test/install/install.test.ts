@@ -93,6 +93,15 @@ describe("planInstall", () => {
     expect(describePlan(steps)).not.toContain("sshd_config.d");
   });
 
+  test("planInstall() removes a copy that would hide the package's program, once the service runs the package's", () => {
+    const copy = "/usr/local/bin/uam";
+    const steps = planInstall({ ...settings, source: "/usr/bin/uam", copyToReplace: copy });
+    expect(steps.slice(-2)).toEqual([
+      { kind: "command", argv: ["systemctl", "try-restart", "uam.service"], when: "changed", mayFail: false },
+      { kind: "remove", path: copy },
+    ]);
+  });
+
   test("planInstall() gives the service in sudo mode its own data, and its configuration read-only", () => {
     const owners = planInstall({ ...settings, mode: "sudo" }).flatMap((step) =>
       step.kind === "directory" || (step.kind === "file" && step.keep)
