@@ -59,11 +59,17 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
       fix ? openServices(config, log, { lifetime: "command", machine }) : openToLook(config, log, machine);
     const sudo =
       config.hostMode === "sudo" ? { checkSudo: () => checkSudo(hostSettingsOf(config), machine.program) } : {};
-    const patient = { ...config, auditKeyFile: join(config.dataDir, AUDIT_KEY_FILE) };
+    const { ENVIRONMENT_FILE: environmentFile } = await import("../install/settings.ts");
+    const patient = { ...config, auditKeyFile: join(config.dataDir, AUDIT_KEY_FILE), environmentFile };
+    const { askService } = await import("./ask-service.ts");
+    const { formatListen } = await import("../config/listen.ts");
     const { ssoProviderOf } = await import("./single-sign-on.ts");
     const { systemClock } = await import("../shared/clock.ts");
     const sso = await ssoProviderOf(config, { clock: systemClock, log });
-    return await examine({ config: patient, isRoot: environment.isRoot, fix, open, sso, ...sudo });
+    return await examine({
+      ...{ config: patient, isRoot: environment.isRoot, fix, open, sso, ...sudo },
+      service: { address: formatListen(config.listen), ask: () => askService(config) },
+    });
   } catch (error) {
     if (!(error instanceof Faulty)) throw error;
     return (await everyFault(environment, error)).faults.map((fault) =>

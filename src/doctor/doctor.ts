@@ -12,6 +12,7 @@ import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./
 import {
   checkCertificate,
   checkDataDirectory,
+  checkEnvironmentFile,
   checkMailLogPlace,
   checkOwnersLimits,
   checkPrivateFile,
@@ -24,7 +25,7 @@ import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
-import { checkClock, checkHeartbeat } from "./time.ts";
+import { checkClock, checkService, type ServiceAddress } from "./time.ts";
 import { checkUidRange } from "./uids.ts";
 
 /** The part of the configuration that is checked here. */
@@ -35,6 +36,9 @@ export interface DoctorSettings extends MailSettings {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly tlsCert: string | undefined;
+  readonly baseUrl: string;
+  /** The environment file of the installation, which need not exist. */
+  readonly environmentFile: string;
   readonly authorizedKeysFile: string;
   readonly groups: readonly string[];
   readonly shell: string;
@@ -51,6 +55,7 @@ export interface Examination {
   readonly fix: boolean;
   /** Sentences about what sudo does not allow; undefined outside sudo mode. */
   readonly checkSudo?: () => Promise<readonly string[]>;
+  readonly service: ServiceAddress;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;
   /** Opens the services, or throws saying why that is impossible. */
@@ -72,6 +77,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("data", async () =>
       [config.mailLog, config.auditKeyFile].flatMap((path) => checkPrivateFile(path, fix)),
     )),
+    ...(await guarded("data", async () => checkEnvironmentFile(config.environmentFile, fix && isRoot))),
     ...(config.localHost ? await guarded("host", async () => checkNeeds(config)) : []),
     ...(await checkHostMode(examination)),
     ...stored,
@@ -88,12 +94,13 @@ export async function examine(examination: Examination): Promise<readonly Findin
       : await guarded("mail", () => checkMail(config, fix))),
     ...(await guarded("sign-on", () => checkSingleSignOn(examination.sso))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
+    ...plainHttp(config.baseUrl),
     ...(await guarded("clock", checkClock)),
   ];
 }
 
 /** What can be checked only with the database: itself, the accounts, the mail, the administrators. */
-async function checkStored({ config, isRoot, fix, open }: Examination): Promise<readonly Finding[]> {
+async function checkStored({ config, isRoot, fix, open, service }: Examination): Promise<readonly Finding[]> {
   if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can check this");
   if (config.hostMode === "sudo" && isRoot)
     return unseen(`In sudo mode root does not open the database; ${AS_SERVICE}`);
@@ -105,7 +112,7 @@ async function checkStored({ config, isRoot, fix, open }: Examination): Promise<
   try {
     return [
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
-      ...(await guarded("service", () => checkHeartbeat(services))),
+      ...(await guarded("service", () => checkService(services, service))),
       ...(config.localHost ? await guarded("accounts", () => checkAccounts(services, config.dataDir, fix)) : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("events", () => checkReceivers(services))),
@@ -159,10 +166,11 @@ async function checkAccounts(services: Services, dataDir: string, fix: boolean):
   });
 }
 
-async function checkMail(config: MailSettings, fix: boolean): Promise<readonly Finding[]> {
+async function checkMail(config: DoctorSettings, fix: boolean): Promise<readonly Finding[]> {
   const area = areaOf("mail");
   const isLog = config.smtpUrl === undefined && config.resendApiKey === undefined;
-  if (isLog && !fix) return checkMailLogPlace(config.mailLog);
+  const place = () => [...checkMailLogPlace(config.mailLog), ...toNobody(config)];
+  if (isLog && !fix) return place();
   const transport = createTransport(config, systemClock);
   try {
     await transport.verify();
@@ -171,7 +179,24 @@ async function checkMail(config: MailSettings, fix: boolean): Promise<readonly F
   } finally {
     await transport.close();
   }
-  return isLog ? checkMailLogPlace(config.mailLog) : [area.ok("The mail service accepts mail")];
+  return isLog ? place() : [area.ok("The mail service accepts mail")];
+}
+
+/** Where the host is changed, people wait for their codes. */
+function toNobody({ hostMode }: DoctorSettings): readonly Finding[] {
+  if (hostMode === "dry-run") return [];
+  const finding = "Nobody gets mail: codes to log in, invitations and warnings only go to the mail log";
+  return [areaOf("mail").note(finding, "set UAM_SMTP_URL or UAM_RESEND_API_KEY; uam otp NAME prints a code meanwhile")];
+}
+
+/** Browsers keep the session's cookie, which is `Secure`, over HTTPS and from the machine itself. */
+function plainHttp(baseUrl: string): readonly Finding[] {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== "http:" || /^(?:localhost|127\..*|\[::1\])$/.test(hostname)) return [];
+  const finding = `UAM_BASE_URL is ${baseUrl}: codes and passwords go over plain HTTP, and browsers keep no session`;
+  return [
+    areaOf("TLS").note(finding, "set UAM_TLS_CERT and UAM_TLS_KEY, or a proxy with TLS in front, and https:// here"),
+  ];
 }
 
 /** In sudo mode they cannot be elsewhere: they are written as their owners. */

@@ -47,6 +47,12 @@ export function checkPrivateFile(path: string, fix: boolean): readonly Finding[]
   return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
 }
 
+/** Checks the environment file, which can hold secrets: readable by root and by the group that the service runs as. */
+export function checkEnvironmentFile(path: string, fix: boolean): readonly Finding[] {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? [] : [mode(path, stat.mode, 0o640, fix)];
+}
+
 /** Checks whether mail can be written to the file, without creating it. */
 export function checkMailLogPlace(path: string): readonly Finding[] {
   const mail = areaOf("mail");

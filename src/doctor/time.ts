@@ -1,9 +1,8 @@
-/** Whether the host's clock can be trusted, since accounts expire by it, and whether the service is running. */
+/** Whether the host's clock can be trusted, since accounts expire by it, and whether the service answers. */
 
 import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findCommand, runCommand } from "../host/execute/command.ts";
-import { MINUTE } from "../shared/clock.ts";
 import { isSystemdHost } from "../shared/systemd.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
@@ -27,22 +26,30 @@ export async function checkClock(): Promise<readonly Finding[]> {
   return [area.ok("The clock is synchronised")];
 }
 
-/** The heartbeat comes every minute; a long job may delay one. */
-const LONGEST_SILENCE = 5 * MINUTE;
+export interface ServiceAddress {
+  /** As in `UAM_LISTEN`. */
+  readonly address: string;
+  /** What keeps the service from answering there; undefined if it answers. */
+  ask(): Promise<string | undefined>;
+}
 
-/** Whether the service's heartbeat is recent, and whether deletions are on hold. */
-export async function checkHeartbeat(services: Pick<Services, "db" | "clock">): Promise<readonly Finding[]> {
+/** Whether the service answers, when it last said that it runs, and whether deletions are on hold. */
+export async function checkService(
+  services: Pick<Services, "db" | "clock">,
+  { address, ask }: ServiceAddress,
+): Promise<readonly Finding[]> {
   const service = areaOf("service");
-  const { now, last, holdUntil } = await readHeartbeat(services);
-  if (last === undefined)
-    return [service.skipped("The service has not recorded a heartbeat yet; it does so every minute")];
-  const isAlive = Math.abs(now.getTime() - last.getTime()) <= LONGEST_SILENCE;
+  const [problem, { now, last, holdUntil }] = await Promise.all([ask(), readHeartbeat(services)]);
+  const lastSign =
+    last === undefined
+      ? "it has not recorded a heartbeat yet"
+      : `its last heartbeat was at ${formatTimestamp(last)}, it is now ${formatTimestamp(now)}`;
   return [
-    isAlive
-      ? service.ok("The service is running")
+    problem === undefined
+      ? service.ok(`The service answers at ${address}`)
       : service.fault(
-          `The service's last heartbeat was at ${formatTimestamp(last)}; it is now ${formatTimestamp(now)}`,
-          "systemctl start uam, then read its log",
+          `The service does not answer at ${address} (${problem}); ${lastSign}`,
+          "systemctl start uam, then read its log: journalctl -u uam",
         ),
     ...(holdUntil === undefined
       ? []

@@ -39,11 +39,13 @@ function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examin
       dataDir,
       mailLog: join(dataDir, "mail.log"),
       auditKeyFile: join(dataDir, "audit.key"),
+      environmentFile: join(dataDir, "uam.env"),
       ...config,
     },
     isRoot: true,
     fix: false,
     open: async () => ({ services: app.services, close: async () => {} }),
+    service: { address: "127.0.0.1:8080", ask: async () => undefined },
     ...overrides,
   });
 }
@@ -185,21 +187,61 @@ describe("doctor", () => {
     expect(asRoot.filter(({ state }) => state === "skipped").map(({ area }) => area)).toContain("host");
   });
 
-  test("examine() reports the service's last heartbeat, and until when nothing is deleted", async () => {
-    const service = async () => (await examineApp()).filter(({ area }) => area === "service");
+  test("examine() asks the service itself, and says when it last ran, and until when nothing is deleted", async () => {
+    const ask = async (answer?: string) =>
+      (await examineApp({ service: { address: "unix:/run/uam.sock", ask: async () => answer } })).filter(
+        ({ area }) => area === "service",
+      );
     await app.db.delete(serviceState);
-    expect(await service()).toMatchObject([{ state: "skipped" }]);
+    expect(await ask("ECONNREFUSED")).toMatchObject([
+      { state: "fault", finding: expect.stringContaining("it has not recorded a heartbeat yet") },
+    ]);
     await beat(app.services);
-    expect(await service()).toMatchObject([{ state: "ok", finding: "The service is running" }]);
-    app.clock.advance(10 * MINUTE);
-    expect(await service()).toMatchObject([{ state: "fault", remedy: expect.stringContaining("systemctl start uam") }]);
-    app.clock.advance(DAY);
-    expect((await service()).map(({ state }) => state)).toEqual(["fault", "ok"]);
+    // Stopped a moment ago: its heartbeat is as recent as that of one that runs.
+    expect(await ask("ECONNREFUSED")).toMatchObject([
+      {
+        state: "fault",
+        finding: expect.stringMatching(
+          /^The service does not answer at unix:\/run\/uam\.sock \(ECONNREFUSED\); its last/,
+        ),
+        remedy: expect.stringContaining("systemctl start uam"),
+      },
+    ]);
+    expect(await ask()).toMatchObject([{ state: "ok", finding: "The service answers at unix:/run/uam.sock" }]);
+    app.clock.advance(DAY + 10 * MINUTE);
+    expect((await ask("timeout")).map(({ state }) => state)).toEqual(["fault", "ok"]);
     await beat(app.services);
-    expect(await service()).toMatchObject([
+    expect(await ask()).toMatchObject([
       { state: "ok" },
       { state: "ok", finding: expect.stringContaining("uam recycle --now") },
     ]);
+  });
+
+  test("examine() notes plain HTTP on a public name, and mail that goes nowhere where the host is changed", async () => {
+    const notes = async (config: Partial<Examination["config"]>) =>
+      (await examineApp({ checkSudo: async () => [] }, config)).flatMap(({ state, area }) =>
+        state === "note" && (area === "TLS" || area === "mail") ? [area] : [],
+      );
+    for (const baseUrl of [
+      "http://127.0.0.1:8080",
+      "http://localhost:1",
+      "http://[::1]:8080",
+      "https://uam.example.org",
+    ])
+      expect(await notes({ baseUrl })).toEqual([]);
+    expect(await notes({ baseUrl: "http://uam.example.org" })).toEqual(["TLS"]);
+    expect(await notes({ hostMode: "direct" })).toEqual(["mail"]);
+  });
+
+  test("examine() finds an environment file that others can read, and --fix closes it", async () => {
+    const path = join(dataDir, "uam.env");
+    const state = async (fix: boolean) =>
+      (await examineApp({ fix })).find(({ finding }) => finding.startsWith(path))?.state;
+    writeFileSync(path, "UAM_SMTP_URL=smtp://name:secret@mail\n", { mode: 0o644 });
+    expect(await state(false)).toBe("fault");
+    expect(await state(true)).toBe("fixed");
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(await state(false)).toBe("ok");
   });
 
   test("examine() in sudo mode names everything that root does not check", async () => {
