@@ -4,6 +4,7 @@ import type { SsoProvider } from "../domain/auth/sso/provider.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findSudoFault } from "../host/execute/sudo-program.ts";
+import { testFileCommands } from "../host/key-file/command-self-test.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage } from "../shared/errors.ts";
@@ -144,10 +145,20 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
   return await guarded("host", async () => {
     const faults = (await checkSudo?.()) ?? [];
     const remedy = 'run "uam install --mode sudo" as root, which writes /etc/sudoers.d/uam';
+    const programs = await checkFilePrograms();
     return faults.length === 0
-      ? [area.ok("Sudo mode: every command is allowed")]
-      : faults.map((fault) => area.fault(fault, remedy));
+      ? [area.ok("Sudo mode: every command is allowed"), ...programs]
+      : [...faults.map((fault) => area.fault(fault, remedy)), ...programs];
   });
+}
+
+/** Tries the programs that write key files in sudo mode: each distribution chooses its own. */
+async function checkFilePrograms(): Promise<readonly Finding[]> {
+  const area = areaOf("host");
+  const { fault, untried } = await testFileCommands();
+  if (untried !== undefined) return [area.skipped(`The programs that write key files could not be tried: ${untried}`)];
+  if (fault !== undefined) return [area.fault(fault.finding, fault.remedy)];
+  return [area.ok("The programs that write key files do what sudo mode needs")];
 }
 
 async function checkAccounts(services: Services, dataDir: string, fix: boolean): Promise<readonly Finding[]> {

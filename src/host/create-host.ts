@@ -12,6 +12,7 @@ import { attempt } from "./execute/executor.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
+import { testFileCommands } from "./key-file/command-self-test.ts";
 import { createManagedHost } from "./managed-host.ts";
 import type { HostParts } from "./parts.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
@@ -48,6 +49,9 @@ export async function createHost(settings: HostSettings, log: Log, machine: Mach
     case "sudo": {
       const faults = await checkSudo(settings, machine.program);
       if (faults.length > 0) throw new UamError("invalid", faults.join(". "));
+      // No reason not to start: shutting accounts needs none of these programs.
+      const { fault } = await testFileCommands();
+      if (fault !== undefined) log.error(`${fault.finding}: ${fault.remedy}`);
       const sshd = askSshd(settings.tools, (argv) => runSudo({ as: "root", argv }));
       const executor = createSudoExecutor(log, machine.program, settings);
       return await prepared({ settings, executor, expiry, log, ...sshd });
