@@ -22,6 +22,7 @@ import {
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
+import { checkDisputedPrograms, checkOwnProgram } from "./programs.ts";
 import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
@@ -81,6 +82,8 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("data", async () => checkEnvironmentFile(config.environmentFile, fix && isRoot))),
     ...(config.localHost ? await guarded("host", async () => checkNeeds(config)) : []),
     ...(await checkHostMode(examination)),
+    ...(config.localHost && config.hostMode === "sudo" ? await guarded("programs", () => checkDisputedPrograms()) : []),
+    ...checkOwnProgram(),
     ...stored,
     ...(config.hostMode === "dry-run" || !config.localHost
       ? []

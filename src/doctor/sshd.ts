@@ -1,9 +1,10 @@
 /** Whether sshd lets external users in by the stored keys, and by nothing else. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { findCommand, runCommand } from "../host/execute/command.ts";
 import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
-import { REVOKED_KEYS_FILE } from "../install/settings.ts";
+import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "../install/settings.ts";
+import { INCLUDE, renderSshdDropIn } from "../install/sshd-drop-in.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";
@@ -13,6 +14,8 @@ export interface SshdExpectation {
   readonly authorizedKeysFile: string;
   /** The groups of an account, by name. */
   readonly groups: readonly string[];
+  /** Whether the drop-in is there as `uam install` writes it; sshd may read it or not. */
+  readonly hasDropIn?: boolean;
   /** On an agent's host: the link that is there while the lease lives, and that sshd has to read as its list of revoked keys. */
   readonly leaseLink?: string;
 }
@@ -42,7 +45,7 @@ export async function checkSshd(
   const settings = parseSshdSettings(result.stdout);
   const revokedKeys = valuesOf(settings, "RevokedKeys")[0] ?? "none";
   return [
-    ...judgeSshd(settings, expected),
+    ...judgeSshd(settings, { ...expected, hasDropIn: hasDropIn(expected) }),
     ...leaseFaults(revokedKeys, expected.leaseLink),
     // Without a lease the link is missing, as it should be.
     ...(revokedKeys === "none" || (revokedKeys === expected.leaseLink && !existsSync(revokedKeys))
@@ -50,6 +53,12 @@ export async function checkSshd(
       : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
     ...nologin(),
   ];
+}
+
+function hasDropIn({ authorizedKeysFile, leaseLink }: SshdExpectation): boolean {
+  return (
+    existsSync(SSHD_DROP_IN) && readFileSync(SSHD_DROP_IN, "utf8") === renderSshdDropIn(authorizedKeysFile, leaseLink)
+  );
 }
 
 /** What in the settings keeps everybody out, or lets somebody in without a stored key; one `ok` if nothing does. */
@@ -88,7 +97,15 @@ export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): re
     ),
     ...admissionFaults(settings, expected.groups),
   ];
-  return faults.length > 0 ? faults : [area.ok("sshd reads the stored keys of ext_ accounts and no others")];
+  if (faults.length === 0) return [area.ok("sshd reads the stored keys of ext_ accounts and no others")];
+  const unapplied = expected.hasDropIn === true ? faults.filter(({ remedy = "" }) => remedy.includes(INSTALL)) : [];
+  if (unapplied.length === 0) return faults;
+  // They have one cause, and installing again would not help.
+  const what = unapplied.map(({ finding }) => finding).join("; ");
+  return [
+    area.fault(`sshd does not apply ${SSHD_DROP_IN}: ${what}`, INCLUDE),
+    ...faults.filter((fault) => !unapplied.includes(fault)),
+  ];
 }
 
 function leaseFaults(revokedKeys: string, link: string | undefined): readonly Finding[] {

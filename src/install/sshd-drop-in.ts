@@ -9,6 +9,9 @@ const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
 /** Asks sshd for the settings of an account of this service; it need not exist. */
 export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;
 
+/** What to do where sshd does not apply the drop-in. */
+export const INCLUDE = `put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config: what stands before it wins`;
+
 /** The initial file of revoked keys, which lists none. */
 export const REVOKED_KEYS = `# Public keys that sshd refuses for accounts of external users, one per line, as ssh-keygen prints them.
 # For administrators; uam itself never changes this file. Do not remove it: sshd would refuse every key.
@@ -56,7 +59,7 @@ export function sshdDropInStep(authorizedKeysFile: string, revokedKeysFile = REV
         {
           setting: "AuthorizedKeysFile",
           value: authorizedKeysFile,
-          remedy: `sshd does not read ${SSHD_DROP_IN}: put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config`,
+          remedy: `sshd does not read ${SSHD_DROP_IN}: ${INCLUDE}`,
         },
         ...(revokedKeysFile === REVOKED_KEYS_FILE ? [] : [leaseExpectation(revokedKeysFile)]),
       ],

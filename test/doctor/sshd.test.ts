@@ -34,6 +34,18 @@ describe("judgeSshd", () => {
     expect(judge("authorizedkeysfile .ssh/authorized_keys", "authenticationmethods any")).toEqual(["ok"]);
   });
 
+  test("judgeSshd() names one cause where the drop-in is there and sshd does not apply it, and keeps other faults", () => {
+    const text = [...GOOD.filter((line) => !/^(authorizedkeysfile|permituserrc)/.test(line)), "permituserrc yes"];
+    const lines = [...text, "authorizedkeysfile .ssh/authorized_keys .ssh/authorized_keys2", "allowusers alice"];
+    const [cause, other, ...more] = judgeSshd(parseSshdSettings(lines.join("\n")), { ...expected, hasDropIn: true });
+    expect(cause?.finding).toMatch(
+      /^sshd does not apply \/etc\/ssh\/sshd_config\.d\/50-uam\.conf: .*authorized_keys2.*; .*~\/\.ssh\/rc/,
+    );
+    expect(cause?.remedy).toStartWith('put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config');
+    expect(other?.finding).toStartWith("AllowUsers");
+    expect(more).toEqual([]);
+  });
+
   const faults: readonly (readonly [string, string])[] = [
     ["authorizedkeysfile .ssh/authorized_keys .ssh/authorized_keys2", "also reads keys from %h/.ssh/authorized_keys2"],
     ["authorizedkeysfile /etc/ssh/keys/%u", "does not read %h/.ssh/authorized_keys"],
