@@ -10,6 +10,7 @@ import { asServiceUser, belongsToService, type Replacement, unitUser } from "./c
 import { shellWord } from "./cli/shell-word.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
 import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
+import { distantTerminal, runBehindTerminal } from "./runtime/operator-terminal.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { createErrorWriter } from "./runtime/standard-error.ts";
 import { COMMIT } from "./shared/version.ts";
@@ -36,7 +37,9 @@ const operator = operatorOf({
 });
 const serviceUser =
   COMMIT !== "source" && process.getuid?.() === 0 && variables.UAM_HOST_MODE === "sudo" ? unitUser() : undefined;
-if (serviceUser !== undefined && belongsToService(args)) become(asService(serviceUser, args));
+if (serviceUser !== undefined && belongsToService(args)) await become(asService(serviceUser, args));
+
+const terminal = distantTerminal(process.env);
 
 process.exitCode = await runProgram(args, {
   variables,
@@ -47,14 +50,17 @@ process.exitCode = await runProgram(args, {
   invocation: COMMIT === "source" ? `npx -y bun@1.4.4 ${shellWord(process.argv[1] ?? "")}` : callable(process.argv0),
   operator: operator.name,
   runAsService: serviceUser === undefined ? undefined : (given) => run(asService(serviceUser, given)),
-  isTerminal: process.stderr.isTTY === true,
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+  isTerminal: process.stderr.isTTY === true || terminal?.isError === true,
+  columns: process.stdout.isTTY ? process.stdout.columns : terminal?.columns,
   runtime: await thisRuntime(),
   out: (text) => void process.stdout.write(text),
   outStream,
-  err,
-  readStandardInput: async () => (await import("node:stream/consumers")).text(process.stdin),
-  ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
+  err: terminal?.isBoth ? (text) => void process.stdout.write(text) : err,
+  readStandardInput: async () => {
+    terminal?.request?.("all");
+    return (await import("node:stream/consumers")).text(process.stdin);
+  },
+  ask: mayAsk() ? ask : undefined,
   untilStopped,
   onReload: (listener) => void process.on("SIGHUP", listener),
 });
@@ -68,18 +74,24 @@ function asService(user: string, given: readonly string[]): Replacement {
   return asServiceUser(user, { program: process.execPath, args: given, variables: process.env, operator });
 }
 
-/** Replaces this process with the program, keeping the terminal, input and output. */
-function become({ argv, env }: Replacement): never {
+/** Runs the program in this one's place; this process keeps nothing but the terminal. */
+async function become(replacement: Replacement): Promise<never> {
   try {
-    if (process.execve !== undefined) process.execve(argv[0] ?? "", [...argv], env);
+    return await runBehindTerminal(replacement);
   } catch (error) {
-    refuse(`uam: Cannot switch to the service's user: ${error instanceof Error ? error.message : error}\n`, 1);
+    return refuse(`uam: Cannot switch to the service's user: ${error instanceof Error ? error.message : error}\n`, 1);
   }
-  return refuse("uam: Cannot switch to the service's user: run it with sudo -u\n", 1);
 }
 
 function run({ argv: [program = "", ...rest], env }: Replacement): string {
-  return spawnSync(program, rest, { env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).stdout ?? "";
+  // A session without the terminal, as for what it is when run by itself.
+  const options = { env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024, detached: true } as const;
+  return spawnSync(program, rest, options).stdout ?? "";
+}
+
+function mayAsk(): boolean {
+  if (terminal !== undefined) return terminal.request !== undefined && terminal.isError;
+  return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 function untilStopped(): Promise<void> {
@@ -115,7 +127,8 @@ function isBrokenPipe(error: unknown): boolean {
 /** One line from the terminal; end of input and Ctrl-C count as no answer. */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = createInterface({ input: process.stdin, output: terminal?.isBoth ? process.stdout : process.stderr });
+  terminal?.request?.("line");
   try {
     return await new Promise((resolve) => {
       lines.question(question, resolve);

@@ -103,7 +103,7 @@ function withService(environment: CliEnvironment, own: readonly Finding[], fix: 
   try {
     seen = JSON.parse(text);
   } catch {
-    return [...own, areaOf("service").fault("The service's user cannot run uam doctor", "run it with sudo -u")];
+    return [...own, areaOf("service").fault("The service's user cannot run uam doctor", "see journalctl -u uam")];
   }
   return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
 }

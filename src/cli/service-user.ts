@@ -6,7 +6,7 @@ import { AGENT_UNIT_FILE, STATE_DIRECTORY, UNIT_FILE } from "../install/settings
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A program to run in this one's place. */
+/** A program to run for this one. */
 export interface Replacement {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -24,6 +24,8 @@ const ROOT_COMMANDS: ReadonlySet<string> = new Set([
 const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set(["sessions", "end-session", "logins", "look"]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
+/** What runs for root ends with root's process, also where that was killed and could pass nothing on. */
+const SETPRIV = ["/usr/bin/setpriv", "--pdeathsig=TERM"] as const;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The account that the installed unit runs as, drop-ins included; undefined for root, and where there is no unit. */
@@ -70,7 +72,7 @@ export function asServiceUser(
   const identity: Readonly<Record<string, string>> =
     operator.uid >= 0 ? { SUDO_USER: operator.name, SUDO_UID: String(operator.uid) } : {};
   return {
-    argv: ["/usr/bin/setpriv", `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", program, ...args],
+    argv: [...SETPRIV, `--reuid=${user}`, `--regid=${user}`, "--init-groups", "--", program, ...args],
     env: { ...Object.fromEntries(kept), PATH, HOME: STATE_DIRECTORY, USER: user, LOGNAME: user, ...identity },
   };
 }

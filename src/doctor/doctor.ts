@@ -64,7 +64,8 @@ export interface Examination {
   readonly open: () => Promise<{ readonly services: Services; close(): Promise<void> }>;
 }
 
-const AS_SERVICE = "check it as the service's user, too: sudo -u uam uam doctor";
+/** Without the terminal: it must not be in reach of the service's user. */
+const AS_SERVICE = "check it as the service's user, too: setsid -w sudo -u uam uam doctor < /dev/null 2>&1 | cat";
 /** What can be checked only through the database. */
 const STORED = ["database", "service", "accounts", "closings", "events", "hosts", "administrators"] as const;
 

@@ -81,6 +81,7 @@ describe("asServiceUser", () => {
     expect(asServiceUser("uam", { ...given, operator: { name: "uid -1", uid: -1 } })).toEqual({
       argv: [
         "/usr/bin/setpriv",
+        "--pdeathsig=TERM",
         "--reuid=uam",
         "--regid=uam",
         "--init-groups",

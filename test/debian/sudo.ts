@@ -69,6 +69,21 @@ async function becomes(container: Container): Promise<void> {
     same(actors.trim(), expected.join("\n"), "who did it, the last first");
     await container.sh('test -z "$(find /var/lib/uam /var/cache/uam -xdev -not -user uam)"');
   });
+  await step("the operator's terminal stays with root: what runs as the service's user has none", async () => {
+    const loop = "for i in 1 2 3 4 5 6; do uam user list; done";
+    await container.sh(`script -qec "sh -c '${loop}'" /tmp/shown > /dev/null &
+      while kill -0 $! 2> /dev/null; do ps -e -o user= -o tty= -o comm=; done > /tmp/seen`);
+    const seen = new Set(
+      (await container.sh("cat /tmp/seen")).split("\n").map((line) => line.trim().replace(/ +/g, " ")),
+    );
+    const ofProgram = [...seen].filter((line) => line.endsWith(" uam"));
+    const has = (pattern: RegExp) => ofProgram.some((line) => pattern.test(line));
+    if (!has(/^root pts/) || !has(/^uam \? /) || has(/^uam pts/)) throw new Error([...seen].join("\n"));
+    const shown = await container.sh("cat /tmp/shown");
+    if (shown.split("bob@").length !== 7) throw new Error(`not what was asked for: ${shown}`);
+    const asked = await container.sh("printf 'n\\n' | script -qec 'uam user delete bob' /dev/null");
+    if (!/Delete bob[\s\S]*\[y\/N\][\s\S]*Nothing was deleted/.test(asked)) throw new Error(asked);
+  });
   await step("root's doctor sees what only the service's user can check, and what only root can", async () => {
     const { stdout } = await container.attempt("uam doctor --json");
     const states = (JSON.parse(stdout) as readonly { area: string; state: string }[]).map(

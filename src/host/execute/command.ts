@@ -1,4 +1,4 @@
-/** Running a command of the host: an argv array, an absolute path, no shell, a fixed environment, a time limit. */
+/** Running a command of the host: an argv array, an absolute path, no shell, a fixed environment, no terminal, a time limit. */
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -83,7 +83,8 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
 /** A failure to start a process is reported by an event, or thrown at once. */
 function start(command: string, args: readonly string[]) {
   try {
-    return spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+    // A session of its own: no command needs the operator's terminal, which whoever may trace it could type into.
+    return spawn(command, args, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], cwd: "/", detached: true });
   } catch (cause) {
     throw new UamError("internal", `Cannot run ${command}`, { cause });
   }

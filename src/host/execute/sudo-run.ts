@@ -1,4 +1,4 @@
-/** Running one command through `sudo -n`, with a time limit. */
+/** Running one command through `sudo -n`, with a time limit and without a terminal. */
 
 import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
@@ -105,7 +105,11 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
 /** A failure to start a process is reported by an event, or thrown at once. */
 function start(sudo: string, args: readonly string[], input: number | undefined) {
   try {
-    return spawn(sudo, args, { env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" });
+    // What runs as an account can be traced by its owner, who could type into a terminal that it has: it gets a session without one.
+    return spawn(sudo, args, {
+      ...{ env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" },
+      detached: true,
+    });
   } catch (cause) {
     throw new UamError("internal", `Cannot run ${sudo}`, { cause });
   }

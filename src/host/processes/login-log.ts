@@ -68,7 +68,8 @@ function readLines(journalctl: string, cursor: string, most: number): Promise<Re
     ...["_UID=0", "SYSLOG_IDENTIFIER=sshd", "SYSLOG_IDENTIFIER=sshd-session"],
   ];
   return new Promise((resolve) => {
-    const child = spawn(journalctl, argv, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
+    const stdio = ["ignore", "pipe", "ignore"] as const;
+    const child = spawn(journalctl, argv, { env: ENVIRONMENT, stdio: [...stdio], cwd: "/", detached: true });
     const logins: Login[] = [];
     let next = cursor;
     let lines = 0;
