@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { type Bounds, createGate } from "../../shared/bounded.ts";
 import { UamError } from "../../shared/errors.ts";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../shared/password-length.ts";
-import { lengthOf } from "../../shared/text.ts";
+import { isLonger, lengthOf } from "../../shared/text.ts";
 import type { Hasher } from "../operation/context.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
@@ -58,6 +58,7 @@ export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMO
  * any case, and is not one of the most common. There are no other rules.
  */
 export function checkPassword(typed: string, username: string): void {
+  if (isLonger(typed, PASSWORD_MAX)) throw weak(`The password has more than ${PASSWORD_MAX} characters, the maximum`);
   const password = typed.normalize("NFC");
   const length = lengthOf(password);
   if (length < PASSWORD_MIN) {

@@ -16,6 +16,7 @@ import { isOfAgent, signResponse } from "./agent-request.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
+import { refuseAtFirstFault } from "./checking.ts";
 import { consoleRoutes } from "./console.ts";
 import { documentRoutes } from "./document.ts";
 import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
@@ -105,6 +106,7 @@ export function createApp(services: Services, options: WebOptions): App {
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
   const router = buildRoutes(web);
+  refuseAtFirstFault(routesOf(router));
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),

@@ -1,7 +1,6 @@
 /** Every trick that Elysia needs, each with its reason. The route files use Elysia as its manual says. */
 
-import { Elysia, ParseError, ValidationError } from "elysia";
-import * as v from "valibot";
+import { Elysia, ParseError } from "elysia";
 import type { LimitKind } from "../../domain/auth/rate-limits.ts";
 import type { LeastRole } from "../../domain/auth/roles.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
@@ -236,39 +235,11 @@ export function withoutLength({ status, headers }: Response): Response {
 
 /**
  * Turns what Elysia throws into a refusal that says what is wrong; leaves anything else as it is. A ParseError hides why a
- * body was refused. A ValidationError's message holds what was submitted, which may be a password. One about our own answer
- * is a fault of the service.
+ * body was refused. A ValidationError is about our own answer, and so a fault of the service: of requests, see refuseAtFirstFault.
  */
 function asRefusal(thrown: unknown): unknown {
   if (thrown instanceof ParseError) {
     return thrown.cause ?? new UamError("invalid", "The body could not be read");
   }
-  if (thrown instanceof ValidationError && thrown.type !== "response") {
-    return new UamError("invalid", describe(thrown));
-  }
   return thrown;
-}
-
-/**
- * Names the field and what is wrong with it. Elysia's own `all[0].path` is "[object Object]" with valibot (elysia #1879); the
- * validator's issue has the path.
- */
-function describe(error: ValidationError): string {
-  const issue = error.valueError as unknown as v.BaseIssue<unknown> | undefined;
-  if (issue === undefined) return "The request is not valid";
-  const where = error.type === "body" ? "body" : error.type;
-  const field = v.getDotPath(issue);
-  if (field === null || field === "") return `The ${where} must be a JSON object with the required fields`;
-  if (issue.received === "undefined") return `${field} is missing`;
-  // All of a path and a query is text, unless it comes twice or cannot be decoded.
-  if (error.type !== "body" && issue.expected === "string") {
-    return error.type === "query" ? `${field} is given more than once` : `${field} is not valid percent-encoding`;
-  }
-  if (issue.kind === "schema" && issue.expected !== null) return `${field} must be ${article(issue.expected)}`;
-  return `${field} ${issue.message}`;
-}
-
-function article(expected: string): string {
-  if (expected.includes('"')) return `one of ${expected.replace(/[()]/g, "").replaceAll(" | ", ", ")}`;
-  return expected === "string" || expected === "boolean" || expected === "number" ? `a ${expected}` : expected;
 }

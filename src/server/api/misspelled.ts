@@ -12,6 +12,8 @@ interface Shape {
   readonly wrapped?: v.GenericSchema;
   /** Of a list. */
   readonly item?: v.GenericSchema;
+  /** Itself, and the rules besides. */
+  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown }[];
 }
 
 /** Names longer than any known one are cut off in messages. */
@@ -26,9 +28,11 @@ export function refuseMisspelled(
   value: unknown,
   kind: "field" | "parameter",
 ): void {
-  const { entries, wrapped, item } = (schema ?? {}) as Shape;
+  const { entries, wrapped, item, pipe } = (schema ?? {}) as Shape;
   if (wrapped !== undefined) refuseMisspelled(wrapped, value, kind);
-  if (item !== undefined && Array.isArray(value)) for (const one of value) refuseMisspelled(item, one, kind);
+  // What is too long a list is refused for that, unread.
+  if (item !== undefined && Array.isArray(value) && value.length <= mostOf(pipe))
+    for (const one of value) refuseMisspelled(item, one, kind);
   if (entries === undefined || typeof value !== "object" || value === null) return;
   const known = Object.keys(entries);
   for (const [name, inner] of Object.entries(value)) {
@@ -38,4 +42,8 @@ export function refuseMisspelled(
     }
     if (known.includes(name)) refuseMisspelled(entries[name], inner, kind);
   }
+}
+
+function mostOf(pipe: Shape["pipe"]): number {
+  return Number(pipe?.find(({ type }) => type === "max_length")?.requirement ?? Number.POSITIVE_INFINITY);
 }

@@ -7,6 +7,7 @@ import { USERNAME } from "../../shared/account-name.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
 import { MAX_NETWORKS } from "../../shared/networks.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
+import { isLonger } from "../../shared/text.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -15,10 +16,15 @@ export function described(example: string, description?: string, rules: Facts = 
   return v.pipe(v.string(), v.metadata(facts(example, description, rules)));
 }
 
-/** A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. */
+/**
+ * A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. What is far longer than the rules allow is refused here, so
+ * that no feature looks at it, names it or records it.
+ */
 export function text(example: string, description?: string, rules: Facts = {}) {
   const noNul = v.regex(/^[^\0]*$/, "must not contain NUL characters");
-  return v.pipe(v.string(), noNul, v.metadata(facts(example, description, rules)));
+  const most = Number(rules.maxLength ?? Number.POSITIVE_INFINITY);
+  const notEndless = v.check((given: string) => !isLonger(given, most), `is longer than ${most} characters`);
+  return v.pipe(v.string(), noNul, notEndless, v.metadata(facts(example, description, rules)));
 }
 
 /** A number that a feature checks to be whole and within these bounds. */
@@ -59,9 +65,20 @@ export function networks(description: string) {
 /** The same in requests; the features check them. */
 export function newNetworks(description: string) {
   const rule = "a network whose host bits are set is refused, and IPv4-mapped IPv6 is IPv4";
-  const entries = v.array(text("192.0.2.0/24", "An address stands for a network of its own"));
-  const facts = { maxItems: MAX_NETWORKS, description: `${description}; ${rule}` };
-  return v.optional(v.pipe(entries, v.metadata(facts)));
+  const entries = text("192.0.2.0/24", "An address stands for a network of its own");
+  return v.optional(listOf(entries, MAX_NETWORKS, `${description}; ${rule}`));
+}
+
+/** A list of a request: it is refused for its length before any of its items is looked at. */
+export function listOf<const S extends v.GenericSchema>(item: S, most: number, description?: string) {
+  const length = v.maxLength<v.InferOutput<S>[], number, string>(most, `must have at most ${most} entries`);
+  const list = v.array(item);
+  const whole = v.pipe(list, length, v.metadata(description === undefined ? {} : { description }));
+  const run: (typeof whole)["~run"] = (dataset, config) =>
+    Array.isArray(dataset.value) && dataset.value.length > most
+      ? (length["~run"]({ typed: true, value: dataset.value }, config) as ReturnType<(typeof whole)["~run"]>)
+      : whole["~run"](dataset, config);
+  return { ...whole, "~run": run };
 }
 
 export const ttlDays = v.optional(wholeNumber(0, MAX_DAYS, "Days until expiry; 0, or none, means the default"));

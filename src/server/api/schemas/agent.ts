@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../../../protocol/fleet.ts";
 import { hostAccountOf, USERNAME_PATTERN } from "../../../shared/account-name.ts";
 import { HOST_STATUSES } from "../../../shared/statuses.ts";
-import { described, id } from "../schemas.ts";
+import { described, id, listOf } from "../schemas.ts";
 
 /** What of it may come in one report; more are reported with the next. */
 const MAX_LOCKS = 100;
@@ -42,15 +42,13 @@ const cursor = bounded(`7.${"0123456789abcdef".repeat(4)}`, 100, "A place in the
 const ssh = v.object({
   host: bounded("web1.example.org", 253, "How clients reach the host's sshd"),
   port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535), v.examples([22])),
-  host_keys: v.pipe(
-    v.array(
-      v.object({
-        type: bounded("ssh-ed25519", 64),
-        base64: bounded("AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz", 4096),
-        fingerprint: bounded("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs", 64),
-      }),
-    ),
-    v.maxLength(MAX_HOST_KEYS, `must have at most ${MAX_HOST_KEYS} entries`),
+  host_keys: listOf(
+    v.object({
+      type: bounded("ssh-ed25519", 64),
+      base64: bounded("AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz", 4096),
+      fingerprint: bounded("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs", 64),
+    }),
+    MAX_HOST_KEYS,
   ),
 });
 
@@ -174,28 +172,26 @@ export const ReportBody = v.pipe(
     version,
     ssh,
     clock: moment,
-    problems: v.pipe(
-      v.array(v.object({ account: bounded("ext_alice", 64), kind: v.picklist(PROBLEM_KINDS), text })),
-      v.maxLength(MAX_PROBLEMS, `must have at most ${MAX_PROBLEMS} entries`),
+    problems: listOf(
+      v.object({ account: bounded("ext_alice", 64), kind: v.picklist(PROBLEM_KINDS), text }),
+      MAX_PROBLEMS,
     ),
-    locks: v.pipe(
-      v.array(v.object({ id: ownId, at: moment, username: bounded("alice", 64), operator: bounded("root", 64) })),
-      v.maxLength(MAX_LOCKS, `must have at most ${MAX_LOCKS} entries`),
+    locks: listOf(
+      v.object({ id: ownId, at: moment, username: bounded("alice", 64), operator: bounded("root", 64) }),
+      MAX_LOCKS,
     ),
-    holds: v.pipe(
-      v.array(
-        v.object({
-          ...{ id: ownId, at: moment, until: moment },
-          ...{ reason: bounded("The service is being moved", MAX_TEXT), operator: bounded("root", 64) },
-        }),
-      ),
-      v.maxLength(MAX_HOLDS, `must have at most ${MAX_HOLDS} entries`),
+    holds: listOf(
+      v.object({
+        ...{ id: ownId, at: moment, until: moment },
+        ...{ reason: bounded("The service is being moved", MAX_TEXT), operator: bounded("root", 64) },
+      }),
+      MAX_HOLDS,
     ),
     unknown: v.optional(
-      v.pipe(
-        v.array(v.object({ name: accountName, uid: accountUid })),
-        v.maxLength(MAX_UNKNOWN, `must have at most ${MAX_UNKNOWN} entries`),
-        v.description("Accounts that the service told of once and that its last full answer did not name"),
+      listOf(
+        v.object({ name: accountName, uid: accountUid }),
+        MAX_UNKNOWN,
+        "Accounts that the service told of once and that its last full answer did not name",
       ),
     ),
   }),

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { HOST_PROBLEM_KINDS } from "../../../domain/fleet/problems.ts";
 import { HOST_NAME } from "../../../shared/host-name.ts";
 import { HOST_KINDS, HOST_STATUSES } from "../../../shared/statuses.ts";
-import { described, id, pageFields, text, timestamp } from "../schemas.ts";
+import { described, id, listOf, pageFields, text, timestamp } from "../schemas.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { PreviewQuery, told } from "./preview.ts";
 
@@ -40,7 +40,7 @@ export const JoinLine = v.pipe(
 export const HostQuery = v.object({
   ...pageFields,
   q: v.optional(text("web", "A part of the name", { maxLength: 63 })),
-  group: v.optional(text("web", "Only hosts in the group of this name")),
+  group: v.optional(text("web", "Only hosts in the group of this name", { maxLength: 63 })),
   status: v.optional(v.picklist(HOST_STATUSES)),
 });
 
@@ -118,7 +118,9 @@ export const HostChanges = v.pipe(
   v.title("HostChanges"),
 );
 
-export const JoinPreviewQuery = v.object({ group: text("web", "The name of the group that the host would join") });
+export const JoinPreviewQuery = v.object({
+  group: text("web", "The name of the group that the host would join", { maxLength: 63 }),
+});
 
 const flag = (description: string) => v.optional(v.pipe(v.picklist(["true", "false"]), v.description(description)));
 
@@ -165,9 +167,7 @@ export const HostGroupRecord = v.pipe(
 
 export const HostGroupList = v.object({ items: v.array(HostGroupRecord) });
 
-const newHosts = v.optional(
-  v.pipe(v.array(text("web1", "A host's name")), v.maxLength(MOST_NAMES), v.description("All hosts of the group")),
-);
+const newHosts = someHosts("All hosts of the group");
 
 export const NewHostGroup = v.pipe(
   v.object({ name: text("web", undefined, NAMES), hosts: newHosts, lease: newLease }),
@@ -226,8 +226,8 @@ export const UserHosts = v.pipe(
 
 export const UserHostChanges = v.pipe(
   v.object({
-    hosts: v.pipe(v.array(text("web1")), v.maxLength(MOST_NAMES), v.description("All that are given by name")),
-    groups: v.pipe(v.array(text("web")), v.maxLength(MOST_NAMES), v.description("All that are given by group")),
+    hosts: listOf(text("web1", undefined, { maxLength: 63 }), MOST_NAMES, "All that are given by name"),
+    groups: listOf(text("web", undefined, { maxLength: 63 }), MOST_NAMES, "All that are given by group"),
   }),
   v.title("UserHostChanges"),
 );
@@ -259,9 +259,7 @@ export const OwnHosts = v.pipe(
 );
 
 function someHosts(description: string) {
-  return v.optional(
-    v.pipe(v.array(text("web1", "A host's name")), v.maxLength(MOST_NAMES), v.description(description)),
-  );
+  return v.optional(listOf(text("web1", "A host's name", { maxLength: 63 }), MOST_NAMES, description));
 }
 
 function number(example: number) {

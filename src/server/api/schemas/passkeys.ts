@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_PASSKEY_NAME } from "../../../domain/auth/passkeys.ts";
-import { described, id, text, timestamp } from "../schemas.ts";
+import { described, id, listOf, text, timestamp } from "../schemas.ts";
 
 /** Only looks like a challenge, and opens nothing. */
 const CHALLENGE = "bm90IGEgY2hhbGxlbmdlLCBqdXN0IGFuIGV4YW1wbGUgb2YgaG93IG9uZSBsb29rcw";
@@ -88,6 +88,10 @@ export const PasskeyAnswer = v.pipe(
   v.description("What `navigator.credentials.get()` answered, by its `toJSON()`; further members are ignored"),
 );
 
+const transport = v.pipe(v.string(), v.maxLength(64, "is too long"), v.examples(["internal"]));
+/** More than there are kinds of. */
+const MOST_TRANSPORTS = 16;
+
 export const NewPasskey = v.pipe(
   v.object({
     name: text("Laptop", "To tell it by", { minLength: 1, maxLength: MAX_PASSKEY_NAME }),
@@ -97,7 +101,7 @@ export const NewPasskey = v.pipe(
         response: v.object({
           clientDataJSON: binary("What the browser says it was made for"),
           attestationObject: binary("The new passkey's public key, and what the authenticator says"),
-          transports: v.optional(v.array(v.pipe(v.string(), v.maxLength(64, "is too long"), v.examples(["internal"])))),
+          transports: v.optional(listOf(transport, MOST_TRANSPORTS)),
         }),
       }),
       v.description("What `navigator.credentials.create()` answered, by its `toJSON()`; further members are ignored"),

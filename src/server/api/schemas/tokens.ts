@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { MAX_NETWORKS } from "../../../shared/networks.ts";
 import { ADMIN_ROLES, TOKEN_STATUSES } from "../../../shared/statuses.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/token-limits.ts";
-import { described, expiry, id, text, timestamp, wholeNumber } from "../schemas.ts";
+import { described, expiry, id, listOf, text, timestamp, wholeNumber } from "../schemas.ts";
 
 /** It looks like one, and its checksum is wrong. */
 const EXAMPLE = `uam_${"0123456789".repeat(4)}abc000000`;
@@ -43,11 +43,10 @@ export const NewToken = v.pipe(
     role: v.pipe(role, v.description("Within one's own")),
     days: wholeNumber(1, MAX_TOKEN_DAYS, "Days until it ends"),
     networks: v.optional(
-      v.pipe(
-        v.array(text(network)),
-        v.description(
-          `From where it may be used, as CIDRs (a single address is a network of its own), at most ${MAX_NETWORKS}; none means from anywhere`,
-        ),
+      listOf(
+        text(network),
+        MAX_NETWORKS,
+        `From where it may be used, as CIDRs (a single address is a network of its own), at most ${MAX_NETWORKS}; none means from anywhere`,
       ),
     ),
   }),

@@ -5,7 +5,7 @@ import { PING } from "../../../domain/events/message.ts";
 import { AUDIT_ACTIONS } from "../../../domain/operation/audit-actions.ts";
 import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
 import { MAX_WEBHOOK_URL } from "../../../shared/webhook-limits.ts";
-import { described, id, idNumber, text, timestamp } from "../schemas.ts";
+import { described, id, idNumber, listOf, text, timestamp } from "../schemas.ts";
 
 const URL_EXAMPLE = "https://hooks.example.org/uam";
 /** As long as a real one. */
@@ -63,7 +63,13 @@ const url = text(
   "With https, at a public address; UAM_WEBHOOK_NETWORKS allows networks besides, and http there. Without a name and password, and without a fragment",
   { minLength: 1, maxLength: MAX_WEBHOOK_URL },
 );
-const wantedActions = v.optional(v.pipe(actions, v.description("Which audit actions it is told of; none means all")));
+const wantedActions = v.optional(
+  listOf(
+    v.pipe(v.picklist(AUDIT_ACTIONS), v.examples(["user.create"])),
+    AUDIT_ACTIONS.length,
+    "Which audit actions it is told of; none means all",
+  ),
+);
 
 export const NewWebhook = v.pipe(v.object({ url, actions: wantedActions }), v.title("NewWebhook"));
 
