@@ -186,6 +186,12 @@ export function isDuplicate(error: unknown, constraint: string): boolean {
   return cause instanceof postgres.PostgresError && cause.code === "23505" && cause.constraint_name === constraint;
 }
 
+/** True if `error` is PostgreSQL's refusal of a null in the named column. */
+export function isNullIn(error: unknown, column: string): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return cause instanceof postgres.PostgresError && cause.code === "23502" && cause.column_name === column;
+}
+
 /** True if `error` says that PostgreSQL gave up on a lock, after `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

@@ -20,7 +20,7 @@ import { closingHostOf, hostOf } from "./own-host.ts";
 export async function openAccess(op: Grant, user: User): Promise<void> {
   await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
   const account = await accountOf(op.tx, user, op.context.clock.now());
-  op.onRollback(() => restoreAccess(op.context, user));
+  await op.onRollback(() => restoreAccess(op.context, user));
   faultPoint("access: given in the database, host untouched");
   await hostOf(op.context, user).openAccount(account);
 }

@@ -7,13 +7,14 @@ import { and, asc, count, eq, lte, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
+import { type Database, isNullIn, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed, narrowingOwed } from "../mail/host-messages.ts";
 import type { AuditAction } from "../operation/audit-actions.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
+import { isPermitted, permitParameters, requirePermission } from "../operation/permission.ts";
 
 export type Closing = ClosingRow;
 
@@ -35,12 +36,16 @@ export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
 /** The wait doubles with each attempt, from a minute to this. */
 const LONGEST_WAIT = HOUR;
 
-/** Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. */
+/**
+ * Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. Throws where the
+ * caller has lost the permission, by the very statement that notes it: from the note on, it goes forward.
+ */
 export async function noteClosing(
-  { autocommit, actor, clock }: Pick<Context, "autocommit" | "actor" | "clock">,
+  context: Context,
   { userId, kind, keyId = 0, networks = [], action }: NewClosing,
 ): Promise<number> {
   faultPoint("closing: begun, not noted");
+  const { autocommit, actor, clock } = context;
   const now = clock.now();
   const by = {
     action,
@@ -49,7 +54,13 @@ export async function noteClosing(
     actorOwner: actor.owner ?? "",
     networks: [...networks],
   };
-  const [row] = await insertClosing(autocommit).execute({ userId, kind, keyId, ...by, now });
+  const closing = { userId, kind, keyId, ...by, now, ...permitParameters(context) };
+  const [row] = await insertClosing(autocommit)
+    .execute(closing)
+    .catch(async (error: unknown) => {
+      if (isNullIn(error, "user_id")) await requirePermission(autocommit, context, action === "" ? undefined : action);
+      throw error;
+    });
   if (row === undefined) throw new Error("insert returned no row");
   faultPoint("closing: noted, host untouched");
   return row.id;
@@ -64,7 +75,9 @@ const insertClosing = preparedOnce((db) => {
     actorOwner: placeholder("actorOwner"),
     networks: placeholder("networks"),
   };
-  const subject = { userId: placeholder("userId"), kind: placeholder("kind"), keyId: placeholder("keyId") };
+  // A note of nobody cannot be stored.
+  const permitted = sql`case when ${isPermitted()} then ${placeholder("userId")}::bigint end`;
+  const subject = { userId: permitted, kind: placeholder("kind"), keyId: placeholder("keyId") };
   const excluded = {
     action: "action",
     actorType: "actor_type",

@@ -33,7 +33,7 @@ export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
     throw new UamError("conflict", sentence, { reason: "account.taken" });
   }
   const note = await noteClosing(context, { userId: user.id, kind: "leave", action: "" });
-  op.onRollback(() => takeBack(context, user, note));
+  await op.onRollback(() => takeBack(context, user, note));
   if (presence === "missing") await host.createAccount(openAccountOf(user, []));
   await raiseGeneration(tx, user.id);
   const account = await accountOf(tx, user, clock.now());

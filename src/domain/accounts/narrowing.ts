@@ -122,7 +122,7 @@ export async function widenAccess(
   await raiseGeneration(op.tx, user.id);
   const account = await accountOf(op.tx, user, op.context.clock.now());
   if (!account.open || account.keys.length === 0) return;
-  op.onRollback(() => restoreAccess(op.context, user));
+  await op.onRollback(() => restoreAccess(op.context, user));
   faultPoint("networks: wider in the database, not in the file");
   await hostOf(op.context, user).writeKeys(account);
 }

@@ -39,7 +39,7 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
       );
     }
     if (presence === "missing") await clear(host, ref);
-    op.onRollback(async () => {
+    await op.onRollback(async () => {
       if ((await host.presence(ref)) === "present") requireClosed(await host.removeAccount(ref));
     });
     // An account that a crash left half created counts as foreign: createAccount() tells it from a foreign one, which it refuses.

@@ -119,8 +119,9 @@ export async function pageTokens(
  * Revokes a token, from the next request on; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
  * see, and `forbidden` where a token asks for one that may do more than itself. At the shell, where there is no caller, any goes.
  */
-export async function revokeToken(context: Context, caller: Principal | undefined, id: number): Promise<TokenEntry> {
+export async function revokeToken(context: Context, asking: Principal | undefined, id: number): Promise<TokenEntry> {
   return await audited(context, { action: "token.revoke", resourceId: String(id) }, async (op) => {
+    const caller = asking && (await atPresent(op.tx, asking));
     const [row] = await op.tx
       .select()
       .from(tokens)
@@ -173,6 +174,13 @@ export function networksOf(stored: string): readonly string[] {
 
 function aboutToken({ name, owner, role, prefix }: TokenRow) {
   return { administrator: owner, name, role, prefix };
+}
+
+/** The caller with no more than the role of by now. */
+async function atPresent(tx: Transaction, caller: Principal): Promise<Principal> {
+  const [now] = await tx.select({ role: admins.role }).from(admins).where(eq(admins.id, caller.id));
+  const { role = "auditor" } = now ?? {};
+  return caller.role !== undefined && includesRole(role, caller.role) ? caller : { ...caller, role };
 }
 
 /** All for an owner; a token sees what its own owner's session would with the token's role. */

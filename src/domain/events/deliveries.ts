@@ -7,6 +7,7 @@ import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { type DeliveryRow, webhookDeliveries, webhooks } from "../../store/schema-events.ts";
 import type { Context, Services } from "../operation/context.ts";
+import { requirePermission } from "../operation/permission.ts";
 import { type Message, messageOf, pingOf, type SendMessage } from "./message.ts";
 import { getWebhook, lockWebhook, secretOf } from "./webhooks.ts";
 
@@ -102,6 +103,7 @@ async function deliver(
   send: SendMessage,
   { webhookId, message }: { readonly webhookId: number; readonly message: Message },
 ): Promise<DeliveryRow> {
+  await requirePermission(context.db, context);
   const webhook = await getWebhook(context.db, webhookId);
   const error = await send({ url: webhook.url, secret: secretOf(context.seal, webhook) }, message);
   return await context.db.transaction(async (tx) => {

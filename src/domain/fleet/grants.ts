@@ -9,6 +9,7 @@ import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/l
 import { auditedGrant } from "../operation/audited.ts";
 import { readCommitted } from "../operation/committed.ts";
 import type { Context } from "../operation/context.ts";
+import { onward } from "../operation/permission.ts";
 import { lockUser, requireUser } from "../users/find.ts";
 import { noteLostHosts } from "./changes.ts";
 import { awaitHosts, type Confirmation } from "./confirmation.ts";
@@ -32,7 +33,7 @@ export interface WantedHosts {
 export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
   const { leaving, tookRemote } = await changeGrants(context, userId, wanted);
   // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
-  if (leaving !== undefined) await removeLocalAccount(context, { userId, note: leaving });
+  if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
   const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
   const { db } = context;
   const read = async () => ({ given: await grantsOf(db, userId), places: await listUserHosts(context, userId) });

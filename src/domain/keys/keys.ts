@@ -57,7 +57,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
     const message = keyAdded(site, user, row);
     const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
-    op.onRollback(() => restoreAccess(context, user));
+    await op.onRollback(() => restoreAccess(context, user));
     faultPoint("key: stored, not in the file");
     await asOtherFailure(hostOf(context, user).writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.

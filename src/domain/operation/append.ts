@@ -6,6 +6,7 @@ import { type Database, preparedOnce, type Transaction } from "../../store/clien
 import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import type { AuditContent, Context } from "./context.ts";
 import type { Actor, AuditEntry, Recorded } from "./entry.ts";
+import { type Asking, isPermitted, onward, permitParameters, requirePermission } from "./permission.ts";
 
 /** Longest text kept of any one value in `detail`: what a caller submitted must not fill the log. */
 const MAX_DETAIL_TEXT = 1000;
@@ -19,6 +20,14 @@ const CLOCK_TOLERANCE = SECOND;
  * the log waits. Its time is never before that of the record before it.
  */
 export async function appendAudit(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
+  return await appendPermitted(tx, onward(context), recorded);
+}
+
+/**
+ * The same for what the caller did: throws if they have lost the permission for it. Whatever took it from them is recorded before this, and
+ * then it is seen, or after this is committed.
+ */
+export async function appendPermitted(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
   const { entry, result, actor = context.actor } = recorded;
   const { resourceId = "", detail: said = {} } = withSentId(entry, context.sentId);
   const names = {
@@ -47,7 +56,9 @@ export async function appendAudit(tx: Transaction, context: Context, recorded: R
     sealedCounters: null,
   };
   const mac = context.seal.record(next.mac, content);
-  await append(tx, content, next.mac, mac);
+  const isStill = await append(tx, context, { content, previous: next.mac, mac });
+  // What the transaction itself ends, such as the session by a logout, is there to everybody else.
+  if (!isStill) await requirePermission(context.autocommit, context, entry.action);
   return { id: next.id, mac };
 }
 
@@ -120,15 +131,24 @@ const selectNext = preparedOnce((tx) => {
     .prepare("audit_next");
 });
 
-async function append(tx: Transaction, c: AuditContent, previous: Uint8Array, mac: Uint8Array): Promise<void> {
+interface SealedContent {
+  readonly content: AuditContent;
+  readonly previous: Uint8Array;
+  readonly mac: Uint8Array;
+}
+
+/** Whether the caller is still permitted. */
+async function append(tx: Transaction, asking: Asking, { content: c, previous, mac }: SealedContent): Promise<boolean> {
   const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
-  await insertRecord(tx).execute({ ...c, createdAt: c.createdAt.toISOString(), previous, counters, mac });
+  const record = { ...c, createdAt: c.createdAt.toISOString(), previous, counters, mac };
+  const [row] = await insertRecord(tx).execute({ ...record, ...permitParameters(asking) });
+  return row?.permitted === true;
 }
 
 const insertRecord = preparedOnce((tx) => {
   const { placeholder } = sql;
   return tx
-    .select({ done: sql`1` })
+    .select({ permitted: isPermitted() })
     .from(
       sql`public.audit_append(${placeholder("id")}, ${placeholder("previous")}, ${placeholder("createdAt")}, ${placeholder("actorType")},
         ${placeholder("actor")}, ${placeholder("action")}, ${placeholder("resourceType")}, ${placeholder("resourceId")},

@@ -8,12 +8,12 @@ import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
-import { appendAudit, type RecordRef } from "./append.ts";
+import { appendAudit, appendPermitted, type RecordRef } from "./append.ts";
 import type { AuditAction } from "./audit-actions.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
-import { requireLiveToken } from "./token-actor.ts";
+import { onward, requirePermission } from "./permission.ts";
 
 /** What an operation does, where some of it needs no transaction. */
 export interface Steps<P, T, Op = Operation> {
@@ -99,13 +99,13 @@ async function closeOnce<T>(
   let result: T;
   try {
     result = await perform(context, entry, {
-      prepare: async () => undefined,
+      onlyForward: true,
       run: async (op) => {
         const { tx, about, record, alsoRecord, onRecorded } = op;
         const closing: ClosingOperation = {
           ...{ tx, about, record, alsoRecord, onRecorded },
           get context() {
-            return op.context;
+            return pending === undefined ? op.context : onward(op.context);
           },
           begun: (sentence) => {
             pending = sentence;
@@ -135,14 +135,16 @@ interface Journal {
 }
 
 type AnySteps<P, T> = {
-  readonly prepare: () => Promise<P>;
+  readonly prepare?: () => Promise<P>;
   readonly run: (op: Grant, prepared: P) => Promise<T>;
+  /** Whether it must not be refused once it has begun. */
+  readonly onlyForward?: boolean;
 };
 
 const journals = new WeakMap<Operation, Journal>();
 
 function stepsOf<P, T>(work: Work<P, T, Grant>): AnySteps<P, T> {
-  return typeof work === "function" ? { prepare: async () => undefined as P, run: work } : work;
+  return typeof work === "function" ? { run: work } : work;
 }
 
 async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnySteps<P, T>): Promise<T> {
@@ -151,16 +153,18 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   const journal: Journal = { records: [], failures: [], undos: [], afterwards: [] };
   let finished: { readonly result: T; readonly record: RecordRef | undefined } | undefined;
   try {
-    const prepared = await steps.prepare();
+    if (steps.prepare !== undefined) await requirePermission(context.autocommit, context, entry.action);
+    const prepared = (await steps.prepare?.()) as P;
     const before = unreplicatedCommits(context.db);
     const done = await context.db.transaction(async (tx) => {
-      await requireLiveToken(tx, context);
+      await requirePermission(tx, context, entry.action);
       faultPoint("operation: begun, nothing done");
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
       faultPoint("operation: done, not recorded");
       let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.
-      for (const recorded of journal.records) record = await appendAudit(tx, context, recorded);
+      const appender = steps.onlyForward === true ? onward(context) : context;
+      for (const recorded of journal.records) record = await appendPermitted(tx, appender, recorded);
       for (const work of journal.afterwards) await work(record?.id ?? 0);
       faultPoint("operation: recorded, not committed");
       finished = { result, record };
@@ -185,7 +189,7 @@ async function runInside<P, T>(context: Context, outer: Operation, known: Known,
   const journal = journals.get(outer);
   if (journal === undefined) throw new Error("an operation ran inside one that is not under way");
   try {
-    const prepared = await steps.prepare();
+    const prepared = (await steps.prepare?.()) as P;
     return await runSteps(context, outer.tx, journal, known, (op) => steps.run(op, prepared));
   } catch (error) {
     journal.failures.push(failure(known.entry, error));
@@ -223,7 +227,8 @@ async function runSteps<T>(
     onRecorded(work) {
       journal.afterwards.push(work);
     },
-    onRollback(undo) {
+    async onRollback(undo) {
+      if (context.permit !== undefined) await requirePermission(tx, context, known.entry.action);
       journal.undos.push(undo);
     },
   };

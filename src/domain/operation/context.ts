@@ -9,6 +9,7 @@ import type { KeyType } from "../../shared/ssh-key-types.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
+import type { Permit } from "./permission.ts";
 
 /** What has to be shown before a code is mailed: the text of a picture, a proof of work, either of them, or nothing. */
 export type CaptchaMode = "image" | "proof" | "both" | "off";
@@ -114,6 +115,8 @@ export interface Services {
 export interface Context extends Services {
   readonly actor: Actor;
   readonly requestId: string;
+  /** What lets them ask; it is looked at again where the change is made. None for jobs, the command line, and what anybody may ask. */
+  readonly permit?: Permit | undefined;
   /** The id that the request names, as digits, where it is too large for the database. */
   readonly sentId?: string;
   /** The operation that this one is part of, if any; see `audited`. */
@@ -140,8 +143,11 @@ export interface Operation {
 
 /** An operation that gives access: what it did on the host is undone if anything fails. */
 export interface Grant extends Operation {
-  /** Registers what restores the host; run after a rollback, last registered first, on connections of its own. */
-  onRollback(undo: () => Promise<void>): void;
+  /**
+   * Registers what restores the host; run after a rollback, last registered first, on connections of its own. Await it before the host is
+   * touched: it throws if the caller has lost the permission meanwhile.
+   */
+  onRollback(undo: () => Promise<void>): Promise<void>;
 }
 
 /** An operation that takes access away: it only goes forward, and what it cannot finish is owed. */
@@ -160,5 +166,5 @@ export interface ClosingOperation extends Operation {
 
 /** The services, on behalf of the service itself. */
 export function systemContext(services: Services): Context {
-  return { ...services, actor: SYSTEM, requestId: "" };
+  return { ...services, actor: SYSTEM, requestId: "", permit: undefined };
 }

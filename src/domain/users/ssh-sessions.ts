@@ -9,6 +9,7 @@ import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
+import { requirePermission } from "../operation/permission.ts";
 import { lockUser, requireUser } from "./find.ts";
 
 /** An open login, and the user's own key that is proven to have opened it; a revoked one, too. */
@@ -36,6 +37,8 @@ export function endSshSession(context: Context, userId: number, sessionId: strin
   return auditedClosing(context, { ...entry, detail: { session: sessionId } }, async (op) => {
     const user = await lockUser(op.tx, userId);
     op.about({ detail: { username: user.username } });
+    // Nothing is noted of it: from here on it goes forward.
+    await requirePermission(op.tx, op.context, entry.action);
     const account = refOf(user);
     const session = (await context.host.sessions(account)).find(({ id }) => id === sessionId);
     if (session === undefined) throw gone();

@@ -77,11 +77,11 @@ async function createOnHost(op: Grant, user: User): Promise<void> {
     const sentence = `The host already has an account or a home directory named ${account.name}`;
     throw new UamError("conflict", sentence, { reason: "account.taken" });
   }
-  await recordIntent(op, account);
-  op.onRollback(async () => {
+  await op.onRollback(async () => {
     await restoreAccess(context, user);
     await forgetIntent(context.autocommit, user.uid);
   });
+  await recordIntent(op, account);
   faultPoint("account: intent noted, not made");
   await context.host.createAccount(openAccountOf(user, []));
   faultPoint("account: made, intent still noted");

@@ -121,13 +121,15 @@ export async function otherFailuresAs<T>(
   try {
     return await operation;
   } catch (error) {
-    // `unauthorized`: a token that was revoked meanwhile.
-    const isKept = (code: ErrorCode) => kept.includes(code) || code === "limited" || code === "unauthorized";
+    const isKept = (code: ErrorCode) => kept.includes(code) || ALWAYS_KEPT.includes(code);
     if (error instanceof UamError && isKept(error.code)) throw error;
     const { message, reason } = error instanceof UamError ? error : UNKNOWN_FAULT;
     throw new UamError(code, message, { cause: error, reason });
   }
 }
+
+/** A limit, and a permission that the caller has lost meanwhile. */
+const ALWAYS_KEPT: readonly ErrorCode[] = ["limited", "unauthorized", "forbidden"];
 
 const UNKNOWN_FAULT = { message: UNEXPECTED, reason: "internal" } as const;
 

@@ -2,13 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import { type Access, type LeastRole, namedRoles, rolesFor } from "../../domain/auth/roles.ts";
-import type { Principal, UserType } from "../../domain/auth/sessions.ts";
+import { hashToken, hexOf, type Principal, type UserType } from "../../domain/auth/sessions.ts";
 import { shownPartOf, TOKEN_PREFIX } from "../../domain/auth/token-format.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
 import type { Actor } from "../../domain/operation/entry.ts";
+import type { Permit } from "../../domain/operation/permission.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { AdminRole } from "../../shared/statuses.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
 import { isSafe } from "./routing.ts";
 import type { Web } from "./web.ts";
 
@@ -47,6 +48,7 @@ export interface LiveSession {
 
 const infos = new WeakMap<Request, RequestInfo>();
 const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
+const permits = new WeakMap<Request, Permit>();
 
 /** Remembers what is known about a request; call it once, before any route sees it. */
 export function noteRequest(request: Request, known: Omit<RequestInfo, "id">): RequestInfo {
@@ -102,8 +104,18 @@ export async function authorize(
     throw new UamError("forbidden", "A token cannot do this; log in", { reason: "token.not_allowed" });
   }
   if (permission !== "session" && setsUp !== true) requireSetUp(session.principal);
-  if (least !== undefined) requireRole(session.principal, rolesFor(least, accessOf(request.method)));
+  const roles = least === undefined ? ADMIN_ROLES : rolesFor(least, accessOf(request.method));
+  if (least !== undefined) requireRole(session.principal, roles);
+  if (accessOf(request.method) === "change") permits.set(request, permitOf(session, roles));
   return session;
+}
+
+function permitOf(
+  { principal: { userType, id, token }, token: secret }: LiveSession,
+  roles: readonly AdminRole[],
+): Permit {
+  const by = token === undefined ? "session" : "token";
+  return { by, hash: hexOf(hashToken(secret)), userType, principalId: id, roles };
 }
 
 /** Throws `forbidden` where the administrator has to set up a second factor first. */
@@ -133,7 +145,7 @@ export function isPreview({ preview }: { readonly preview?: string | undefined }
   return preview === "true";
 }
 
-/** The services on behalf of whoever sent the request. */
+/** The services on behalf of whoever sent the request, with what `authorize` found to permit it. */
 export function contextOf(services: Services, request: Request, principal?: Principal): Context {
   const { id, address } = infoOf(request);
   const ip = address === UNIX_PEER ? "" : address;
@@ -141,7 +153,7 @@ export function contextOf(services: Services, request: Request, principal?: Prin
   // Of most requests nothing needs to be taken apart to see that there is none.
   const sentId = LONG_NUMBER.test(request.url) ? SENT_ID.exec(new URL(request.url).pathname)?.[1] : undefined;
   const isTooLarge = sentId !== undefined && !Number.isSafeInteger(Number(sentId));
-  return { ...services, actor, requestId: id, ...(isTooLarge ? { sentId } : {}) };
+  return { ...services, actor, requestId: id, permit: permits.get(request), ...(isTooLarge ? { sentId } : {}) };
 }
 
 function actorOf(principal: Principal | undefined, ip: string): Actor {

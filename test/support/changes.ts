@@ -1,0 +1,175 @@
+/** A valid request for every route that changes something and asks for a session, each about something that is there. */
+
+import { TOTP } from "otpauth";
+import { addAdmin } from "../../src/domain/auth/admin.ts";
+import { createToken } from "../../src/domain/auth/tokens.ts";
+import { createWebhook } from "../../src/domain/events/webhooks.ts";
+import { createGroup } from "../../src/domain/fleet/groups.ts";
+import { disableUser } from "../../src/domain/users/users.ts";
+import { ssoIdentities } from "../../src/store/schema-sso.ts";
+import { ADMIN_PASSWORD, type Client, type TestApp } from "./app.ts";
+import { addPasskeyTo, makePasskey } from "./authenticator.ts";
+import { insertHost } from "./host-rows.ts";
+import { freshKey } from "./keys.ts";
+
+/** What is sent. */
+export interface Wanted {
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** Who asks, and a client of theirs for what has to come first. */
+export interface Asking {
+  readonly id: number;
+  readonly username: string;
+  readonly client: Client;
+}
+
+type Make = (by: Asking) => Promise<Wanted>;
+
+const password = ADMIN_PASSWORD;
+
+/** `helper` is an owner who makes what the requests are about. */
+export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
+  let count = 0;
+  const fresh = (what: string) => `${what}-${++count}`;
+
+  async function made(path: string, body: object, by = helper): Promise<{ readonly id: number }> {
+    const answer = await by.call("POST", path, body);
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body.data;
+  }
+  const user = async () => {
+    const username = fresh("about");
+    return { username, ...(await made("/users", { username, email: `${username}@example.org` })) };
+  };
+  const key = async (by: Asking) => (await made("/me/keys", { name: "Laptop", public_key: freshKey() }, by.client)).id;
+  const admin = async () => (await addAdmin(app.system, fresh("other"), "other@example.org", password, "operator")).id;
+  const group = async () => (await createGroup(app.system, { name: fresh("group") })).row.id;
+  const hook = async () => (await createWebhook(app.system, { url: hookUrl, actions: ["audit.purge"] })).entry.id;
+  const application = async () => {
+    const username = fresh("applicant");
+    return (await made("/approvals", { username, email: `${username}@example.org` }, app.anonymous())).id;
+  };
+  const passkey = async ({ client }: Asking) => (await addPasskeyTo(client, password)).recordId;
+  const beginTotp = async ({ client }: Asking) => {
+    const { secret, ticket } = (await client.call("POST", "/auth/totp/begin", { password })).body.data;
+    return { ticket, code: new TOTP({ secret }).generate({ timestamp: app.clock.now().getTime() }) };
+  };
+
+  const MAKE: Readonly<Record<string, Make>> = {
+    "POST /auth/logout": async () => ({ path: "/auth/logout" }),
+    "POST /auth/admin/password": async () => ({
+      path: "/auth/admin/password",
+      body: { password, new_password: "eight kettles under old bridges" },
+    }),
+    "POST /auth/passkeys/begin": async () => ({ path: "/auth/passkeys/begin", body: { password } }),
+    "POST /auth/passkeys": async ({ client }) => {
+      const begun = await client.call("POST", "/auth/passkeys/begin", { password });
+      return { path: "/auth/passkeys", body: { name: "Phone", passkey: makePasskey(begun.body.data).answer } };
+    },
+    "PATCH /auth/passkeys/{id}": async (by) => ({
+      path: `/auth/passkeys/${await passkey(by)}`,
+      body: { name: "Renamed" },
+    }),
+    "DELETE /auth/passkeys/{id}": async (by) => ({ path: `/auth/passkeys/${await passkey(by)}`, body: { password } }),
+    "POST /auth/totp/begin": async () => ({ path: "/auth/totp/begin", body: { password } }),
+    "POST /auth/totp": async (by) => ({ path: "/auth/totp", body: await beginTotp(by) }),
+    "DELETE /auth/totp": async (by) => {
+      const answer = await by.client.call("POST", "/auth/totp", await beginTotp(by));
+      if (answer.status !== 201) throw new Error(answer.text);
+      return { path: "/auth/totp", body: { password } };
+    },
+    "POST /users": async () => ({ path: "/users", body: { username: fresh("late"), email: "late@example.org" } }),
+    "PATCH /users/{id}": async () => ({ path: `/users/${(await user()).id}`, body: { email: "mine@example.org" } }),
+    "DELETE /users/{id}": async () => ({ path: `/users/${(await user()).id}` }),
+    "POST /users/{id}/disable": async () => ({ path: `/users/${(await user()).id}/disable` }),
+    "POST /users/{id}/enable": async () => {
+      const { id } = await user();
+      await disableUser(app.system, id);
+      return { path: `/users/${id}/enable` };
+    },
+    "POST /users/{id}/extend": async () => ({ path: `/users/${(await user()).id}/extend`, body: { days: 3650 } }),
+    "DELETE /users/{id}/keys/{keyId}": async () => {
+      const owner = await app.user(fresh("keyed"));
+      return { path: `/users/${owner.id}/keys/${await key({ username: "", ...owner })}` };
+    },
+    "DELETE /users/{id}/sessions/{sessionId}": async () => {
+      const { id, username } = await user();
+      const session = { id: String(++count), from: "192.0.2.9", since: app.clock.now() };
+      app.host.sessionsOpen.push({ ...session, account: `ext_${username}` } as (typeof app.host.sessionsOpen)[number]);
+      return { path: `/users/${id}/sessions/${session.id}` };
+    },
+    "PUT /users/{id}/hosts": async () => {
+      const { row } = await createGroup(app.system, { name: fresh("given") });
+      return { path: `/users/${(await user()).id}/hosts`, body: { hosts: [], groups: [row.name] } };
+    },
+    "POST /me/keys": async () => ({ path: "/me/keys", body: { name: "Late", public_key: freshKey() } }),
+    "PATCH /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}`, body: { name: "Renamed" } }),
+    "DELETE /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}` }),
+    "POST /me/lock": async () => ({ path: "/me/lock" }),
+    "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),
+    "POST /approvals/{id}/review": async () => ({
+      path: `/approvals/${await application()}/review`,
+      body: { approve: true },
+    }),
+    "PUT /settings": async () => ({
+      path: "/settings",
+      body: { key: "policy.default_ttl", value: `${90 + ++count}d` },
+    }),
+    "DELETE /settings/{key}": async () => {
+      await helper.call("PUT", "/settings", { key: "policy.default_ttl", value: `${90 + ++count}d` });
+      return { path: "/settings/policy.default_ttl" };
+    },
+    "POST /admins": async () => ({ path: "/admins", body: { username: fresh("new"), email: "new@example.org" } }),
+    "PATCH /admins/{id}": async () => ({ path: `/admins/${await admin()}`, body: { role: "owner" } }),
+    "DELETE /admins/{id}": async () => ({ path: `/admins/${await admin()}` }),
+    "DELETE /admins/{id}/sessions": async () => ({ path: `/admins/${await admin()}/sessions` }),
+    "DELETE /removed-admins/{id}": async () => {
+      const removed = { issuer: "https://id.example.org", subject: fresh("subject"), username: fresh("removed") };
+      const row = { ...removed, createdAt: app.clock.now() };
+      const [stored] = await app.db.insert(ssoIdentities).values(row).returning();
+      return { path: `/removed-admins/${stored?.id}` };
+    },
+    "POST /tokens": async () => ({
+      path: "/tokens",
+      body: { name: "Late", role: "auditor", days: 366, password },
+    }),
+    "DELETE /tokens/{id}": async ({ username }) => {
+      const wanted = { name: "mine", role: "auditor", days: 1, networks: [] } as const;
+      return { path: `/tokens/${(await createToken(app.system, { owner: username }, wanted)).entry.id}` };
+    },
+    "POST /webhooks": async () => ({ path: "/webhooks", body: { url: hookUrl, actions: ["audit.purge"] } }),
+    "PATCH /webhooks/{id}": async () => ({ path: `/webhooks/${await hook()}`, body: { url: `${hookUrl}/other` } }),
+    "DELETE /webhooks/{id}": async () => ({ path: `/webhooks/${await hook()}` }),
+    "POST /webhooks/{id}/ping": async () => ({ path: `/webhooks/${await hook()}/ping` }),
+    "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": async () => {
+      const id = await hook();
+      const { body } = await helper.call("POST", `/webhooks/${id}/ping`);
+      return { path: `/webhooks/${id}/deliveries/${body.data.id}/redeliver` };
+    },
+    "POST /hosts/tokens": async () => ({ path: "/hosts/tokens", body: { name: fresh("joining") } }),
+    "PATCH /hosts/{id}": async () => ({
+      path: `/hosts/${(await insertHost(app, fresh("host"))).id}`,
+      body: { lease: "none" },
+    }),
+    "POST /hosts/{id}/lock": async () => ({ path: `/hosts/${(await insertHost(app, fresh("host"))).id}/lock` }),
+    "POST /hosts/{id}/unlock": async () => ({
+      path: `/hosts/${(await insertHost(app, fresh("host"), { status: "locked" })).id}/unlock`,
+    }),
+    "DELETE /hosts/{id}": async () => ({ path: `/hosts/${(await insertHost(app, fresh("host"))).id}` }),
+    "POST /host-groups": async () => ({ path: "/host-groups", body: { name: fresh("new-group") } }),
+    "PATCH /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}`, body: { lease: "none" } }),
+    "DELETE /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}` }),
+  };
+
+  return {
+    routes: Object.keys(MAKE),
+    /** Makes what the route's request is about, and the request. */
+    ask: async (route: string, by: Asking): Promise<Wanted> => {
+      const make = MAKE[route];
+      if (make === undefined) throw new Error(`there is no request for ${route}`);
+      return await make(by);
+    },
+  };
+}
