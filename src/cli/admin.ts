@@ -59,7 +59,7 @@ const passwd = command(
   map(object({ name: known, passwordStdin }), (input) => runPasswd(input)),
   {
     brief: message`Set an administrator's password.`,
-    description: message`Sets a new password, removes the administrator's passkeys and authenticator app, ends their sessions, cancels any reset link and lifts the lock after wrong passwords. Without --password-stdin, a password is generated and printed once.`,
+    description: message`Sets a new password, removes the administrator's passkeys and authenticator app, ends their sessions, revokes their tokens for machines, cancels any reset link and lifts the lock after wrong passwords. Without --password-stdin, a password is generated and printed once.`,
   },
 );
 
@@ -133,8 +133,11 @@ function runPasswd({ name, passwordStdin }: PasswordInput): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
       const { setAdminPassword } = await import("../domain/auth/admin-changes.ts");
-      const { removed } = await setAdminPassword(context, name, password);
-      const rest = removed.length === 0 ? "" : ` What else they could log in with was removed: ${removed.join(", ")}.`;
+      const { removed, tokens } = await setAdminPassword(context, name, password);
+      const rest = [
+        ...(removed.length === 0 ? [] : [` What else they could log in with was removed: ${removed.join(", ")}.`]),
+        ...(tokens === 0 ? [] : [` Their tokens for machines were revoked: ${tokens}.`]),
+      ].join("");
       return `The administrator ${name} has a new password; all their sessions were ended.${rest}`;
     });
 }

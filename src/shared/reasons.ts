@@ -23,6 +23,8 @@ export const REASONS = {
   "login.passkey_only": "The password is right, but this service lets administrators in with a passkey only.",
   "login.factor_needed":
     "The session may only set up a second factor, which this service asks every administrator for.",
+  "login.not_recent":
+    "This needs a login at the provider of single sign-on within the last 5 minutes; of those who have a password or a passkey, that instead.",
   "login.locked": "Too many wrong attempts for this name: wait.",
   "captcha.wrong": "The captcha's answer is wrong, was used, or came too late.",
   "code.wrong": "The username or the login code is wrong.",

@@ -108,6 +108,11 @@ describeInBrowser("passkeys in the console", () => {
 
     await press("button", "Remove Blue key");
     await press("button", "Remove it");
+    await page.getByText("Type your present password.").waitFor();
+    await type("Present password", "not this one");
+    await press("button", "Remove it");
+    await page.getByText("This is not your present password.").waitFor();
+    await press("button", "Confirm with a passkey instead");
     await page.getByText("The passkey Blue key is removed.").waitFor();
     await page.getByText("You have no passkey yet.").waitFor();
     await logOut(mouse(page));
@@ -206,6 +211,7 @@ describeInBrowser("passkeys in the console", () => {
     expect(await lastWay(system)).toEqual(["success", "password+totp"]);
     await page.goto(PAGES.account);
     await press("button", "Remove the app");
+    await type("Present password", ADMIN_PASSWORD);
     await press("button", "Remove it");
     await page.getByText("The authenticator app is removed.").waitFor();
     expectNoFaults(visitor);
@@ -246,6 +252,7 @@ describeInBrowser("passkeys in the console", () => {
     await page.getByText("Add a passkey first").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Users", exact: true }).waitFor();
     await mouse(page).press("button", "Remove Laptop");
+    await mouse(page).type("Present password", ADMIN_PASSWORD);
     await mouse(page).press("button", "Remove it");
     await page.getByText("This is your last passkey").waitFor();
     await mouse(page).press("button", "Cancel");

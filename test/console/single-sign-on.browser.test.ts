@@ -1,7 +1,10 @@
 /** Single sign-on in a real browser, with a real provider. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Browser } from "playwright-core";
+import { sessions } from "../../src/store/schema-auth.ts";
+import { ADMIN_PASSWORD } from "../support/app.ts";
 import { startProvider, type TestProvider } from "../support/oidc-provider.ts";
 import { meetClock, ssoVariables } from "../support/sso-browser.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "./support/browser.ts";
@@ -77,6 +80,7 @@ describeInBrowser("single sign-on", () => {
     await own.page.getByRole("alert").waitFor();
     expect(new URL(own.page.url()).pathname).toBe("/login");
     await page.getByRole("button", { name: "Let in again: cleo" }).click();
+    await page.getByLabel("Present password").fill(ADMIN_PASSWORD);
     await page.getByRole("dialog").getByRole("button", { name: "Let them in again" }).click();
     await page.getByText("cleo may come in again by single sign-on.").waitFor();
     await page.getByRole("heading", { name: "Removed, and not let in again" }).waitFor({ state: "detached" });
@@ -86,6 +90,38 @@ describeInBrowser("single sign-on", () => {
       expectOnlyProvider(each);
       await each.close();
     }
+  });
+
+  test("confirms what needs it, of who has no password here, for five minutes", async () => {
+    const claims = { preferred_username: "dora", email: "dora@example.org", groups: ["uam-owners"] };
+    provider.wishes.person = { subject: "dora-1", claims };
+    const watched = await openPage(browser, system.origin);
+    const { page } = watched;
+    const make = async (name: string) => {
+      await page.goto("/admin/tokens");
+      await page.getByRole("button", { name: "Make a token" }).click();
+      await page.getByText("You have no password and no passkey here").waitFor();
+      expect(await page.getByLabel("Present password").count()).toBe(0);
+      await page.getByLabel("Name").fill(name);
+      await page.getByRole("button", { name: "Make the token" }).click();
+    };
+    await page.goto("/login?as=admin&next=%2Fadmin");
+    await page.getByRole("button", ENTER).click();
+    await page.waitForURL(`${system.origin}/admin`);
+    await make("first");
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await system.db
+      .update(sessions)
+      .set({ createdAt: new Date(0) })
+      .where(eq(sessions.username, "dora"));
+    await make("second");
+    await page.getByText("Log in at the provider again").waitFor();
+    await page.getByRole("button", { name: "Log in there again" }).click();
+    await page.waitForURL(`${system.origin}/admin/tokens`);
+    await make("second");
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    expectOnlyProvider(watched);
+    await watched.close();
   });
 
   test("says why it did not work, in our own words, and can be tried again", async () => {

@@ -107,11 +107,13 @@ export interface ResetAdmin {
   readonly entry: AdminEntry;
   /** What they can no longer log in with, such as "the passkey Laptop". */
   readonly removed: readonly string[];
+  /** How many tokens for machines were revoked. */
+  readonly tokens: number;
 }
 
 /**
  * Sets a new password for the administrator; removes their passkeys and authenticator app, on record, so that it alone lets them in again;
- * ends every session, voids a pending reset token, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
+ * ends every session, revokes every token, voids a pending reset token, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
  */
 export async function setAdminPassword(context: Context, username: string, password: string): Promise<ResetAdmin> {
   const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
@@ -129,10 +131,11 @@ export async function setAdminPassword(context: Context, username: string, passw
       await op.tx.update(admins).set({ passwordHash, updatedAt: after.updatedAt }).where(eq(admins.id, admin.id));
       await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
       await endSessionsOf(op.tx, "admin", admin.id);
+      const tokens = await revokeTokensOf(op, admin);
       op.record({ resourceId: String(admin.id) });
       const removed = [...(await removePasskeysOf(op, admin)), ...(await removeAppOf(op, admin))];
       if (removed.length > 0) await tellOwner(op, admin, factorsRemoved, removed);
-      return { entry: entryOf(after), removed };
+      return { entry: entryOf(after), removed, tokens };
     },
   });
   report(context, "an administrator's password was changed, and their sessions were ended", username);

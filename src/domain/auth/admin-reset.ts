@@ -15,6 +15,7 @@ import { findAdmin, unlock } from "./admin.ts";
 import { startCooldown } from "./attempts.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf, hashToken } from "./sessions.ts";
+import { revokeTokensOf } from "./tokens.ts";
 
 /** How long a reset token is valid. */
 export const RESET_TTL = 30 * MINUTE;
@@ -37,8 +38,8 @@ export async function forgotPassword(context: Context, typedName: string): Promi
 }
 
 /**
- * Sets a new password for the administrator whose token it is, ends all their sessions and lifts a lock. A token works once,
- * and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
+ * Sets a new password for the administrator whose token it is, ends all their sessions, revokes the tokens that machines use in their name, and
+ * lifts a lock. It works once, and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
  */
 export async function resetPassword(context: Context, token: string, newPassword: string): Promise<void> {
   const owner = await findOwner(context, token);
@@ -63,6 +64,7 @@ export async function resetPassword(context: Context, token: string, newPassword
         const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
         await op.tx.update(admins).set(changes).where(eq(admins.id, prepared.owner.id));
         await endSessionsOf(op.tx, "admin", prepared.owner.id);
+        await revokeTokensOf(op, prepared.owner);
       },
     },
   );

@@ -47,8 +47,8 @@ export async function beginPasskey(
   confirmation: Confirmation,
 ): Promise<CreationOptions> {
   relyingParty(context.policy.site);
-  await confirmCaller(context, session, confirmation, "auth.passkey_add");
   const { id, username } = session.principal;
+  await confirmCaller(context, session, confirmation, { action: "auth.passkey_add", detail: { username } });
   const known = await context.autocommit.select().from(passkeys).where(eq(passkeys.adminId, id));
   requireRoom(known.length);
   const challenge = await issueTicket(context, boundToSession("add-passkey", session));
@@ -111,10 +111,20 @@ export async function renamePasskey(
   });
 }
 
-/** Removes one of the caller's passkeys, and mails them. Throws `not_found`, and `conflict` for the last that the service asks for. */
-export async function removePasskey(context: Context, session: OwnSession, id: number): Promise<void> {
+/**
+ * Removes one of the caller's passkeys, once they have shown again who they are, and mails them. Throws as `confirmCaller` does, `not_found`,
+ * and `conflict` for the last that the service asks for.
+ */
+export async function removePasskey(
+  context: Context,
+  session: OwnSession,
+  id: number,
+  confirmation: Confirmation,
+): Promise<void> {
   const { username } = session.principal;
-  await audited(context, { action: "auth.passkey_remove", detail: { username, passkey: id } }, async (op) => {
+  const entry = { action: "auth.passkey_remove", detail: { username, passkey: id } } as const;
+  await confirmCaller(context, session, confirmation, entry);
+  await audited(context, entry, async (op) => {
     const admin = await lockCaller(op.tx, session);
     const row = await findOwn(op.tx, admin, id);
     op.about({ detail: { name: row.name } });

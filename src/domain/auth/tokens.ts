@@ -17,7 +17,9 @@ import { tokenMade } from "../mail/token-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Services } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
+import type { OwnSession } from "./admin-password.ts";
 import { hashToken, type Principal } from "./sessions.ts";
+import { type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 import { makeToken, shownPartOf } from "./token-format.ts";
 
 /** Of one administrator, in use at the same time. */
@@ -48,20 +50,42 @@ export interface MadeToken {
 }
 
 /**
- * Makes a token and mails its owner that there is one. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
+ * Makes a token for the caller, who shows again who they are: a token outlives the session. A token makes others without that, so that a
+ * machine can replace its own. Throws as `confirmCaller` and `createToken` do.
+ */
+export async function createOwnToken(
+  context: Context,
+  session: OwnSession,
+  wanted: NewToken,
+  confirmation: Confirmation,
+): Promise<MadeToken> {
+  const { principal } = session;
+  if (principal.token !== undefined) return await createToken(context, principal, wanted);
+  const entry = { action: "token.create", detail: detailOf(principal.username, wanted) } as const;
+  await confirmCaller(context, session, confirmation, entry);
+  return await createToken(context, principal, wanted, session);
+}
+
+/**
+ * Makes a token and mails its owner that there is one; none for a session that has ended. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
  * for networks that are not within those of the token that asks; `conflict` for one too many; `not_found` for an unknown owner.
  */
-export async function createToken(context: Context, holder: TokenHolder, wanted: NewToken): Promise<MadeToken> {
+export async function createToken(
+  context: Context,
+  holder: TokenHolder,
+  wanted: NewToken,
+  session?: OwnSession,
+): Promise<MadeToken> {
   const administrator = "owner" in holder ? holder.owner : holder.username;
   const { role, days } = wanted;
-  const detail = { administrator, name: wanted.name, role, days };
+  const detail = detailOf(administrator, wanted);
   return await audited(context, { action: "token.create", detail }, async (op) => {
     const name = requireText("name", wanted.name, MAX_TOKEN_NAME);
     if (!Number.isInteger(days) || days < 1 || days > MAX_TOKEN_DAYS) {
       throw new UamError("invalid", `days must be a whole number from 1 to ${MAX_TOKEN_DAYS}`);
     }
     const networks = networksFor(holder, parseNetworks(wanted.networks));
-    const owner = await lockOwner(op.tx, holder);
+    const owner = session === undefined ? await lockOwner(op.tx, holder) : await lockCaller(op.tx, session);
     requireRoleWithin(holder, owner, role);
     const now = context.clock.now();
     await requireRoom(op.tx, owner, now);
@@ -143,8 +167,11 @@ export async function revokeToken(context: Context, asking: Principal | undefine
   });
 }
 
-/** Revokes what an administrator leaves behind who is being removed, each on record. */
-export async function revokeTokensOf({ tx, context, alsoRecord }: Operation, { id }: Pick<AdminRow, "id">) {
+/** Revokes all tokens of an administrator, each on record; returns how many. */
+export async function revokeTokensOf(
+  { tx, context, alsoRecord }: Operation,
+  { id }: Pick<AdminRow, "id">,
+): Promise<number> {
   const revoked = await tx
     .update(tokens)
     .set({ revokedAt: context.clock.now() })
@@ -154,6 +181,7 @@ export async function revokeTokensOf({ tx, context, alsoRecord }: Operation, { i
     const entry = { action: "token.revoke", resourceId: String(row.id), detail: aboutToken(row) } as const;
     alsoRecord({ entry, result: "success" });
   }
+  return revoked.length;
 }
 
 /** Removes tokens that ended more than a year ago. */
@@ -170,6 +198,10 @@ export function entryOf({ tokenHash: _, networks, ...row }: TokenRow, now: Date)
 /** The networks as they are stored, one by one. */
 export function networksOf(stored: string): readonly string[] {
   return stored === "" ? [] : stored.split(" ");
+}
+
+function detailOf(administrator: string, { name, role, days }: NewToken) {
+  return { administrator, name, role, days };
 }
 
 function aboutToken({ name, owner, role, prefix }: TokenRow) {

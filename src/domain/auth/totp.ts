@@ -50,8 +50,8 @@ export async function findApp({ db }: Pick<Context, "db">, { principal }: OwnSes
  * `conflict` where there is one already.
  */
 export async function beginApp(context: Context, session: OwnSession, confirmation: Confirmation): Promise<NewApp> {
-  await confirmCaller(context, session, confirmation, "auth.totp_add");
   const { id, username } = session.principal;
+  await confirmCaller(context, session, confirmation, { action: "auth.totp_add", detail: { username } });
   if ((await findRow(context.autocommit, id)) !== undefined) throw alreadyAdded();
   const secret = randomBytes(SECRET_BYTES);
   const app = await appWith(secret, { username, site: context.policy.site });
@@ -100,10 +100,15 @@ export async function addApp(
   );
 }
 
-/** Removes the caller's app, and mails them. Throws `not_found`, and `conflict` for the last factor that the service asks for. */
-export async function removeApp(context: Context, session: OwnSession): Promise<void> {
+/**
+ * Removes the caller's app, once they have shown again who they are, and mails them. Throws as `confirmCaller` does, `not_found`, and `conflict`
+ * for the last factor that the service asks for.
+ */
+export async function removeApp(context: Context, session: OwnSession, confirmation: Confirmation): Promise<void> {
   const { username } = session.principal;
-  await audited(context, { action: "auth.totp_remove", detail: { username } }, async (op) => {
+  const entry = { action: "auth.totp_remove", detail: { username } } as const;
+  await confirmCaller(context, session, confirmation, entry);
+  await audited(context, entry, async (op) => {
     const admin = await lockCaller(op.tx, session);
     const factors = await readFactors(op.tx, admin.id);
     if (!factors.totp)

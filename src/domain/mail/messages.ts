@@ -78,7 +78,7 @@ export function adminReset(
     paragraph(`Somebody, probably you, asked to reset your administrator password on ${site.host}.`),
     ...(site.console ? resetOnPage(site, token, ttl) : resetByHand(site, token, ttl)),
     paragraph(
-      "The reset ends all your sessions and lifts a lockout. If you did not ask for it, ignore this mail: your password stays as it is.",
+      "The reset ends all your sessions, revokes your tokens for machines and lifts a lockout. If you did not ask for it, ignore this mail: your password stays as it is.",
     ),
   ]);
 }

@@ -4,8 +4,10 @@ import { Elysia } from "elysia";
 import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
 import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
 import { changeOwnPassword } from "../../domain/auth/admin-password.ts";
+import { confirmCaller } from "../../domain/auth/step-up.ts";
 import { adminRecord } from "../records.ts";
-import { jsonBody, requireLogin, requireSession } from "./elysia.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
+import { jsonBody, requireLogin, requireLoginAs, requireSession } from "./elysia.ts";
 import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -14,11 +16,10 @@ import type { Web } from "./web.ts";
 const LAST_OWNER = { description: "Nobody else is an owner who can log in. Final until somebody is" };
 
 export function adminRoutes(web: Web) {
-  return new Elysia().use(administratorRoutes(web)).use(passwordRoutes(web));
+  return new Elysia().use(administratorRoutes(web)).use(wayInRoutes(web)).use(passwordRoutes(web));
 }
 
 function administratorRoutes(web: Web) {
-  const parse = jsonBody(web, "admin");
   return new Elysia({ prefix: "/admins" })
     .use(requireSession(web, "admin", "owner"))
     .get(
@@ -31,42 +32,6 @@ function administratorRoutes(web: Web) {
         query: PageQuery,
         response: responses(paged(AdminRecord), 400, 401, 403),
         detail: { operationId: "listAdmins", summary: "List administrators", description: "Newest first." },
-      },
-    )
-    .post(
-      "/",
-      async ({ context, body, status }) => {
-        const admin = await inviteAdmin(context, { ...body, role: body.role ?? "owner" });
-        return status(201, { data: adminRecord(admin) });
-      },
-      {
-        parse,
-        body: NewAdmin,
-        response: created(data(AdminRecord), 400, 401, 403, 409),
-        detail: {
-          operationId: "inviteAdmin",
-          summary: "Add an administrator and mail them a link that sets their password",
-          description:
-            "The link works once, within 72 hours. After that they ask for another one at `/auth/admin/forgot`, which works from the start.",
-          responses: { 409: { description: "There is an administrator of that name" } },
-        },
-      },
-    )
-    .patch(
-      "/:id",
-      async ({ context, params, body }) => ({ data: adminRecord(await updateAdmin(context, params.id, body)) }),
-      {
-        parse,
-        params: IdParams,
-        body: AdminChanges,
-        response: responses(data(AdminRecord), 400, 401, 403, 404, 409),
-        detail: {
-          operationId: "updateAdmin",
-          summary: "Change an administrator's e-mail or role",
-          description:
-            "Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too. A new address voids a link that was mailed to the old one, and both are told.",
-          responses: { 409: LAST_OWNER },
-        },
       },
     )
     .delete(
@@ -99,6 +64,55 @@ function administratorRoutes(web: Web) {
           operationId: "endAdminSessions",
           summary: "End an administrator's sessions",
           description: "All that are open, one's own too. Tokens stay; they are revoked one by one.",
+        },
+      },
+    );
+}
+
+/** By whom administrators come in, and with which address a link leads to a new password. */
+function wayInRoutes(web: Web) {
+  const parse = jsonBody(web, "admin");
+  return new Elysia({ prefix: "/admins" })
+    .use(requireLoginAs(web, "owner"))
+    .post(
+      "/",
+      async ({ context, session, body, status }) => {
+        const { username, email, role = "owner", ...confirmation } = body;
+        const entry = { action: "admin.create", detail: { username, email, role } } as const;
+        await confirmCaller(context, session, confirmation, entry);
+        const admin = await inviteAdmin(context, { username, email, role });
+        return status(201, { data: adminRecord(admin) });
+      },
+      {
+        parse,
+        body: NewAdmin,
+        response: created(data(AdminRecord), 400, 401, 403, 409, 429),
+        detail: {
+          operationId: "inviteAdmin",
+          summary: "Add an administrator and mail them a link that sets their password",
+          description: `The link works once, within 72 hours. After that they ask for another one at \`/auth/admin/forgot\`, which works from the start. ${CONFIRMED}`,
+          responses: { ...confirming, 409: { description: "There is an administrator of that name" } },
+        },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ context, session, params, body }) => {
+        const { email, role, ...confirmation } = body;
+        const entry = { action: "admin.update", resourceId: String(params.id) } as const;
+        await confirmCaller(context, session, confirmation, entry);
+        return { data: adminRecord(await updateAdmin(context, params.id, { email, role })) };
+      },
+      {
+        parse,
+        params: IdParams,
+        body: AdminChanges,
+        response: responses(data(AdminRecord), 400, 401, 403, 404, 409, 429),
+        detail: {
+          operationId: "updateAdmin",
+          summary: "Change an administrator's e-mail or role",
+          description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
+          responses: { ...confirming, 409: LAST_OWNER },
         },
       },
     );

@@ -175,7 +175,7 @@ function loginRoutes(web: Web) {
         detail: {
           operationId: "resetPassword",
           summary: "Set a new administrator password with a mailed token",
-          description: "Ends all sessions of that administrator, and unlocks their login.",
+          description: "Ends all sessions of that administrator, revokes their tokens, and unlocks their login.",
         },
       },
     );

@@ -59,6 +59,11 @@ export function requireLogin(web: Web, permission: "admin" | "session", when?: "
   return guardedBy(web, permission === "admin" ? { ...need, least: "any" } : need);
 }
 
+/** The same for what lets somebody in as an administrator: it asks who one is, which a machine cannot show. */
+export function requireLoginAs(web: Web, least: LeastRole) {
+  return guardedBy(web, { permission: "admin", sessionOnly: true, least });
+}
+
 function guardedBy(web: Web, need: Need) {
   async function guard({ request }: { readonly request: Request }) {
     const session = await authorize(web, request, need);

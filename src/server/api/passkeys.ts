@@ -7,18 +7,19 @@ import { askForAnyPasskey } from "../../domain/auth/passkey-use.ts";
 import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } from "../../domain/auth/passkeys.ts";
 import { askForConfirmation } from "../../domain/auth/step-up.ts";
 import { passkeyRecord, principalRecord } from "../records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
 import { anonymous, anonymousBody, cookieSet, jsonBody, requireLogin, setSessionCookie } from "./elysia.ts";
 import { tokenOf } from "./request.ts";
 import { PrincipalRecord } from "./schemas/auth.ts";
 import {
   Confirmation,
   NewPasskey,
-  PasskeyChallenge,
   PasskeyChanges,
   PasskeyCreation,
   PasskeyLogin,
   PasskeyRecord,
   PasskeyRequest,
+  WaysToConfirm,
 } from "./schemas/passkeys.ts";
 import { created, data, IdParams, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -85,13 +86,13 @@ function ownRoutes(web: Web) {
     )
     .get(
       "/passkeys/challenge",
-      async ({ context, session }) => ({ data: { passkey: await askForConfirmation(context, session) } }),
+      async ({ context, session }) => ({ data: await askForConfirmation(context, session) }),
       {
-        response: responses(data(PasskeyChallenge), 401, 403, 409),
+        response: responses(data(WaysToConfirm), 401, 403, 409),
         detail: {
           operationId: "getConfirmationChallenge",
-          summary: "Get what a browser is asked to confirm with a passkey who is logged in",
-          description: "For what asks for a confirmation; valid in this session only.",
+          summary: "Get what one who is logged in may confirm with, and what a browser is asked for a passkey",
+          description: "For what asks for a confirmation; the challenge is valid in this session only.",
           responses: { 409: { description: `${UNAVAILABLE}. Final until that changes` } },
         },
       },
@@ -106,11 +107,9 @@ function ownRoutes(web: Web) {
         detail: {
           operationId: "beginPasskey",
           summary: "Get what a browser is asked to make a passkey",
-          description:
-            "Takes the present password, or a passkey that one has. A wrong password counts as a failed login does. Nothing is stored until the passkey is sent.",
+          description: `${CONFIRMED} Nothing is stored until the passkey is sent.`,
           responses: {
-            401: { description: "Not logged in, or the passkey was not accepted" },
-            403: { description: "The present password is wrong, or no permission, or sent from another origin" },
+            ...confirming,
             409: { description: `As many passkeys as an administrator may have, or ${UNAVAILABLE}` },
           },
         },
@@ -152,18 +151,20 @@ function ownRoutes(web: Web) {
     )
     .delete(
       "/passkeys/:id",
-      async ({ context, session, params }) => {
-        await removePasskey(context, session, params.id);
+      async ({ context, session, params, body }) => {
+        await removePasskey(context, session, params.id, body);
         return { data: { status: "removed" as const } };
       },
       {
+        parse: jsonBody(web, "admin", { optional: true }),
         params: IdParams,
-        response: responses(statusOf("removed"), 400, 401, 403, 404, 409),
+        body: Confirmation,
+        response: responses(statusOf("removed"), 400, 401, 403, 404, 409, 429),
         detail: {
           operationId: "removePasskey",
           summary: "Remove one of one's own passkeys",
-          description: "It logs in no more; sessions stay open. Its owner is mailed.",
-          responses: { 409: { description: "The last one, where `UAM_ADMIN_LOGIN` asks for one" } },
+          description: `It logs in no more; sessions stay open. Its owner is mailed. ${CONFIRMED}`,
+          responses: { ...confirming, 409: { description: "The last one, where `UAM_ADMIN_LOGIN` asks for one" } },
         },
       },
     );

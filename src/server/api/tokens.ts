@@ -1,8 +1,9 @@
 /** /tokens: what machines log in with. */
 
 import { Elysia } from "elysia";
-import { createToken, pageTokens, revokeToken } from "../../domain/auth/tokens.ts";
+import { createOwnToken, pageTokens, revokeToken } from "../../domain/auth/tokens.ts";
 import { tokenRecord } from "../records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { MadeToken, NewToken, TokenRecord } from "./schemas/tokens.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
@@ -32,20 +33,20 @@ export function tokenRoutes(web: Web) {
     .post(
       "/",
       async ({ context, session, body, status }) => {
-        const { networks = [], ...wanted } = body;
-        const { entry, token } = await createToken(context, session.principal, { ...wanted, networks });
+        const { networks = [], password, passkey, ...wanted } = body;
+        const made = createOwnToken(context, session, { ...wanted, networks }, { password, passkey });
+        const { entry, token } = await made;
         return status(201, { data: { ...tokenRecord(entry), token } });
       },
       {
         parse: jsonBody(web, "admin"),
         body: NewToken,
-        response: created(data(MadeToken), 400, 401, 403, 409),
+        response: created(data(MadeToken), 400, 401, 403, 409, 429),
         detail: {
           operationId: "createToken",
           summary: "Make a token for a machine",
-          description:
-            "It acts for who makes it, who is mailed that there is one. A token may make others of at most its role, for its owner and from its networks.",
-          responses: { 409: { description: "As many tokens as an administrator may have are in use" } },
+          description: `It acts for who makes it, who is mailed that there is one. ${CONFIRMED} A token may make others of at most its role, for its owner and from its networks, without that.`,
+          responses: { ...confirming, 409: { description: "As many tokens as an administrator may have are in use" } },
         },
       },
     )

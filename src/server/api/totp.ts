@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { addApp, beginApp, findApp, removeApp } from "../../domain/auth/totp.ts";
 import { appRecord } from "../records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireLogin } from "./elysia.ts";
 import { AppRecord, Confirmation, NewApp, NewAppSecret } from "./schemas/passkeys.ts";
 import { created, data, responses, statusOf } from "./schemas.ts";
@@ -23,11 +24,9 @@ export function totpRoutes(web: Web) {
       detail: {
         operationId: "beginAuthenticatorApp",
         summary: "Get a secret for an authenticator app",
-        description:
-          "Takes the present password, or a passkey that one has. A wrong password counts as a failed login does. Nothing is stored until a code confirms it.",
+        description: `${CONFIRMED} Nothing is stored until a code confirms it.`,
         responses: {
-          401: { description: "Not logged in, or the passkey was not accepted" },
-          403: { description: "The present password is wrong, or no permission, or sent from another origin" },
+          ...confirming,
           409: { description: "An authenticator app is set up already" },
         },
       },
@@ -51,17 +50,22 @@ export function totpRoutes(web: Web) {
     )
     .delete(
       "/totp",
-      async ({ context, session }) => {
-        await removeApp(context, session);
+      async ({ context, session, body }) => {
+        await removeApp(context, session, body);
         return { data: { status: "removed" as const } };
       },
       {
-        response: responses(statusOf("removed"), 400, 401, 403, 404, 409),
+        parse: jsonBody(web, "admin", { optional: true }),
+        body: Confirmation,
+        response: responses(statusOf("removed"), 400, 401, 403, 404, 409, 429),
         detail: {
           operationId: "removeAuthenticatorApp",
           summary: "Remove one's own authenticator app",
-          description: "Its codes log in no more; sessions stay open. Its owner is mailed.",
-          responses: { 409: { description: "The last second factor, where `UAM_ADMIN_LOGIN` asks for one" } },
+          description: `Its codes log in no more; sessions stay open. Its owner is mailed. ${CONFIRMED}`,
+          responses: {
+            ...confirming,
+            409: { description: "The last second factor, where `UAM_ADMIN_LOGIN` asks for one" },
+          },
         },
       },
     );

@@ -7,7 +7,7 @@ import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { hostProblems } from "../../../src/store/schema-fleet.ts";
 import { ssoIdentities } from "../../../src/store/schema-sso.ts";
-import type { Client } from "../../support/app.ts";
+import { type Client, confirming } from "../../support/app.ts";
 import { logDelivery } from "../../support/deliveries.ts";
 import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -33,7 +33,7 @@ export interface Filled {
 
 /** Both sessions on a service where nothing has happened yet. */
 export async function signIn(system: ConsoleApp): Promise<Filled> {
-  const admin = await system.admin();
+  const admin = confirming(await system.admin());
   const { client: user, id: userId } = await system.user("alice");
   return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1 };
 }

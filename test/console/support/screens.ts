@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { PAGES, type PageName } from "../../../src/shared/pages.ts";
+import { ADMIN_PASSWORD } from "../../support/app.ts";
 import type { Filled } from "./data.ts";
 
 export interface Screen {
@@ -164,6 +165,7 @@ export const SCREENS: readonly Screen[] = [
       "a token that was made": first(
         dialog(/^Make a token/),
         fill(/^Name/, "export"),
+        fill(/^Present password/, ADMIN_PASSWORD),
         press(/^Make the token/),
         async (page) => await page.getByRole("button", { name: /^I have stored it/ }).waitFor(),
       ),

@@ -11,7 +11,7 @@ import { findUserByName, type User } from "../../../src/domain/users/find.ts";
 import type { Drift, Host } from "../../../src/protocol/host.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { closings, sshKeys } from "../../../src/store/schema.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
 let app: TestApp;
@@ -77,7 +77,7 @@ describe("a disable that the database cannot store", () => {
   });
 
   test("is finished in the name of the token that asked, and of its owner, even if it is revoked by then", async () => {
-    const wanted = { name: "nightly", role: "operator", days: 1 };
+    const wanted = { name: "nightly", role: "operator", days: 1, password: ADMIN_PASSWORD };
     const { token, id: tokenId } = (await admin.call("POST", "/tokens", wanted)).body.data;
     const authorization = `Bearer ${token}`;
     const byToken = () => app.anonymous().call("POST", `/users/${id}/disable`, undefined, { authorization });

@@ -282,7 +282,9 @@ describe("logging in with a passkey alone", () => {
   test("of a removed passkey and of a removed administrator is refused", async () => {
     const one = await keeper();
     const asked = await challenge();
-    expect((await one.client.call("DELETE", `/auth/passkeys/${one.passkey.recordId}`)).status).toBe(200);
+    expect(
+      (await one.client.call("DELETE", `/auth/passkeys/${one.passkey.recordId}`, { password: ADMIN_PASSWORD })).status,
+    ).toBe(200);
     const gone = await app.anonymous().call("POST", "/auth/passkey/login", { passkey: one.passkey.answer(asked) });
     expect(gone.status).toBe(401);
     const two = await keeper();
@@ -431,17 +433,20 @@ describe("one's own passkeys", () => {
     expect((await client.call("PATCH", path, { name: "" })).status).toBe(400);
     expect((await client.call("PATCH", path, { name: 7 })).status).toBe(400);
     const other = (await keeper()).client;
-    for (const [method, body] of [["PATCH", { name: "x" }] as const, ["DELETE", undefined] as const]) {
+    for (const [method, body] of [
+      ["PATCH", { name: "x" }] as const,
+      ["DELETE", { password: ADMIN_PASSWORD }] as const,
+    ]) {
       expect((await other.call(method, path, body)).status).toBe(404);
     }
-    const removed = await client.call("DELETE", path);
+    const removed = await client.call("DELETE", path, { password: ADMIN_PASSWORD });
     expect([removed.status, removed.body.data]).toEqual([200, { status: "removed" }]);
     expect(await app.lastAudit("auth.passkey_remove")).toMatchObject({
       result: "success",
       detail: { username, passkey: passkey.recordId, name: "Blue key" },
     });
     expect((await app.mails(`${username}@example.org`)).at(-1)?.text).toContain("the passkey Blue key");
-    expect((await client.call("DELETE", path)).status).toBe(404);
+    expect((await client.call("DELETE", path, { password: ADMIN_PASSWORD })).status).toBe(404);
     expect((await login({ username })).status).toBe(200);
   });
 
@@ -474,7 +479,7 @@ describe("UAM_ADMIN_LOGIN", () => {
     const passkey = await addPasskeyTo(client, ADMIN_PASSWORD);
     expect((await client.call("GET", "/auth/me")).body.data).not.toHaveProperty("needs");
     expect((await client.call("GET", "/users")).status).toBe(200);
-    const last = await client.call("DELETE", `/auth/passkeys/${passkey.recordId}`);
+    const last = await client.call("DELETE", `/auth/passkeys/${passkey.recordId}`, { password: ADMIN_PASSWORD });
     expect([last.status, last.headers.get("uam-error")]).toEqual([409, "factor.last"]);
     expect((await login(self, {}, at)).headers.get("uam-error")).toBe(
       mode === "passkey" ? "login.passkey_only" : "login.second_factor",
@@ -482,8 +487,12 @@ describe("UAM_ADMIN_LOGIN", () => {
     const entered = await enter(passkey, {}, at);
     expect([entered.status, entered.body.data.needs]).toEqual([200, undefined]);
     const other = await addPasskeyTo(client, ADMIN_PASSWORD, { name: "Other" });
-    expect((await client.call("DELETE", `/auth/passkeys/${passkey.recordId}`)).status).toBe(200);
-    expect((await client.call("DELETE", `/auth/passkeys/${other.recordId}`)).status).toBe(409);
+    expect(
+      (await client.call("DELETE", `/auth/passkeys/${passkey.recordId}`, { password: ADMIN_PASSWORD })).status,
+    ).toBe(200);
+    expect((await client.call("DELETE", `/auth/passkeys/${other.recordId}`, { password: ADMIN_PASSWORD })).status).toBe(
+      409,
+    );
     // At the shell all of them go, and the password leads to setting one up again.
     await setAdminPassword(at.system, self.username, ADMIN_PASSWORD);
     expect((await login(self, {}, at)).body.data.needs).toBe(mode);
@@ -498,7 +507,9 @@ describe("UAM_ADMIN_LOGIN", () => {
       await addPasskeyTo(client, ADMIN_PASSWORD, { name: "a" }),
       await addPasskeyTo(client, ADMIN_PASSWORD, { name: "b" }),
     ];
-    const answers = await Promise.all(both.map(({ recordId }) => client.call("DELETE", `/auth/passkeys/${recordId}`)));
+    const answers = await Promise.all(
+      both.map(({ recordId }) => client.call("DELETE", `/auth/passkeys/${recordId}`, { password: ADMIN_PASSWORD })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     await at.close();
   });

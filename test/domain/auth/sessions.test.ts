@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { createSessionFinder, hashToken, type SessionFinder } from "../../../src/domain/auth/sessions.ts";
 import { sessions } from "../../../src/store/schema-auth.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
 let app: TestApp;
@@ -86,7 +86,9 @@ test("users who ask for their keys at the same moment each get their own, and on
 test("tokens that are used at the same moment are each their own", async () => {
   const admin = await app.admin();
   const made = await Promise.all(
-    ["one", "two", "three"].map((name) => admin.call("POST", "/tokens", { name, role: "auditor", days: 1 })),
+    ["one", "two", "three"].map((name) =>
+      admin.call("POST", "/tokens", { name, role: "auditor", days: 1, password: ADMIN_PASSWORD }),
+    ),
   );
   const texts = made.map(({ body }) => body.data.token as string);
   const wrong = `${texts[0]?.slice(0, -1)}${texts[0]?.endsWith("A") ? "B" : "A"}`;

@@ -93,7 +93,7 @@ describe("setting up an authenticator app", () => {
     expect([stolen.status, stolen.headers.get("uam-error")]).toEqual([400, "totp.expired"]);
     const both = await Promise.all([confirm(client), confirm(client)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 400]);
-    expect((await client.call("DELETE", "/auth/totp")).status).toBe(200);
+    expect((await client.call("DELETE", "/auth/totp", { password: ADMIN_PASSWORD })).status).toBe(200);
     expect((await confirm(client)).status).toBe(400);
     const late = (await begin(client)).body.data;
     app.clock.advance(5 * MINUTE);
@@ -108,9 +108,11 @@ describe("setting up an authenticator app", () => {
 
   test("is undone by its owner, and at the shell, on record", async () => {
     const { username, client, secret } = await holder();
-    expect((await client.call("DELETE", "/auth/totp")).body.data).toEqual({ status: "removed" });
+    expect((await client.call("DELETE", "/auth/totp", { password: ADMIN_PASSWORD })).body.data).toEqual({
+      status: "removed",
+    });
     expect(await app.lastAudit("auth.totp_remove")).toMatchObject({ result: "success", detail: { username } });
-    expect((await client.call("DELETE", "/auth/totp")).status).toBe(404);
+    expect((await client.call("DELETE", "/auth/totp", { password: ADMIN_PASSWORD })).status).toBe(404);
     expect((await login({ username }, { code: shown(secret) })).status).toBe(200);
     const other = await holder();
     const { removed } = await setAdminPassword(app.system, other.username, ADMIN_PASSWORD);
@@ -231,11 +233,13 @@ describe("UAM_ADMIN_LOGIN with an app", () => {
     const at = await createTestApp({ UAM_BASE_URL: PASSKEY_ORIGIN, UAM_ADMIN_LOGIN: "second-factor" });
     const { client, username, secret } = await holder(at);
     expect((await client.call("GET", "/users")).status).toBe(200);
-    expect((await client.call("DELETE", "/auth/totp")).headers.get("uam-error")).toBe("factor.last");
+    expect((await client.call("DELETE", "/auth/totp", { password: ADMIN_PASSWORD })).headers.get("uam-error")).toBe(
+      "factor.last",
+    );
     const entered = await login({ username }, { code: shown(secret, 0, at) }, at);
     expect([entered.status, entered.body.data.needs]).toEqual([200, undefined]);
     await addPasskeyTo(client, ADMIN_PASSWORD);
-    expect((await client.call("DELETE", "/auth/totp")).status).toBe(200);
+    expect((await client.call("DELETE", "/auth/totp", { password: ADMIN_PASSWORD })).status).toBe(200);
     await at.close();
   });
 

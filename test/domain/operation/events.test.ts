@@ -391,21 +391,21 @@ const EVENTS: readonly Event[] = [
     action: "token.create",
     resourceType: "token",
     succeed: async () => {
-      const { body } = await admin.call("POST", "/tokens", MACHINE);
+      const { body } = await admin.call("POST", "/tokens", { ...MACHINE, password: ADMIN_PASSWORD });
       return { id: String(body.data.id), known: body.data.prefix };
     },
     success: ({ known }) => ({
       ...{ administrator: "admin", name: MACHINE.name, role: "reviewer", days: 30 },
       ...{ networks: "192.0.2.0/24 2001:db8::/32", prefix: known, expires_at: time },
     }),
-    fail: () => expectStatus(400, admin.call("POST", "/tokens", { ...MACHINE, days: 367 })),
+    fail: () => expectStatus(400, admin.call("POST", "/tokens", { ...MACHINE, days: 367, password: ADMIN_PASSWORD })),
     failure: { administrator: "admin", name: MACHINE.name, role: "reviewer", days: 367, err },
   },
   {
     action: "token.revoke",
     resourceType: "token",
     succeed: async () => {
-      const { body } = await admin.call("POST", "/tokens", MACHINE);
+      const { body } = await admin.call("POST", "/tokens", { ...MACHINE, password: ADMIN_PASSWORD });
       await expectStatus(200, admin.call("DELETE", `/tokens/${body.data.id}`));
       return { id: String(body.data.id), known: body.data.prefix };
     },

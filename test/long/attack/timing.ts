@@ -6,7 +6,7 @@
 import { sameAnswer } from "../../../src/domain/auth/captcha.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
 import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { createRandom, type Random } from "../closings/random.ts";
 
 /** dudect's own: beyond it a difference is certain. */
@@ -64,7 +64,8 @@ const CONTROL: Subject = {
 
 async function subjects(app: TestApp): Promise<readonly Subject[]> {
   const admin = await app.admin();
-  const made = await admin.call("POST", "/tokens", { name: "timed", role: "auditor", days: 30, networks: [] });
+  const wanted = { name: "timed", role: "auditor", days: 30, networks: [] };
+  const made = await admin.call("POST", "/tokens", { ...wanted, password: ADMIN_PASSWORD });
   const hasher = createPasswordHasher();
   const code = "4719";
   const hash = await hasher.hashCode(code);

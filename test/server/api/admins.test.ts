@@ -5,7 +5,7 @@ import { listAdmins, removeAdmin, updateAdmin } from "../../../src/domain/auth/a
 import { DAY, HOUR } from "../../../src/shared/clock.ts";
 import type { AdminRole } from "../../../src/shared/statuses.ts";
 import { admins, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
-import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 
 const NEW_PASSWORD = "eleven candles under warm sand";
 const MISSING = 999_999;
@@ -16,7 +16,7 @@ let count = 0;
 
 beforeAll(async () => {
   app = await createTestApp({ UAM_SESSION_TTL: "30d" });
-  owner = await app.admin();
+  owner = confirming(await app.admin());
 });
 afterAll(() => app.close());
 beforeEach(() => app.clock.advance(HOUR));
@@ -34,7 +34,7 @@ async function made(role: AdminRole = "owner"): Promise<Made> {
 }
 
 async function login({ username }: { readonly username: string }, password = ADMIN_PASSWORD): Promise<Client> {
-  const client = app.anonymous();
+  const client = confirming(app.anonymous());
   const { status } = await client.call("POST", "/auth/admin/login", { username, password });
   if (status !== 200) throw new Error(`login of ${username}: ${status}`);
   return client;
@@ -257,7 +257,7 @@ describe("the last owner", () => {
   let chief: Client;
   beforeAll(async () => {
     own = await createTestApp();
-    chief = await own.admin();
+    chief = confirming(await own.admin());
   });
   afterAll(() => own.close());
 
@@ -268,7 +268,7 @@ describe("the last owner", () => {
 
   async function second(): Promise<Client> {
     await addAdmin(own.system, "second", "second@example.org", ADMIN_PASSWORD);
-    const client = own.anonymous();
+    const client = confirming(own.anonymous());
     await client.call("POST", "/auth/admin/login", { username: "second", password: ADMIN_PASSWORD });
     return client;
   }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Reserve } from "../../../src/shared/reserve.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -93,7 +93,10 @@ describe("with a reserve", () => {
 
   test("an administrator revokes a token", () =>
     withReserve(async () => {
-      const made = await admin.call("POST", "/tokens", { name: "machine", role: "auditor", days: 1 });
+      const made = await admin.call("POST", "/tokens", {
+        ...{ name: "machine", role: "auditor", days: 1 },
+        password: ADMIN_PASSWORD,
+      });
       expect(made.status).toBe(201);
       await fillForTwo();
       const answer = await admin.call("DELETE", `/tokens/${made.body.data.id}`);

@@ -205,13 +205,15 @@ describe("createOpenApiDocument()", () => {
     }
   });
 
-  test("takes a token where an administrator's session is taken, but for what is about the login itself", () => {
+  test("takes a token where an administrator's session is taken, but for what is about logins, one's own and new ones", () => {
     for (const { name, operation } of operations) {
       const takes = operation.security.some((scheme) => "token" in scheme);
       const isForAdmins = ["admin", "session"].includes(operation["x-permission"] ?? "");
       expect([name, takes]).toEqual([
         name,
-        isForAdmins && !/\/auth\/(logout$|admin\/password$|passkeys|totp)/.test(name),
+        isForAdmins &&
+          !/\/auth\/(logout$|admin\/password$|passkeys|totp)/.test(name) &&
+          !["POST /admins", "PATCH /admins/{id}", "DELETE /removed-admins/{id}"].includes(name),
       ]);
     }
     expect(apiDocument.components).toHaveProperty("securitySchemes.token.scheme", "bearer");
@@ -231,7 +233,10 @@ describe("createOpenApiDocument()", () => {
     // Generators take a field with a default for one that is always there.
     expect(JSON.stringify([bodies, NewUser, ApplicationReview, Extension])).not.toContain('"default"');
     const required = operations.filter(({ operation }) => operation.requestBody?.required === false);
-    expect(required.map(({ name }) => name)).toEqual(["POST /users/{id}/extend", "POST /hosts/tokens"]);
+    expect(required.map(({ name }) => name).sort()).toEqual([
+      ...["DELETE /auth/passkeys/{id}", "DELETE /auth/totp", "DELETE /removed-admins/{id}"],
+      ...["POST /hosts/tokens", "POST /users/{id}/extend"],
+    ]);
   });
 
   test("says which failures are final, and what each 429 and 500 means", () => {

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { DAY } from "../../../src/shared/clock.ts";
 import { formatDuration, parseDuration } from "../../../src/shared/duration.ts";
 import { parseTimestamp } from "../../../src/shared/timestamp.ts";
-import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { freshKey } from "../../support/keys.ts";
 import { isThorough } from "../../support/thorough.ts";
@@ -77,6 +77,9 @@ async function harmless(send: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe("path ids", () => {
+  /** Some ask who one is before they look at the id. */
+  const CONFIRMED = ["DELETE /auth/passkeys/:id", "DELETE /removed-admins/:id"];
+  const bodyOf = (route: string) => (CONFIRMED.includes(route) ? { password: ADMIN_PASSWORD } : undefined);
   const ROUTES = [
     ...["GET /users/:id", "DELETE /users/:id", "POST /users/:id/disable", "GET /users/:id/keys"],
     "DELETE /admins/:id",
@@ -101,7 +104,7 @@ describe("path ids", () => {
       fc.asyncProperty(fc.constantFrom(...ROUTES), anyText, async (route, id) => {
         const [method = "", path = ""] = route.split(" ");
         const encoded = encodeURIComponent(id.toWellFormed());
-        const { status } = await harmless(() => admin.call(method, path.replace(":id", encoded)));
+        const { status } = await harmless(() => admin.call(method, path.replace(":id", encoded), bodyOf(route)));
         // "." and ".." are folded away before the request is sent, and lead to other paths.
         if (/^\.{0,2}$/.test(id)) return;
         expect(status).toBe(/^\d+$/.test(id) ? 404 : 400);
@@ -430,7 +433,8 @@ describe("bodies", () => {
     "POST /auth/admin/password",
     ...["POST /auth/admin/login", "POST /auth/admin/second", "POST /auth/passkey/login"],
     ...["POST /auth/passkeys/begin", "POST /auth/passkeys", "PATCH /auth/passkeys/1"],
-    ...["POST /auth/totp/begin", "POST /auth/totp"],
+    ...["POST /auth/totp/begin", "POST /auth/totp", "DELETE /auth/totp", "DELETE /auth/passkeys/999999"],
+    ...["POST /tokens", "DELETE /removed-admins/999999"],
     "POST /auth/otp/send",
     "POST /auth/otp/login",
     "POST /auth/admin/forgot",

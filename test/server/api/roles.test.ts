@@ -127,9 +127,10 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "POST /webhooks/:id/deliveries/:deliveryId/redeliver": OWNERS,
 };
 
-/** What takes no token, whatever its role: it is about the login itself. */
+/** What takes no token, whatever its role: it is about the login itself, or lets somebody in as an administrator. */
 const SESSION_ONLY: readonly string[] = [
   ...["POST /auth/logout", "POST /auth/admin/password"],
+  ...["POST /admins", "PATCH /admins/:id", "DELETE /removed-admins/:id"],
   ...Object.keys(MAY).filter((route) => /^\w+ \/auth\/(passkeys|totp)\b/.test(route)),
 ];
 

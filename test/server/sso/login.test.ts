@@ -8,7 +8,7 @@ import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities, ssoLogins } from "../../../src/store/schema-sso.ts";
-import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { type Person, startProvider, type TestProvider } from "../../support/oidc-provider.ts";
 import { APP, type Browser, CALLBACK, meetClock, openBrowser, ssoVariables } from "../../support/sso-browser.ts";
 
@@ -297,7 +297,7 @@ describe("the role", () => {
     const person = somebody({ groups: ["ops"] });
     await enter();
     const { id = 0, username = "" } = (await adminOf(person)) ?? {};
-    const owner = await app.admin();
+    const owner = confirming(await app.admin());
     const answer = await owner.call("PATCH", `/admins/${id}`, { role: "auditor" });
     expect([answer.status, answer.headers.get("uam-error")]).toEqual([409, "sso.managed"]);
     expect((await owner.call("PATCH", `/admins/${id}`, { role: "operator" })).status).toBe(200);
@@ -345,7 +345,7 @@ describe("an administrator of single sign-on", () => {
     const stopped = await enter();
     expect(stopped.end).toBe(said("removed"));
     expect(await app.lastAudit("auth.admin_login")).toMatchObject({ result: "failed", detail: { username: name } });
-    const owner = await app.admin();
+    const owner = confirming(await app.admin());
     const { body } = await owner.call("GET", "/removed-admins");
     const entry = body.data.items.find(({ subject }: { subject: string }) => subject === person.subject);
     expect(entry).toMatchObject({ username: name, issuer: provider.issuer });
@@ -372,7 +372,7 @@ describe("an administrator of single sign-on", () => {
     somebody();
     await enter();
     const name = `person${count}`;
-    const owner = await app.admin();
+    const owner = confirming(await app.admin());
     const { body } = await owner.call("GET", "/admins?page_size=100");
     expect(body.data.items.find(({ username }: { username: string }) => username === name)).toMatchObject({
       ...{ status: "active", sso: true },

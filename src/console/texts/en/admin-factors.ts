@@ -54,6 +54,10 @@ export const factorsTexts = {
     missing: "Type your present password.",
     wrong: "This is not your present password. Wrong ones count as failed logins, and lock your login for a while.",
     withPasskey: "Confirm with a passkey instead",
+    onlyPasskey: "Your device asks for your passkey next, so that nobody who finds this page open can do it for you.",
+    onlyLogin:
+      "You have no password and no passkey here, so this needs a login at the provider within the last 5 minutes.",
+    logInAgain: "Log in there again",
   },
   app: {
     title: "Authenticator app",

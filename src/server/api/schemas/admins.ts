@@ -5,6 +5,7 @@ import { PASSWORD_MAX, PASSWORD_MIN } from "../../../domain/auth/passwords.ts";
 import { ADMIN_NAME } from "../../../shared/person.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
 import { described, id, text, timestamp } from "../schemas.ts";
+import { confirmation } from "./passkeys.ts";
 
 const role = v.picklist(ADMIN_ROLES);
 const email = text("root@example.org", "One address", { format: "email", maxLength: 254 });
@@ -44,12 +45,13 @@ export const NewAdmin = v.pipe(
     }),
     email,
     role: v.optional(v.pipe(role, v.description("An owner, where none is given"))),
+    ...confirmation,
   }),
   v.title("NewAdmin"),
 );
 
 export const AdminChanges = v.pipe(
-  v.object({ email: v.optional(email), role: v.optional(role) }),
+  v.object({ email: v.optional(email), role: v.optional(role), ...confirmation }),
   v.title("AdminChanges"),
 );
 

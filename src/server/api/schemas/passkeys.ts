@@ -132,33 +132,43 @@ export const PasskeyChanges = v.pipe(
 
 export const PasskeyLogin = v.pipe(v.object({ passkey: PasskeyAnswer }), v.title("PasskeyLogin"));
 
-/** What confirms that it is the session's owner who asks. */
-export const Confirmation = v.pipe(
-  v.object({
-    password: v.optional(
-      v.pipe(
-        v.string(),
-        v.maxLength(1024, "is too long"),
-        v.metadata({
-          description: "The present one",
-          format: "password",
-          examples: ["seven lanterns over cold water"],
-        }),
-      ),
+/** What confirms that it is the session's owner who asks, beside what they ask for. */
+export const confirmation = {
+  password: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(1024, "is too long"),
+      v.metadata({
+        description: "The present one",
+        format: "password",
+        examples: ["seven lanterns over cold water"],
+      }),
     ),
-    passkey: v.optional(PasskeyAnswer),
-  }),
+  ),
+  passkey: v.optional(PasskeyAnswer),
+};
+
+export const Confirmation = v.pipe(
+  v.object(confirmation),
   v.title("Confirmation"),
-  v.description("Either the password, or an answer to `GET /auth/passkeys/challenge`"),
+  v.description(
+    "Either the password, or an answer to `GET /auth/passkeys/challenge`; nothing of who has neither, and has just logged in at the provider of single sign-on",
+  ),
 );
 
-export const PasskeyChallenge = v.object({
-  passkey: v.pipe(v.nullable(PasskeyRequest), v.description("Null for one who has no passkey")),
-});
+const challengeOrNone = v.pipe(v.nullable(PasskeyRequest), v.description("Null for one who has no passkey"));
+
+export const WaysToConfirm = v.pipe(
+  v.object({
+    passkey: challengeOrNone,
+    password: v.pipe(v.boolean(), v.examples([true]), v.description("Whether one has a password")),
+  }),
+  v.title("WaysToConfirm"),
+);
 
 export const SecondStep = v.pipe(
   v.object({
-    ...PasskeyChallenge.entries,
+    passkey: challengeOrNone,
     totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether `code` can be sent instead")),
   }),
   v.title("SecondStep"),

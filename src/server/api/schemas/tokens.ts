@@ -5,6 +5,7 @@ import { MAX_NETWORKS } from "../../../shared/networks.ts";
 import { ADMIN_ROLES, TOKEN_STATUSES } from "../../../shared/statuses.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/token-limits.ts";
 import { described, expiry, id, listOf, text, timestamp, wholeNumber } from "../schemas.ts";
+import { confirmation } from "./passkeys.ts";
 
 /** It looks like one, and its checksum is wrong. */
 const EXAMPLE = `uam_${"0123456789".repeat(4)}abc000000`;
@@ -49,6 +50,7 @@ export const NewToken = v.pipe(
         `From where it may be used, as CIDRs (a single address is a network of its own), at most ${MAX_NETWORKS}; none means from anywhere`,
       ),
     ),
+    ...confirmation,
   }),
   v.title("NewToken"),
 );

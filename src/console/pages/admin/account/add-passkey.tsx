@@ -6,31 +6,26 @@ import { makePasskey } from "../../../passkey.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { factorsTexts } from "../../../texts/admin-factors.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
-import { Confirm, useConfirming } from "./confirm.tsx";
+import { type Confirmed, ConfirmedDialog } from "./confirm.tsx";
 
 const { add: texts } = factorsTexts;
 
 interface AddProps {
-  /** Whether there is a passkey to confirm with. */
-  readonly hasOne: boolean;
   readonly onClose: () => void;
   readonly onDone: (sentence: string) => void;
 }
 
-export function AddPasskey({ hasOne, onClose, onDone }: AddProps) {
+export function AddPasskey({ onClose, onDone }: AddProps) {
   const { refresh } = useSession();
   const [name, setName] = useState("");
   const [wrong, setWrong] = useState<string>();
-  const confirming = useConfirming();
-  const add = async (by: "password" | "passkey") => {
+  const add = async (confirmed: Confirmed) => {
     const isName = isPasskeyName(name);
     setWrong(isName ? undefined : texts.nameError);
     if (!isName) return;
-    const creation = await confirming.run(by, (body) => api("POST /auth/passkeys/begin", { body }));
+    const creation = await confirmed((body) => api("POST /auth/passkeys/begin", { body }));
     if (creation === undefined) return;
     const passkey = await makePasskey(creation);
     await api("POST /auth/passkeys", { body: { name: name.trim(), passkey } });
@@ -39,15 +34,8 @@ export function AddPasskey({ hasOne, onClose, onDone }: AddProps) {
     refresh();
     onDone(texts.done(isolated(name.trim())));
   };
-  // One action, however it is confirmed: the dialog stays while it is going on.
-  const work = useAction((by: "password" | "passkey") => add(by));
   return (
-    <FormDialog
-      title={texts.title}
-      work={{ ...work, run: () => work.run("password") }}
-      onClose={onClose}
-      texts={{ submit: texts.submit, busy: texts.busy }}
-    >
+    <ConfirmedDialog title={texts.title} act={add} onClose={onClose} texts={{ submit: texts.submit, busy: texts.busy }}>
       <Input
         label={texts.name}
         hint={texts.nameHint}
@@ -58,8 +46,7 @@ export function AddPasskey({ hasOne, onClose, onDone }: AddProps) {
         value={name}
         onValue={setName}
       />
-      <Confirm confirming={confirming} onPasskey={hasOne ? () => void work.run("passkey") : undefined} />
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }
 

@@ -14,7 +14,7 @@ import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Done } from "../done.tsx";
-import { Confirm, useConfirming } from "./confirm.tsx";
+import { ConfirmedDialog } from "./confirm.tsx";
 
 const { app: texts, passkeys } = factorsTexts;
 
@@ -70,23 +70,17 @@ export function AuthenticatorApp() {
 
 /** First who one is, then the secret and the first code. */
 function SetUp({ onClose, onDone }: DialogProps) {
-  const own = useApi("GET /auth/passkeys");
   const [secret, setSecret] = useState<Secret>();
-  const confirming = useConfirming();
-  const work = useAction(async (by: "password" | "passkey") => {
-    setSecret(await confirming.run(by, (body) => api("POST /auth/totp/begin", { body })));
-  });
   if (secret !== undefined) return <Scan {...{ secret, onClose, onDone }} />;
-  const hasPasskey = (own.data?.items.length ?? 0) > 0;
   return (
-    <FormDialog
+    <ConfirmedDialog
       title={texts.begin.title}
-      work={{ ...work, run: () => work.run("password") }}
+      act={async (confirmed) => {
+        setSecret(await confirmed((body) => api("POST /auth/totp/begin", { body })));
+      }}
       onClose={onClose}
       texts={texts.begin}
-    >
-      <Confirm confirming={confirming} onPasskey={hasPasskey ? () => void work.run("passkey") : undefined} />
-    </FormDialog>
+    />
   );
 }
 
@@ -135,14 +129,20 @@ function Scan({ secret, onClose, onDone }: DialogProps & { readonly secret: Secr
 
 function Remove({ onClose, onDone }: DialogProps) {
   const { removing } = texts;
-  const work = useAction(async () => {
-    await api("DELETE /auth/totp");
-    await forgetAnswers();
-    onDone(removing.done);
-  });
   return (
-    <FormDialog title={removing.title} work={work} onClose={onClose} texts={removing} isDanger>
+    <ConfirmedDialog
+      title={removing.title}
+      act={async (confirmed) => {
+        const removed = await confirmed((body) => api("DELETE /auth/totp", { body }));
+        if (removed === undefined) return;
+        await forgetAnswers();
+        onDone(removing.done);
+      }}
+      onClose={onClose}
+      texts={removing}
+      isDanger
+    >
       <p>{removing.text}</p>
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

@@ -9,6 +9,7 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { isPasskeyName } from "./add-passkey.tsx";
+import { ConfirmedDialog } from "./confirm.tsx";
 
 export type Passkey = AnswerOf<"GET /auth/passkeys">["items"][number];
 
@@ -48,14 +49,20 @@ export function RenamePasskey({ passkey: { id, name: before }, onClose, onDone }
 }
 
 export function RemovePasskey({ passkey: { id, name }, onClose, onDone }: ChangeProps) {
-  const work = useAction(async () => {
-    await api("DELETE /auth/passkeys/:id", { params: { id } });
-    await forgetAnswers();
-    onDone(remove.done(isolated(name)));
-  });
   return (
-    <FormDialog title={remove.title(isolated(name))} work={work} onClose={onClose} texts={remove} isDanger>
+    <ConfirmedDialog
+      title={remove.title(isolated(name))}
+      act={async (confirmed) => {
+        const removed = await confirmed((body) => api("DELETE /auth/passkeys/:id", { params: { id }, body }));
+        if (removed === undefined) return;
+        await forgetAnswers();
+        onDone(remove.done(isolated(name)));
+      }}
+      onClose={onClose}
+      texts={remove}
+      isDanger
+    >
       <p>{remove.text}</p>
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

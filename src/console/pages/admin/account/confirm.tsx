@@ -1,78 +1,109 @@
-/** Shows again who one is, before something is added that one can log in with: the present password, or a passkey. */
+/** Shows again who one is, before a login is made longer or weaker, or somebody let in: the present password, or a passkey. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { ApiFailure, api, type BodyOf } from "../../../api.ts";
+import { ApiFailure, api, type BodyOf, searchOf } from "../../../api.ts";
 import { hasPasskeys, usePasskey } from "../../../passkey.ts";
 import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Password } from "../../../ui/password.tsx";
+import { useApi } from "../../../use-api.tsx";
 
-export type Confirmation = BodyOf<"POST /auth/passkeys/begin">;
+type Confirmation = BodyOf<"POST /auth/passkeys/begin">;
+type Means = "password" | "passkey" | "login";
 
 const { confirm: texts } = factorsTexts;
 
-/** What was typed, and how it becomes a confirmation. */
-export interface Confirming {
-  readonly password: string;
-  readonly setPassword: (password: string) => void;
-  readonly error: string | undefined;
-  /**
-   * Does `work` with the confirmation: by a passkey where that was asked for, else by what was typed. Returns undefined where there is nothing to
-   * do it with, or it is wrong; the field says so.
-   */
-  run<T>(by: "password" | "passkey", work: (confirmation: Confirmation) => Promise<T>): Promise<T | undefined>;
+/** Where a login at the provider begins; it leads back to the page. */
+const LOG_IN_AGAIN = "/api/v1/auth/oidc/login";
+
+/**
+ * Does `work` with what confirms it. Returns undefined where there is nothing to confirm with, or it is wrong; the dialog says so.
+ */
+export type Confirmed = <T>(work: (confirmation: Confirmation) => Promise<T>) => Promise<T | undefined>;
+
+interface ConfirmedDialogProps {
+  readonly title: string;
+  /** What is done once the form is sent; what needs the confirmation goes through `confirmed`. */
+  readonly act: (confirmed: Confirmed) => Promise<void>;
+  readonly onClose: () => void;
+  readonly texts: { readonly submit: string; readonly busy: string };
+  readonly isDanger?: boolean;
+  /** How a failure is said, where it is not as usual. */
+  readonly failure?: (failure: unknown) => ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
-export function useConfirming(): Confirming {
+/** A dialog whose form ends with the question who one is. */
+export function ConfirmedDialog({ act, failure, children, ...rest }: ConfirmedDialogProps) {
   const [password, setPassword] = useState("");
   const [error, setError] = useState<string>();
-  return {
-    ...{ password, setPassword, error },
-    run: async (by, work) => {
-      setError(by === "password" && password === "" ? texts.missing : undefined);
-      if (by === "password" && password === "") return undefined;
+  const ways = useApi("GET /auth/passkeys/challenge").data;
+  const hasPasskey = (ways?.passkey ?? null) !== null;
+  // Of nearly everybody, so that nothing moves once it is known.
+  const hasPassword = ways?.password ?? true;
+
+  // One action, however it is confirmed: the dialog stays while it is going on.
+  const work = useAction(async (means: Means) => {
+    setError(undefined);
+    await act(async (ask) => {
+      const isMissing = means === "password" && password === "";
+      if (isMissing) setError(texts.missing);
+      if (isMissing) return undefined;
       try {
-        return await work(by === "password" ? { password } : await byPasskey());
-      } catch (failure) {
-        if (!(failure instanceof ApiFailure && failure.reason === "password.wrong")) throw failure;
+        return await ask(means === "password" ? { password } : means === "passkey" ? await byPasskey() : {});
+      } catch (refused) {
+        if (!(refused instanceof ApiFailure && refused.reason === "password.wrong")) throw refused;
         setError(texts.wrong);
         return undefined;
       }
-    },
-  };
+    });
+  });
+  const usual: Means = hasPassword ? "password" : hasPasskey ? "passkey" : "login";
+  return (
+    <FormDialog
+      {...rest}
+      work={{ ...work, run: () => work.run(usual) }}
+      failure={failure === undefined ? undefined : failure(work.failure)}
+    >
+      {children}
+      {hasPassword ? (
+        <Password
+          label={texts.password}
+          hint={texts.passwordHint}
+          name="present"
+          autocomplete="current-password"
+          required
+          value={password}
+          onValue={setPassword}
+          error={error}
+        />
+      ) : null}
+      {hasPassword && hasPasskey && hasPasskeys() ? (
+        <p>
+          <Button onClick={() => void work.run("passkey")}>{texts.withPasskey}</Button>
+        </p>
+      ) : null}
+      {usual === "passkey" ? <p class="hint">{texts.onlyPasskey}</p> : null}
+      {usual === "login" ? (
+        <>
+          <p class="hint">{texts.onlyLogin}</p>
+          <p>
+            <Button onClick={logInAgain}>{texts.logInAgain}</Button>
+          </p>
+        </>
+      ) : null}
+    </FormDialog>
+  );
+}
+
+function logInAgain(): void {
+  location.assign(LOG_IN_AGAIN + searchOf({ next: location.pathname }));
 }
 
 async function byPasskey(): Promise<Confirmation> {
   const { passkey } = await api("GET /auth/passkeys/challenge");
   return passkey === null ? {} : { passkey: await usePasskey(passkey) };
-}
-
-interface ConfirmProps {
-  readonly confirming: Confirming;
-  /** Goes on with a passkey; undefined for one who has none. */
-  readonly onPasskey: (() => void) | undefined;
-}
-
-/** The field, and the way without it. */
-export function Confirm({ confirming, onPasskey }: ConfirmProps) {
-  const { password, setPassword, error } = confirming;
-  return (
-    <>
-      <Password
-        label={texts.password}
-        hint={texts.passwordHint}
-        name="present"
-        autocomplete="current-password"
-        required
-        value={password}
-        onValue={setPassword}
-        error={error}
-      />
-      {onPasskey !== undefined && hasPasskeys() ? (
-        <p>
-          <Button onClick={onPasskey}>{texts.withPasskey}</Button>
-        </p>
-      ) : null}
-    </>
-  );
 }

@@ -47,7 +47,7 @@ export function Passkeys() {
                 <Table caption={texts.caption} columns={columnsFor(start)} items={items} />
               </div>
             )}
-            {open?.what === "add" ? <AddPasskey {...dialog} hasOne={items.length > 0} /> : null}
+            {open?.what === "add" ? <AddPasskey {...dialog} /> : null}
           </>
         )}
       </Loaded>

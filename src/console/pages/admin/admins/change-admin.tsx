@@ -5,10 +5,9 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { AdminFailure } from "./last-owner.tsx";
 import { RoleField } from "./role-field.tsx";
 
@@ -30,7 +29,7 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
   const [isSame, setSame] = useState(false);
   const { state, refresh } = useSession();
   const isOwn = state.kind === "open" && state.principal.id === admin.id;
-  const work = useAction(async () => {
+  const change = async (confirmed: Confirmed) => {
     const address = email.trim();
     setError(address === "" ? invite.emailError : undefined);
     const body = {
@@ -39,18 +38,22 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
     };
     setSame(Object.keys(body).length === 0);
     if (address === "" || Object.keys(body).length === 0) return;
-    await api("PATCH /admins/:id", { params: { id: admin.id }, body });
+    const changed = await confirmed((sure) =>
+      api("PATCH /admins/:id", { params: { id: admin.id }, body: { ...body, ...sure } }),
+    );
+    if (changed === undefined) return;
     // What one sees depends on one's own role.
     if (isOwn) refresh();
     await forgetAnswers();
     onDone(texts.done(admin.username));
     onClose();
-  });
+  };
   return (
-    <FormDialog
+    <ConfirmedDialog
       title={texts.title(admin.username)}
-      {...{ work, onClose, texts }}
-      failure={<AdminFailure failure={work.failure} />}
+      act={change}
+      {...{ onClose, texts }}
+      failure={(failure) => <AdminFailure failure={failure} />}
     >
       {isOwn ? (
         <Notice kind="warn">
@@ -70,11 +73,11 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
         onValue={setEmail}
       />
       {admin.sso ? <p>{texts.ssoRole}</p> : <RoleField value={role} onValue={setRole} hint={texts.roleHint} />}
-      {isSame && !work.busy ? (
+      {isSame ? (
         <Notice kind="info">
           <p>{texts.nothing}</p>
         </Notice>
       ) : null}
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

@@ -6,9 +6,8 @@ import type { AdminRole } from "../../../../shared/statuses.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { RoleField } from "./role-field.tsx";
 
 const { invite: texts } = adminsTexts;
@@ -25,7 +24,7 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
   // The least that somebody new may need; more is given on purpose.
   const [role, setRole] = useState<AdminRole>("operator");
   const [wrong, setWrong] = useState<{ readonly name?: string; readonly email?: string }>({});
-  const work = useAction(async () => {
+  const invite = async (confirmed: Confirmed) => {
     const name = username.trim();
     const address = email.trim();
     const faults = {
@@ -34,13 +33,15 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
     };
     setWrong(faults);
     if (Object.keys(faults).length > 0) return;
-    const admin = await api("POST /admins", { body: { username: name, email: address, role } });
+    const body = { username: name, email: address, role };
+    const admin = await confirmed((sure) => api("POST /admins", { body: { ...body, ...sure } }));
+    if (admin === undefined) return;
     await forgetAnswers();
     onDone(texts.done(admin.username, admin.email));
     onClose();
-  });
+  };
   return (
-    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+    <ConfirmedDialog title={texts.title} act={invite} {...{ onClose, texts }}>
       <Input
         label={texts.name}
         hint={texts.nameHint}
@@ -66,6 +67,6 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
         onValue={setEmail}
       />
       <RoleField value={role} onValue={setRole} />
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

@@ -6,13 +6,12 @@ import { PAGES } from "../../../../shared/pages.ts";
 import { type AnswerOf, api, searchOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { type Column, PagedTable } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { pageOf } from "../audit/filter.ts";
 
 type Removed = AnswerOf<"GET /removed-admins">["items"][number];
@@ -87,15 +86,16 @@ interface ReadmitProps extends RemovedProps {
 }
 
 function Readmit({ person: { id, username }, onClose, onDone }: ReadmitProps) {
-  const work = useAction(async () => {
-    await api("DELETE /removed-admins/:id", { params: { id } });
+  const readmit = async (confirmed: Confirmed) => {
+    const done = await confirmed((body) => api("DELETE /removed-admins/:id", { params: { id }, body }));
+    if (done === undefined) return;
     await forgetAnswers();
     onDone(texts.done(username));
     onClose();
-  });
+  };
   return (
-    <FormDialog title={texts.titleOf(username)} {...{ work, onClose, texts }}>
+    <ConfirmedDialog title={texts.titleOf(username)} act={readmit} {...{ onClose, texts }}>
       <p>{texts.effect}</p>
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

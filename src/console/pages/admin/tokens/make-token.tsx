@@ -8,9 +8,8 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { roleTexts } from "../../../texts/admin-roles.ts";
 import { tokensTexts } from "../../../texts/admin-tokens.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Area, Input, Select } from "../../../ui/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { useRole } from "../for-role.tsx";
 import { isTokenName, networksIn, tokenDays } from "./wanted.ts";
 
@@ -33,7 +32,7 @@ export function MakeToken({ onClose, onMade }: MakeProps) {
   const [days, setDays] = useState("90");
   const [networks, setNetworks] = useState("");
   const [wrong, setWrong] = useState<{ readonly name?: string; readonly days?: string }>({});
-  const work = useAction(async () => {
+  const make = async (confirmed: Confirmed) => {
     const wanted = tokenDays(days);
     const faults = {
       ...(isTokenName(name) ? {} : { name: texts.nameError }),
@@ -42,14 +41,15 @@ export function MakeToken({ onClose, onMade }: MakeProps) {
     setWrong(faults);
     if (wanted === undefined || Object.keys(faults).length > 0) return;
     const body = { name: name.trim(), role, days: wanted, networks: networksIn(networks) };
-    const made = await api("POST /tokens", { body });
+    const made = await confirmed((sure) => api("POST /tokens", { body: { ...body, ...sure } }));
+    if (made === undefined) return;
     // Before anything else that can fail: it is not shown again.
     onMade(made);
     onClose();
     await forgetAnswers();
-  });
+  };
   return (
-    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+    <ConfirmedDialog title={texts.title} act={make} {...{ onClose, texts }}>
       <Input
         label={texts.name}
         hint={texts.nameHint}
@@ -87,6 +87,6 @@ export function MakeToken({ onClose, onMade }: MakeProps) {
         value={networks}
         onValue={setNetworks}
       />
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }
