@@ -4,12 +4,10 @@
  */
 
 import { and, count, desc, eq } from "drizzle-orm";
-import { HOUR } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import type { Database, Transaction } from "../../store/client.ts";
+import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
-import type { Letter } from "../mail/letter.ts";
 import {
   applicationApproved,
   applicationApprovedLater,
@@ -23,6 +21,7 @@ import { lockUserIfStored } from "../users/find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
 import { settleRequest } from "./extensions.ts";
+import { hasRoom, mailApplicant } from "./flooding.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
 
 export interface NewApplication {
@@ -49,12 +48,11 @@ export interface ApplicationFilter {
 }
 
 const MAX_REASON = 1000;
-/** Applications for access that may be pending at once, because anybody can submit them. */
-const MAX_PENDING = 200;
 
 /**
  * Stores an application, mails the applicant a receipt, and tells the administrators. Throws `limited` while there are too
- * many. It does not check whether another application or a user has that name, so nobody can find out here.
+ * many. It does not check whether another application or a user has that name, so nobody can find out here; nor whether so many have that
+ * address that this one is not kept, which only the record says.
  */
 export function submitApplication(context: Context, input: NewApplication): Promise<ApprovalRow> {
   const entry = { action: "approval.submit", detail: { username: input.username } } as const;
@@ -67,13 +65,18 @@ export function submitApplication(context: Context, input: NewApplication): Prom
       createdAt: context.clock.now(),
     };
     const notice = await lockNotice(op.tx);
-    await requireRoom(op.tx);
+    const isKept = await hasRoom(op.tx, values.email);
     const [application] = await op.tx.insert(approvals).values(values).returning();
     if (application === undefined) throw new Error("insert returned no row");
-    const { email, username } = application;
-    await queueMail(op, { recipient: email, message: applicationArrived(context.policy.site, { username }) });
-    await tellOfApplications(op, notice);
-    op.record({ detail: { application: application.id } });
+    const { id, email, username } = application;
+    await mailApplicant(op, email, applicationArrived(context.policy.site, { username }), !isKept);
+    if (isKept) {
+      await tellOfApplications(op, notice);
+      op.record({ detail: { application: id } });
+    } else {
+      await op.tx.delete(approvals).where(eq(approvals.id, id));
+      op.record({ refused: `Too many applications with the address ${email} wait for a decision; it was not kept` });
+    }
     return application;
   });
 }
@@ -112,7 +115,11 @@ export async function reviewApplication(context: Context, id: number, review: Re
       const user = await createApplicant(op, pending, review.ttlDays);
       op.record({ subjectId: user.id });
     } else {
-      await queueMail(op, { recipient: pending.email, message: outcome(op, reviewed) });
+      const { site } = context.policy;
+      if (review.approve) {
+        const message = applicationApprovedLater(site, { username: reviewed.username });
+        await queueMail(op, { recipient: reviewed.email, message });
+      } else await mailApplicant(op, reviewed.email, applicationRejected(site, reviewed));
     }
     return reviewed;
   });
@@ -142,16 +149,6 @@ export async function listApplications(
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
-}
-
-/** Throws `limited` while the maximum is pending. Nobody else adds one while the notice is locked. */
-async function requireRoom(tx: Transaction): Promise<void> {
-  const pending = await tx.$count(approvals, and(eq(approvals.status, "pending"), eq(approvals.kind, "access")));
-  if (pending < MAX_PENDING) return;
-  throw new UamError("limited", "Too many applications are waiting for a decision; try again in an hour", {
-    retryAfter: HOUR / 1000,
-    reason: "application.limit",
-  });
 }
 
 /** Throws `invalid` for a review that says what a request for more time has no use for. */
@@ -187,11 +184,4 @@ async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?
     const reason = error instanceof UamError ? error.reason : "internal";
     throw new UamError("invalid", publicMessage(error), { cause: error, reason });
   }
-}
-
-function outcome(op: Operation, { status, username, reason }: ApprovalRow): Letter {
-  const site = op.context.policy.site;
-  return status === "approved"
-    ? applicationApprovedLater(site, { username })
-    : applicationRejected(site, { username, reason });
 }

@@ -1,6 +1,6 @@
 /** Mail waiting to be sent, stored in the transaction of the change that it reports. */
 
-import { and, count, eq, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
+import { and, count, eq, isNotNull, isNull, like, lte, ne, or, sql } from "drizzle-orm";
 import { type Clock, DAY, shift } from "../../shared/clock.ts";
 import { preparedOnce, type Transaction } from "../../store/client.ts";
 import { notified, notify } from "../../store/notify.ts";
@@ -26,6 +26,8 @@ export interface Queueing {
   readonly context: { readonly clock: Clock };
 }
 
+/** How the keys of mails to applicants begin: they count for a day, so that they need not be kept for as long as others. */
+export const APPLICANT_MAIL = "applicant ";
 /** PostgreSQL notifies this channel's listeners of each commit that queued mail. */
 export const OUTBOX_CHANNEL = "uam_outbox";
 /** Finished mail is kept for this long, to answer what was sent. */
@@ -81,8 +83,9 @@ export async function countDeadLetters({ db }: Pick<Services, "db">): Promise<nu
 /** Deletes finished mail once it is no longer needed. */
 export async function purgeOutbox({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   const now = clock.now();
+  const isShort = or(isNull(outbox.dedupeKey), like(outbox.dedupeKey, `${APPLICANT_MAIL}%`));
   const old = or(
-    and(isNull(outbox.dedupeKey), lte(outbox.finishedAt, shift(now, -KEPT))),
+    and(isShort, lte(outbox.finishedAt, shift(now, -KEPT))),
     and(isNotNull(outbox.dedupeKey), lte(outbox.finishedAt, shift(now, -DEDUPE_PERIOD))),
   );
   await db.delete(outbox).where(and(ne(outbox.status, "queued"), old));

@@ -27,7 +27,7 @@ function applicantRoutes(web: Web) {
         operationId: "submitApplication",
         summary: "Apply for access",
         description:
-          "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once.",
+          "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once. What is sent to one mailbox about applications is at most 3 mails a day, and of many with one address only some are kept; the answer is the same.",
       },
     },
   );
