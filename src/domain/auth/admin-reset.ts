@@ -29,8 +29,8 @@ const COOLDOWN = MINUTE;
 const SHORTEST = 100;
 
 /**
- * Creates a reset token, which voids the one before, and queues the mail with it. For an unknown name, and within a minute
- * of the last mail for a name, the result is the same, in the same time; only the audit record shows the difference.
+ * Creates a reset token, which voids the one before, and queues the mail with it. For an unknown name, for somebody whose invitation is still
+ * valid, and within a minute of the last mail for a name, the result is the same, in the same time; only the audit record shows the difference.
  */
 export async function forgotPassword(context: Context, typedName: string): Promise<void> {
   const username = parseTypedAdminName(typedName);
@@ -82,7 +82,7 @@ function sendToken(context: Context, username: string): Promise<void> {
     const now = context.clock.now();
     // The cooldown is kept for unknown names as well.
     const isDue = await startCooldown(op.tx, { kind: "password", cooldown: COOLDOWN }, { username, now });
-    const admin = await storeToken(op, { username, token, expiresAt, isDue });
+    const { admin, known } = await storeToken(op, { username, token, expiresAt, isDue });
     await queueMail(op, {
       recipient: admin?.email ?? "",
       message: adminReset(context.policy.site, { username, token, ttl: RESET_TTL }),
@@ -91,9 +91,8 @@ function sendToken(context: Context, username: string): Promise<void> {
       decoy: admin === undefined,
     });
     // A name that nobody has may be a password in the wrong field, so it is not recorded.
-    if (admin !== undefined) op.record({ detail: { username } });
-    else if (isDue) op.record({ refused: "There is no administrator with that name" });
-    else op.record({ refused: "A reset mail for that name was sent less than a minute ago" });
+    if (known !== undefined) op.record({ detail: { username } });
+    if (admin === undefined) op.record({ refused: whyNot(known, isDue) });
   });
 }
 
@@ -104,22 +103,35 @@ interface MadeToken {
   readonly isDue: boolean;
 }
 
+function whyNot(known: AdminRow | undefined, isDue: boolean): string {
+  if (!isDue) return "A reset mail for that name was sent less than a minute ago";
+  if (known === undefined) return "There is no administrator with that name";
+  return known.sso ? "They come in by single sign-on" : "The invitation that they were mailed is still valid";
+}
+
+interface StoredToken {
+  /** Whose it is; undefined where none was stored. */
+  readonly admin?: AdminRow;
+  readonly known: AdminRow | undefined;
+}
+
 /**
  * Stores the token and returns whose it is; one statement whether or not there is such an administrator. None for one of single
- * sign-on: whoever has the mailbox that the provider named must not get around the provider.
+ * sign-on: whoever has the mailbox that the provider named must not get around the provider. An invitation is valid for longer than a token, and
+ * only owners take it back: it gives way once it has expired.
  */
-async function storeToken(
-  op: Operation,
-  { username, token, expiresAt, isDue }: MadeToken,
-): Promise<AdminRow | undefined> {
+async function storeToken(op: Operation, { username, token, expiresAt, isDue }: MadeToken): Promise<StoredToken> {
+  const now = op.context.clock.now().toISOString();
   const [stored] = await op.tx.execute<{ admin_id: string }>(sql`
     insert into reset_tokens (admin_id, token_hash, expires_at)
     select id, ${hashToken(token)}, ${expiresAt.toISOString()}::timestamptz from admins
     where username = ${username} and not sso and ${isDue}
     on conflict (admin_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
+    where reset_tokens.expires_at <= ${now}::timestamptz
+      or exists (select 1 from admins a where a.id = excluded.admin_id and a.password_hash is not null)
     returning admin_id`);
-  const admin = await findAdmin(op.tx, username);
-  return stored === undefined ? undefined : admin;
+  const known = await findAdmin(op.tx, username);
+  return { known, ...(stored === undefined || known === undefined ? {} : { admin: known }) };
 }
 
 async function findOwner(context: Context, token: string): Promise<AdminRow | undefined> {

@@ -90,7 +90,7 @@ function wayInRoutes(web: Web) {
         detail: {
           operationId: "inviteAdmin",
           summary: "Add an administrator and mail them a link that sets their password",
-          description: `The link works once, within 72 hours. After that they ask for another one at \`/auth/admin/forgot\`, which works from the start. ${CONFIRMED}`,
+          description: `The link works once, within 72 hours. After that they ask for another one at \`/auth/admin/forgot\`, which changes nothing before. ${CONFIRMED}`,
           responses: { ...confirming, 409: { description: "There is an administrator of that name" } },
         },
       },

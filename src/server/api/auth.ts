@@ -91,7 +91,7 @@ function forgotRoutes(web: Web) {
         operationId: "forgotPassword",
         summary: "Send an administrator a reset token by e-mail",
         description:
-          "The answer is the same for unknown names. One mail a minute per username; a new token voids the one before.",
+          "The answer is the same for unknown names, and for somebody whose invitation is still valid, which stays so. One mail a minute per username; a new token voids the one before.",
       },
     },
   );

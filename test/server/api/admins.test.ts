@@ -53,6 +53,10 @@ async function mailedToken(email: string): Promise<string> {
   return /^ *http:\/\/127\.0\.0\.1:8080\/reset#([A-Za-z0-9_-]{43})$/m.exec(mail?.text ?? "")?.[1] ?? "no link";
 }
 
+async function sent(email: string) {
+  return (await app.mails(email)).filter(({ status }) => status !== "dropped");
+}
+
 async function setPassword(token: string, password = NEW_PASSWORD): Promise<number> {
   return (await app.anonymous().call("POST", "/auth/admin/reset", { token, new_password: password })).status;
 }
@@ -122,6 +126,26 @@ describe("POST /admins", () => {
     const punctual = await invited();
     app.clock.advance(3 * DAY - 1);
     expect(await setPassword(punctual.token)).toBe(200);
+  });
+
+  test("nobody who only knows the name voids or shortens it", async () => {
+    const guest = await invited();
+    const mails = (await sent(guest.email)).length;
+    for (let n = 0; n < 3; n++) {
+      const answer = await app.anonymous().call("POST", "/auth/admin/forgot", { username: guest.username });
+      expect([answer.status, answer.body]).toEqual([200, { data: { status: "sent" } }]);
+      expect(await app.lastAudit("auth.admin_forgot")).toMatchObject({
+        ...{ result: "failed", detail: { username: guest.username, err: expect.stringContaining("invitation") } },
+      });
+      app.clock.advance(HOUR);
+    }
+    // Not even mail of it: that would be nobody's who was asked.
+    expect(await sent(guest.email)).toHaveLength(mails);
+    app.clock.advance(2 * DAY);
+    expect(await setPassword(guest.token)).toBe(200);
+    // From then on it is a password like any other.
+    await app.anonymous().call("POST", "/auth/admin/forgot", { username: guest.username });
+    expect(await sent(guest.email)).toHaveLength(mails + 1);
   });
 
   test("refuses a taken name, a name and an address that cannot be, and a role that is none", async () => {
