@@ -33,6 +33,7 @@ import auditHashLookups from "../../drizzle/0029_audit_hash_lookups.sql" with { 
 import repairs from "../../drizzle/0030_repairs.sql" with { type: "text" };
 import userCountsIndex from "../../drizzle/0031_user_counts_index.sql" with { type: "text" };
 import auditPageLookups from "../../drizzle/0032_audit_page_lookups.sql" with { type: "text" };
+import givenUids from "../../drizzle/0033_given_uids.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0030_repairs", sql: repairs },
   { name: "0031_user_counts_index", sql: userCountsIndex },
   { name: "0032_audit_page_lookups", sql: auditPageLookups },
+  { name: "0033_given_uids", sql: givenUids },
 ];

@@ -216,6 +216,12 @@ export const policyState = pgTable("policy_state", {
 /** One row: the last uid given out, which only rises. */
 export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), last: integer().notNull() });
 
+/**
+ * Every uid that an account was given, for ever. `strayAt` is committed before processes are ended that have it though no account does, and
+ * goes with the record of that.
+ */
+export const givenUids = pgTable("given_uids", { uid: integer().primaryKey(), strayAt: time() });
+
 /** One row: when the service last said that it runs, and until when nothing is deleted (lifecycle/heartbeat.ts). */
 export const serviceState = pgTable("service_state", {
   one: integer().primaryKey(),

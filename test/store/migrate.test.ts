@@ -12,7 +12,7 @@ import { type Database, type DatabaseHandle, openDatabase } from "../../src/stor
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
-import { importedLocks, repairs, serviceState } from "../../src/store/schema.ts";
+import { givenUids, importedLocks, repairs, serviceState } from "../../src/store/schema.ts";
 import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -141,6 +141,31 @@ describe("migrate()", () => {
       { userId: 8, kind: "expiry_date", notedAt: new Date("2026-01-03Z") },
     ]);
     expect((await old.db.select().from(importedLocks)).map(({ id }) => id)).toEqual(["2/lock/repair/9/x"]);
+    await old.drop();
+  });
+
+  test("carries over which uids accounts were given, also of those that are deleted", async () => {
+    const old = await openEmpty("migrate_uids");
+    const number = MIGRATIONS.findIndex(({ name }) => name.endsWith("_given_uids"));
+    await migrate(old.db, MIGRATIONS.slice(0, number));
+    await old.db.execute(sql`insert into users (id, username, email, supervisor, purpose, status, expire_at, created_at, updated_at)
+      overriding system value values (7, 'vera', '', '', '', 'active', now(), now(), now())`);
+    await old.db.execute(sql`insert into accounts (user_id, uid) values (7, 20007)`);
+    await old.db.execute(sql`insert into account_intents (uid, name) values (20008, 'ext_half')`);
+    // As the owner may, so that no service need have written them.
+    await old.db.execute(sql`alter table audit disable trigger user`);
+    const record = (id: number, action: string, result: string, detail: object) =>
+      old.db.execute(sql`insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip)
+        values (${id}, now(), 'admin', 'olga', ${action}, 'user', '', ${JSON.stringify(detail)}, ${result}, '')`);
+    await record(1, "user.delete", "success", { username: "otto", purpose: 'x","uid":30001,"', uid: 20_001 });
+    await record(2, "lifecycle.recycle", "success", { uid: 20_002, keys: 1 });
+    await record(3, "user.delete", "failed", { uid: 20_003 });
+    await record(4, "user.update", "success", { uid: 20_004 });
+    await record(5, "user.delete", "success", { username: "older" });
+    await old.db.execute(sql`alter table audit enable trigger user`);
+    await migrate(old.db);
+    const given = await old.db.select().from(givenUids).orderBy(givenUids.uid);
+    expect(given.map(({ uid }) => uid)).toEqual([20_001, 20_002, 20_007, 20_008]);
     await old.drop();
   });
 

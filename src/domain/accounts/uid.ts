@@ -3,12 +3,12 @@
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
-import { uidCounter } from "../../store/schema.ts";
+import { givenUids, uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
 /**
- * A uid that this service never gave to an account and that no account on the host has. Committed on its own before it is
- * used: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
+ * A uid that this service never gave to an account and that no account on the host has. That it is given is committed on its own before
+ * it is used: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
  */
 export async function allocateUid({ autocommit, host, policy }: Context): Promise<number> {
   for (;;) {
@@ -29,6 +29,8 @@ export async function allocateUid({ autocommit, host, policy }: Context): Promis
       );
     }
     faultPoint("account: uid taken, not used");
-    if (!(await host.uidTaken(uid))) return uid;
+    if (await host.uidTaken(uid)) continue;
+    await autocommit.insert(givenUids).values({ uid }).onConflictDoNothing();
+    return uid;
   }
 }

@@ -63,7 +63,12 @@ export async function raiseUid(db: Executor, before: number, { first, last, onHo
   const [users] = await db.execute<{ uid: number | null }>(
     sql`select max(uid) as uid from public.accounts where uid <= ${last}`,
   );
-  const known = Math.max(first - 1, before, await lastUid(db), users?.uid ?? 0, onHost ?? 0);
+  const stored = await lastUid(db);
+  const known = Math.max(first - 1, before, stored, users?.uid ?? 0, onHost ?? 0);
+  // The replaced database gave these out after the backup was made.
+  await db.execute(sql`
+    insert into public.given_uids (uid) select * from generate_series(${Math.max(first, stored + 1)}::integer, ${before}::integer)
+    on conflict do nothing`);
   const uid = known + Math.min(UID_GAP, Math.max(0, Math.floor((last - known) / 10)));
   await db.execute(sql`
     insert into public.uid_counter (one, last) values (1, ${uid})

@@ -295,6 +295,11 @@ describe("uids after a restore", () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
+    // What it gave out counts as given; the gap was never anybody's.
+    await withDatabase(database.connection, async (db) => {
+      const given = await db.select().from(schema.givenUids).orderBy(schema.givenUids.uid);
+      expect([given.length, given[0]?.uid, given.at(-1)?.uid]).toEqual([40_000 - 20_041, 20_042, 40_000]);
+    });
   });
   describe("of a version that kept them in counters", () => {
     const older = async () => {
