@@ -32,6 +32,7 @@ import { plannedBy } from "./planned.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
+import { endStrays, orphanUids } from "./strays.ts";
 
 /** A host whose changes an executor carries out. Every method first checks, each time again, that the account is ours. */
 export function createManagedHost(parts: HostParts): Host {
@@ -59,6 +60,8 @@ export function createManagedHost(parts: HostParts): Host {
     narrowKeys: (account) => narrowKeys(parts, account),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
+    orphanUids: async () => (isDry ? [] : orphanUids(parts)),
+    endStrays: async (uids, checkOnly) => await endStrays(parts, uids, checkOnly),
     // An account that is not ours has no session that concerns us.
     sessions: async (account) => {
       const connections = isPresent(parts, account) ? await executor.sessions.list(account) : [];

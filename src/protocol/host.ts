@@ -61,17 +61,27 @@ export type DriftKind =
   | "foreign"
   /** What deleted accounts left waits to be deleted. */
   | "trash"
+  /** Processes have the uid of an account that is gone. */
+  | "stray"
   /** The account could not be checked or repaired. */
   | "failed";
 
 /** One difference between what is stored and what the host has. */
 export interface Drift {
-  /** Empty for `trash`, and for what keeps the host as a whole from being looked at. */
+  /** Empty for `trash`, for `stray`, and for what keeps the host as a whole from being looked at. */
   readonly account: string;
   readonly kind: DriftKind;
   /** A sentence, e.g. "authorized keys file differs from the stored keys". */
   readonly problem: string;
   readonly repaired: boolean;
+}
+
+/** What runs under a uid that no account of the host has. */
+export interface Stray {
+  readonly uid: number;
+  /** How many processes, what they run and who started them; and why they did not end, if they did not. */
+  readonly problem: string;
+  readonly ended: boolean;
 }
 
 /** What taking access away achieved. It never fails as a whole: what it could not do is owed, and has to be retried. */
@@ -184,6 +194,17 @@ export interface Host {
    * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
+  /**
+   * The uids that processes have in any way (real, effective, saved, of a single thread) and that no line of the host's accounts has. Most
+   * are other people's, such as a container's. In dry-run none.
+   */
+  orphanUids(): Promise<readonly number[]>;
+  /**
+   * Ends, unless `checkOnly`, every process that has one of these uids in any way, and yields what there was. A uid that an account of
+   * the host has by now, also one that only LDAP or the like knows, is somebody's: nothing of it is touched. Only uids that were given to
+   * accounts of this service may be asked for.
+   */
+  endStrays(uids: readonly number[], checkOnly: boolean): Promise<readonly Stray[]>;
   /** The host keys that sshd shows to clients, in clients' order of preference; none if none can be read. */
   hostKeys(): Promise<readonly ServerKey[]>;
   /** The logins by SSH that are open now, oldest first; none where the account is missing or foreign, and in dry-run. */

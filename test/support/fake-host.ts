@@ -2,7 +2,7 @@
 
 import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
 import { isInside } from "../../src/host/processes/outside.ts";
-import type { Account, AccountRef, Closing, Host, Login, SshSession } from "../../src/protocol/host.ts";
+import type { Account, AccountRef, Closing, Host, Login, SshSession, Stray } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
@@ -42,6 +42,8 @@ export interface FakeHost extends Host {
   readonly elsewhere: Set<string>;
   /** What the next comparison finds. */
   readonly drifts: Awaited<ReturnType<Host["reconcile"]>>[number][];
+  /** What runs under uids of no account; with `ended: false` it does not end. */
+  readonly strays: Stray[];
   /** Who is logged in by SSH. */
   readonly sessionsOpen: (SshSession & { readonly account: string })[];
   /** What the next reading of sshd's log finds. */
@@ -58,6 +60,7 @@ export function createFakeHost(pause = 3): FakeHost {
   const failing = new Set<FakeAction>();
   const elsewhere = new Set<string>();
   const drifts: FakeHost["drifts"] = [];
+  const strays: FakeHost["strays"] = [];
   const sessions: FakeHost["sessionsOpen"] = [];
   const logins: FakeHost["loginsLogged"] = [];
 
@@ -99,6 +102,7 @@ export function createFakeHost(pause = 3): FakeHost {
     failing,
     elsewhere,
     drifts,
+    strays,
     sessionsOpen: sessions,
     loginsLogged: logins,
     presence: async ({ name, uid }) => {
@@ -111,6 +115,13 @@ export function createFakeHost(pause = 3): FakeHost {
     },
     nameTaken: async (name) => accounts.has(name),
     uidTaken: async (uid) => [...accounts.values()].some((account) => account.uid === uid),
+    orphanUids: async () => strays.map(({ uid }) => uid),
+    endStrays: async (uids, checkOnly) => {
+      const found = strays.filter(({ uid }) => uids.includes(uid));
+      if (!checkOnly) for (const stray of found.filter(({ ended }) => ended)) strays.splice(strays.indexOf(stray), 1);
+      if (!checkOnly) calls.push(...found.map(({ uid }) => `endStrays ${uid}`));
+      return found.map((stray) => ({ ...stray, ended: stray.ended && !checkOnly }));
+    },
     highestUid: async (first, last) => {
       const uids = [...accounts.values()].map((account) => account.uid).filter((uid) => uid >= first && uid <= last);
       return uids.length === 0 ? undefined : Math.max(...uids);

@@ -22,6 +22,8 @@ export interface RemoteHost
     | "removeAccount"
     | "reconcile"
     | "endSession"
+    | "orphanUids"
+    | "endStrays"
   > {
   readonly pid: number | undefined;
   /** What `checkSudo` finds. */
@@ -99,6 +101,8 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
     sessions: (account) => call("sessions", account) as ReturnType<RemoteHost["sessions"]>,
     endSession: (account, id) => call("endSession", account, id) as ReturnType<Host["endSession"]>,
+    orphanUids: () => call("orphanUids") as ReturnType<Host["orphanUids"]>,
+    endStrays: (uids, checkOnly) => call("endStrays", uids, checkOnly) as ReturnType<Host["endStrays"]>,
     logins: (from) => call("logins", from),
     stop: () => void child.kill("SIGKILL"),
   };

@@ -39,6 +39,10 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
       return await made.removeAccount(account(args[0]));
     case "reconcile":
       return await made.reconcile((args[0] as unknown[]).map(account), args[1] === true);
+    case "orphanUids":
+      return await made.orphanUids();
+    case "endStrays":
+      return await made.endStrays(args[0] as number[], args[1] === true);
     case "sessions":
       return await made.sessions(account(args[0]));
     case "endSession":

@@ -20,6 +20,7 @@ import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User 
 import { finishClosings } from "./finish.ts";
 import { importLocks } from "./locks.ts";
 import { noteRepair, takeRepairNotes, usersWithRepairs } from "./repair-notes.ts";
+import { endStrays } from "./strays.ts";
 
 /** A user whose account held a key that is not stored this many times within an hour is disabled. */
 const RETURNS_TOLERATED = 3;
@@ -56,7 +57,10 @@ export async function reconcileHost(
   );
   const found = await host.reconcile(wanted, true);
   const owed = await owedDrifts(services);
-  if (mode === "check") return [...unrecorded(locked), ...owed, ...(await standing(services, dataDir, found))];
+  if (mode === "check") {
+    const strays = await endStrays(services, wanted, true);
+    return [...unrecorded(locked), ...owed, ...(await standing(services, dataDir, found)), ...strays];
+  }
   const drifts: Drift[] = [...owed];
   await recordCutShort(services, found);
   for (const name of new Set(found.map((drift) => drift.account))) {
@@ -64,6 +68,8 @@ export async function reconcileHost(
     // A drift without an account is about what deleted accounts left, or the host as a whole.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, { name, seen })));
   }
+  // Last: what a shut account runs has ended with its repair.
+  drifts.push(...(await endStrays(services, wanted, false)));
   return drifts;
 }
 

@@ -8,7 +8,10 @@ import { errorCode } from "../walk.ts";
 export interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Real, effective, saved and file system uid; a process belongs to an account if any of them is its. */
+  /**
+   * Real, effective, saved and file system uid, and those of its other threads that differ: each thread has its own. A process belongs to
+   * an account if any of them is its.
+   */
   readonly uids: readonly number[];
   /** True for the kernel's own threads, and for what is just ending: there is no program, nor a title. */
   readonly hasNoProgram?: boolean;
@@ -124,7 +127,29 @@ function readListed(pid: number): ListedProcess | undefined {
   const parent = Number(fieldOf(status, "PPid"));
   // The memory's fields come before the number of threads, and only what has a program has memory.
   const hasNoProgram = status.includes("\nThreads:") && !status.includes("\nVmSize:");
-  return hasNoProgram ? { pid, parent, uids, hasNoProgram } : { pid, parent, uids };
+  if (hasNoProgram) return { pid, parent, uids, hasNoProgram };
+  return { pid, parent, uids: mayDisguise(status, uids) ? [...new Set([...uids, ...uidsOfThreads(pid)])] : uids };
+}
+
+/** Whether threads may be somebody else's than the first one, as a program of an account's can arrange. What is all root's is root's to trust. */
+function mayDisguise(status: string, uids: readonly number[]): boolean {
+  return fieldOf(status, "Threads") !== "1" && uids.some((uid) => uid !== 0);
+}
+
+function uidsOfThreads(pid: number): readonly number[] {
+  return threadsOf(pid).flatMap((thread) => {
+    const status = readProc(`/proc/${pid}/task/${thread}/status`);
+    return status === undefined ? [] : fieldOf(status, "Uid").split("\t").map(Number);
+  });
+}
+
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    if (errorCode(error) === "") throw error;
+    return [];
+  }
 }
 
 /** A field of /proc/PID/status; "" without it. No name of a process looks like one: the kernel escapes line breaks in it. */

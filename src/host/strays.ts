@@ -1,0 +1,89 @@
+/** What runs under a uid that no account has: a deleted account's program, which another account started. */
+
+import type { AccountRef, Stray } from "../protocol/host.ts";
+import { replaceUnprintable } from "../shared/text.ts";
+import { type AccountTable, isOurs, readAccounts } from "./account.ts";
+import { attempt } from "./execute/executor.ts";
+import type { HostParts } from "./parts.ts";
+import { type ListedProcess, listedOf, programOf } from "./processes/processes.ts";
+
+/** As in account.ts: below are the system's. */
+const LOWEST_UID = 1000;
+/** How many programs a sentence names, and how much of each. */
+const MOST_NAMED = 3;
+const LONGEST_PATH = 200;
+
+/** The uids that processes have in any way and that no line of /etc/passwd has, from 1000 on. One look at all processes. */
+export function orphanUids({ executor }: HostParts): readonly number[] {
+  const uids = new Set(executor.view.processes().flatMap((process) => process.uids));
+  const { namesByUid } = readAccounts();
+  return [...uids].filter((uid) => uid >= LOWEST_UID && !namesByUid.has(uid));
+}
+
+/** See `Host.endStrays`. */
+export async function endStrays(
+  parts: HostParts,
+  uids: readonly number[],
+  checkOnly: boolean,
+): Promise<readonly Stray[]> {
+  const strays: Stray[] = [];
+  for (const uid of uids) {
+    const stray = await endStray(parts, uid, checkOnly).catch((error: unknown) => {
+      parts.log.error("processes of a uid that no account has could not be looked at", { uid, error });
+      return undefined;
+    });
+    if (stray !== undefined) strays.push(stray);
+  }
+  return strays;
+}
+
+async function endStray(parts: HostParts, uid: number, checkOnly: boolean): Promise<Stray | undefined> {
+  const { view } = parts.executor;
+  const found = listedOf(view.processes(), uid);
+  if (found.length === 0) return undefined;
+  // Read after the processes: an account that is made in between is not taken for none.
+  const table = readAccounts();
+  if (table.namesByUid.has(uid) || (await view.uidKnown(uid))) return undefined;
+  const problem = describe(uid, found, table);
+  if (checkOnly) return { uid, problem, ended: false };
+  // No account has such a name, so that no connection of sshd's is meant.
+  const former: AccountRef = { name: `#${uid}`, uid };
+  let failed = await end(parts, former);
+  if (failed !== undefined) {
+    // What forks faster than it is seen, and may be reached by nobody's `kill` but its starter's: then all ends that its starter runs.
+    for (const starter of startersOf(parts, uid)) await end(parts, starter);
+    failed = await end(parts, former);
+  }
+  return failed === undefined ? { uid, problem, ended: true } : { uid, problem: `${problem}. ${failed}`, ended: false };
+}
+
+function end({ executor, log }: HostParts, account: AccountRef): Promise<string | undefined> {
+  return attempt(() => executor.apply({ kind: "end-processes", account }), log);
+}
+
+/** The accounts of ours that the uid's processes belong to, too. */
+function startersOf({ executor, settings }: HostParts, uid: number): readonly AccountRef[] {
+  const table = readAccounts();
+  const others = new Set(listedOf(executor.view.processes(), uid).flatMap(({ uids }) => uids));
+  return [...others].flatMap((other) => {
+    const [name] = table.namesByUid.get(other) ?? [];
+    return name !== undefined && isOurs(table, other, settings.markerGroup) ? [{ name, uid: other }] : [];
+  });
+}
+
+/** A path is what its owner made of it. */
+function describe(uid: number, found: readonly ListedProcess[], { namesByUid }: AccountTable): string {
+  const programs = found.flatMap(({ pid }) => programOf(pid) ?? []);
+  const named = [...new Set(programs)].slice(0, MOST_NAMED).map((path) => JSON.stringify(printable(path)));
+  const starters = new Set(
+    found.flatMap(({ uids }) => uids.flatMap((other) => (other === uid ? [] : (namesByUid.get(other) ?? [])))),
+  );
+  const what = named.length === 0 ? "" : `, running ${named.join(", ")}`;
+  const who = starters.size === 0 ? "" : `, started by ${[...starters].slice(0, MOST_NAMED).join(", ")}`;
+  const count = found.length === 1 ? "1 process" : `${found.length} processes`;
+  return `${count} of uid ${uid}, which no account has${what}${who}`;
+}
+
+function printable(path: string): string {
+  return replaceUnprintable(path.slice(0, LONGEST_PATH), () => "?");
+}
