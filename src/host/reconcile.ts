@@ -21,7 +21,7 @@ import {
   trashBases,
   wantedShadow,
 } from "./plan/plan.ts";
-import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import { type ListedProcess, listedOf, sentenceOfUnread } from "./processes/processes.ts";
 import type { ReadKeyFiles } from "./sshd/sshd.ts";
 import { createRoots, type Ground, mountsWithin } from "./walk.ts";
 
@@ -63,8 +63,9 @@ export async function reconcileAccounts(
   const asked = await patterns.of(example?.name ?? EXAMPLE.name);
   const keyFiles = example && asked.patterns;
   const roots = createRoots();
-  const snapshot = { table, mounts: view.mounts(), roots, processes: view.processes(), keyFiles };
-  const drifts: Drift[] = [...unreadable(parts, asked)];
+  const processes = view.processes();
+  const snapshot = { table, mounts: view.mounts(), roots, processes, keyFiles };
+  const drifts: Drift[] = [...unreadable(parts, asked, processes)];
   try {
     for (const [index, account] of compared.entries()) {
       if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) {
@@ -80,10 +81,16 @@ export async function reconcileAccounts(
 }
 
 /** What prevents the whole host from being looked at. It is no account's: an administrator has to decide. */
-function unreadable({ settings }: HostParts, { problem }: ReadKeyFiles): readonly Drift[] {
+function unreadable(
+  { settings }: HostParts,
+  { problem }: ReadKeyFiles,
+  processes: readonly ListedProcess[],
+): readonly Drift[] {
   // A dry run may be anybody's, and sshd answers only root.
-  if (problem === undefined || settings.mode === "dry-run") return [];
-  return [{ account: "", kind: "failed", problem, repaired: false }];
+  if (settings.mode === "dry-run") return [];
+  return [problem, sentenceOfUnread(processes)].flatMap((sentence) =>
+    sentence === undefined ? [] : [{ account: "", kind: "failed", problem: sentence, repaired: false } as const],
+  );
 }
 
 async function reconcileAccount(

@@ -228,11 +228,15 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     ["pkill of two uids", () => ["/usr/bin/pkill", "-KILL", "-u", "58700,0"]],
     [
       "pkill of another's connections",
-      () => ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: root .priv."],
+      () => ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: root .*"],
     ],
     [
       "pkill of all connections",
-      () => ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: .* .priv."],
+      () => ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: .* .*"],
+    ],
+    [
+      "pkill of the listening sshd",
+      () => ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", `sshd(-session)?: ${NAME}.*`],
     ],
     ["rm of another file", () => ["/usr/bin/rm", "-f", "--", "/etc/passwd"]],
     ["rm of root's crontab", () => ["/usr/bin/rm", "-f", "--", "/var/spool/cron/crontabs/root"]],

@@ -15,7 +15,14 @@ import { createFuseBreaker } from "../processes/fuse.ts";
 import type { Journal } from "../processes/journal.ts";
 import type { LoginReader } from "../processes/login-log.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
-import { connectionsOf, isAbout, killProcesses, processesOf, readPids } from "../processes/processes.ts";
+import {
+  connectionsOf,
+  isAbout,
+  killProcesses,
+  processesOf,
+  readPids,
+  sentenceOfUnread,
+} from "../processes/processes.ts";
 import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
@@ -136,11 +143,12 @@ export function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): P
       killProcesses(processesOf(seen, uid), kernel);
       return swept;
     },
-    async endConnections(processes, { name }) {
-      const connections = connectionsOf(processes, name);
+    async endConnections(processes, { name, uid }) {
+      const connections = connectionsOf(processes, name, uid);
       killProcesses(connections, kernel);
       return connections.length > 0;
     },
+    unread: sentenceOfUnread,
     isClear({ name, uid }, closely) {
       const pids = readPids();
       if (kernel.reachesAny(uid, pids) !== false) return false;

@@ -98,9 +98,12 @@ export function detachCommands(path: string): readonly SudoCommand[] {
   }));
 }
 
-/** Ends sshd's own processes for the account's connections, found by the title that only root can give a root process. */
+/**
+ * Ends sshd's own processes for the account's connections, found by the title that only root can give a root process: whatever stage
+ * it names behind the account (`[priv]`, and `[postauth]` from OpenSSH 10.5 on).
+ */
 export function endConnectionsCommand(account: AccountRef): SudoCommand {
-  const title = `sshd(-session)?: ${account.name} .priv.`;
+  const title = `sshd(-session)?: ${account.name} .*`;
   return { as: "root", argv: ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", title] };
 }
 

@@ -11,7 +11,7 @@ import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "
 import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
-import { titledConnectionsOf } from "../processes/processes.ts";
+import { sentenceOfUnread, titledConnectionsOf } from "../processes/processes.ts";
 import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
 import type { Layout } from "../settings.ts";
 import { errorCode, mountsWithin, readMounts } from "../walk.ts";
@@ -127,6 +127,7 @@ function sudoEnder(program: readonly string[]): ProcessEnder {
       await runSudo(endConnectionsCommand(account));
       return true;
     },
+    unread: sentenceOfUnread,
   };
 }
 

@@ -24,6 +24,8 @@ export interface ProcessEnder {
   sweep(account: AccountRef, seen: readonly ListedProcess[]): Promise<boolean>;
   /** Ends those of the given processes that are sshd's own for connections of the account; true if there are any. */
   endConnections(processes: readonly ListedProcess[], account: AccountRef): Promise<boolean>;
+  /** A sentence if some of the processes are sshd's and cannot be told, so that any may be a login to the account. */
+  unread?(processes: readonly ListedProcess[]): string | undefined;
   /**
    * True only if no process has the account's uid as its real or saved one, nor the title of a connection; nor, `closely`, is a program of
    * root's that works as the account at that moment. A listing says as much, and takes several times as long.
@@ -43,7 +45,8 @@ interface EndingOptions {
 
 /**
  * Ends every process of the account, and sshd's processes of connections that are logging in to it. Done when the sweep
- * succeeded and no process is seen after it, nor a connection that could have started one since: to see none is not enough.
+ * succeeded and no process is seen after it, nor a connection that could have started one since: to see none is not enough, and
+ * what of sshd's cannot be told may be one.
  * Throws `internal` if that takes longer than `patience` ms.
  */
 export async function endProcesses(
@@ -64,9 +67,10 @@ export async function endProcesses(
     const processes = readProcesses();
     const isConnected = (await step(() => ender.endConnections(processes, account))) !== false;
     left = listedOf(processes, account.uid);
-    if (swept && left.length === 0 && (!isConnected || ++knocks > KNOCKS)) return;
+    const unread = ender.unread?.(processes);
+    if (swept && left.length === 0 && unread === undefined && (!isConnected || ++knocks > KNOCKS)) return;
     const now = performance.now();
-    if (now - begin > patience) throw new UamError("internal", failure(account, left, why));
+    if (now - begin > patience) throw new UamError("internal", failure(account, left, why ?? unread));
     for (const { pid } of left) if (!since.has(pid)) since.set(pid, now);
     const stuck = left.filter(({ pid }) => now - (since.get(pid) ?? now) > STUCK);
     if (stuck.length > 0) why = ender.free?.(account, stuck);
@@ -78,7 +82,8 @@ export async function endProcesses(
 
 function failure(account: AccountRef, left: readonly ListedProcess[], why: string | undefined): string {
   // To see none is not enough, and a successful sweep would have ended the loop.
-  if (left.length === 0) return `It is not certain that all processes of ${account.name} ended: no sweep could be made`;
+  if (left.length === 0)
+    return `It is not certain that all processes of ${account.name} ended: ${why ?? "no sweep could be made"}`;
   const named = left.map(({ pid }) => pid).join(", ");
   return `Processes of ${account.name} did not end: ${named}${why === undefined ? "" : ` (${why})`}`;
 }

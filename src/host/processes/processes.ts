@@ -3,6 +3,11 @@
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import type { Kernel } from "../../shared/kernel.ts";
 import { errorCode } from "../walk.ts";
+import { peersOf } from "./peer.ts";
+import { readTitle, type TitleSays } from "./sshd-title.ts";
+
+/** Uids below are the system's own, sshd's unprivileged helpers among them. */
+const FIRST_PERSON = 1000;
 
 /** A process as a listing shows it. */
 export interface ListedProcess {
@@ -60,37 +65,97 @@ export function processesOf(processes: readonly ListedProcess[], uid: number): r
 }
 
 /**
- * sshd's own root processes for connections of that account, including those that are still logging in. Their title is
- * sshd's to set (`sshd: NAME [priv]`, `sshd-session: …` from OpenSSH 9.8 on); root's process and program prove it.
+ * sshd's own root processes for connections of that account, including those that are still logging in: by their title, which is
+ * sshd's to set, and, where the account's `uid` is given, by what runs below them, whatever they call themselves. That they
+ * are sshd's is proven by root's uid and by the program.
  */
-export function connectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
-  return titledConnectionsOf(processes, name).filter((process) =>
-    /\/sshd(?:-session)?(?: \(deleted\))?$/.test(programOf(process.pid) ?? ""),
-  );
+export function connectionsOf(processes: readonly ListedProcess[], name: string, uid?: number): readonly Process[] {
+  const parents = new Set(uid === undefined ? [] : listedOf(processes, uid).map(({ parent }) => parent));
+  return lookAgain(processes, (process) => {
+    if (!isRoots(process)) return false;
+    const says = titleOf(process.pid);
+    return isOf(says, name) || (parents.has(process.pid) && says?.kind !== "nobody");
+  }).filter(({ pid }) => isSshd(pid) === true);
 }
 
 /** The same by title alone, for a process that may not read root's programs; enough to end them, but no proof. */
 export function titledConnectionsOf(processes: readonly ListedProcess[], name: string): readonly Process[] {
-  return lookAgain(processes, (process) => {
-    if (process.hasNoProgram || process.uids.some((uid) => uid !== 0)) return false;
-    return isAbout(process.pid, name);
-  });
+  return lookAgain(processes, (process) => isRoots(process) && isOf(titleOf(process.pid), name));
+}
+
+/** A process of sshd's, and what it calls itself. */
+export interface UnreadConnection extends Process {
+  readonly title: string;
 }
 
 /**
- * Whether the process, whosever it is, calls itself what sshd's for a connection of that account does, or, where a `uid` is given, has that in
- * any way. What has no title is not looked at: it is the kernel's own, or has ended.
+ * sshd's root processes whose title is not understood and below which nobody runs whose uid says whose they are: any of them may be a
+ * connection of any account. One that serves no client, as its sockets say, is none.
+ */
+export function unreadConnections(processes: readonly ListedProcess[]): readonly UnreadConnection[] {
+  const isUnread = (process: ListedProcess) => isRoots(process) && titleOf(process.pid)?.kind === "unknown";
+  const found = lookAgain(processes, isUnread);
+  if (found.length === 0) return [];
+  const parents = new Set(
+    processes.filter(({ uids }) => uids.every((uid) => uid >= FIRST_PERSON)).map(({ parent }) => parent),
+  );
+  return found
+    .filter(({ pid }) => !parents.has(pid) && isSshd(pid) !== false)
+    .map((process) => ({ ...process, title: textOf(process.pid) }))
+    .filter(({ pid, title }) => !title.startsWith("sshd: ") || isServing(pid));
+}
+
+/** A sentence that names those of the processes; undefined if there are none. */
+export function sentenceOfUnread(processes: readonly ListedProcess[]): string | undefined {
+  const unread = unreadConnections(processes);
+  return unread.length === 0 ? undefined : describeUnread(unread);
+}
+
+/** A sentence that names such processes. */
+export function describeUnread(unread: readonly UnreadConnection[]): string {
+  const named = unread.slice(0, 3).map(({ pid, title }) => `${pid} (${JSON.stringify(title.slice(0, 80))})`);
+  const more = unread.length > named.length ? ` and ${unread.length - named.length} more` : "";
+  const [which, they] = unread.length === 1 ? ["process", "it"] : ["processes", "each"];
+  return `sshd's ${which} ${named.join(", ")}${more} cannot be told: ${they} may be a login to any account`;
+}
+
+/**
+ * Whether the process, whosever it is, calls itself what sshd's for a connection of that account does, or something of sshd's that is not
+ * understood, or, where a `uid` is given, has that in any way. What has no title is not looked at: it is the kernel's own, or has ended.
  */
 export function isAbout(pid: number, name: string, uid?: number): boolean {
   const title = readProc(`/proc/${pid}/cmdline`);
   if (title === undefined || title === "") return false;
-  return isConnection(title, name) || (uid !== undefined && readListed(pid)?.uids.includes(uid) === true);
+  const says = readTitle(title);
+  if (says?.kind === "unknown" || isOf(says, name)) return true;
+  return uid !== undefined && readListed(pid)?.uids.includes(uid) === true;
 }
 
-function isConnection(title: string, name: string): boolean {
-  if (!title.startsWith("sshd")) return false;
-  const words = title.replace(/\0+/g, " ").trim();
-  return words === `sshd: ${name} [priv]` || words === `sshd-session: ${name} [priv]`;
+function isRoots({ hasNoProgram, uids }: ListedProcess): boolean {
+  return !hasNoProgram && uids.every((uid) => uid === 0);
+}
+
+function isOf(says: TitleSays | undefined, name: string): boolean {
+  return says?.kind === "connection" && says.account === name;
+}
+
+function titleOf(pid: number): TitleSays | undefined {
+  return readTitle(readProc(`/proc/${pid}/cmdline`) ?? "");
+}
+
+function textOf(pid: number): string {
+  return (readProc(`/proc/${pid}/cmdline`) ?? "").replace(/\0+/g, " ").trim();
+}
+
+/** Whether the process runs a program of sshd's; undefined if it may not be read. */
+function isSshd(pid: number): boolean | undefined {
+  const program = programOf(pid);
+  return program === undefined ? undefined : /\/sshd(?:-[a-z]+)?(?: \(deleted\))?$/.test(program);
+}
+
+/** Whether it has a client on the network. From OpenSSH 9.8 on, what is called `sshd` only listens. */
+function isServing(pid: number): boolean {
+  return (peersOf([pid]).get(pid) ?? "") !== "";
 }
 
 /** Kills those of the processes that are still the same ones, without a command. */

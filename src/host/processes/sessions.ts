@@ -16,6 +16,7 @@ import {
   readPids,
   readProcess,
   readProcesses,
+  unreadConnections,
 } from "./processes.ts";
 
 const ROUNDS = 20;
@@ -47,7 +48,9 @@ export async function endUnprovenSessions(
   if (keys.size === 0 || !readPids().some((pid) => isAbout(pid, account.name))) return false;
   for (let round = 0; round < ROUNDS; round++) {
     const processes = readProcesses();
-    const connections = connectionsOf(processes, account.name);
+    const connections = connectionsOf(processes, account.name, account.uid);
+    // Any of them may be a login with the key.
+    if (unreadConnections(processes).length > 0) return false;
     const own = processesOf(processes, account.uid);
     const journal = await how.journal.entriesOf(connections);
     // A pid that was reused by another connection while the journal was read would get that one's evidence.
@@ -95,16 +98,25 @@ export function provenConnections(
  * process wrote: root's, with its pid, and not before it started (an earlier process may have had the same pid). Pure.
  */
 export function openedWith(name: string, connection: Process, journal: readonly JournalEntry[]): string | undefined {
-  const own = journal.filter(
-    (entry) =>
-      entry.pid === connection.pid &&
-      entry.uid === 0 &&
-      entry.monotonic >= connection.started * MICROSECONDS_PER_TICK &&
-      entry.message.startsWith("Accepted "),
-  );
+  const own = acceptedOf(connection, journal);
   const found = own.map((entry) => parseAccepted(entry.message)).map((it) => (it?.account === name ? it : undefined));
   const [first] = found;
   return found.every((other) => other?.fingerprint === first?.fingerprint) ? first?.fingerprint : undefined;
+}
+
+/** Whether the journal has that this very process let somebody in, whoever that was. Pure. */
+export function hasAccepted(connection: Process, journal: readonly JournalEntry[]): boolean {
+  return acceptedOf(connection, journal).length > 0;
+}
+
+function acceptedOf({ pid, started }: Process, journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  return journal.filter(
+    (entry) =>
+      entry.pid === pid &&
+      entry.uid === 0 &&
+      entry.monotonic >= started * MICROSECONDS_PER_TICK &&
+      entry.message.startsWith("Accepted "),
+  );
 }
 
 /** The roots and everything below them, by pid. What left the tree (daemons, cron, at, systemd --user) is not in it. Pure. */

@@ -2,11 +2,20 @@
 
 import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND, systemClock } from "../../shared/clock.ts";
+import { UamError } from "../../shared/errors.ts";
 import type { Connection } from "../execute/executor.ts";
 import type { Journal } from "./journal.ts";
 import { peersOf } from "./peer.ts";
-import { connectionsOf, type Process, readProc, readProcess, readProcesses } from "./processes.ts";
-import { openedWith } from "./sessions.ts";
+import {
+  connectionsOf,
+  describeUnread,
+  type Process,
+  readProc,
+  readProcess,
+  readProcesses,
+  unreadConnections,
+} from "./processes.ts";
+import { hasAccepted, openedWith } from "./sessions.ts";
 
 /** Digits of the largest process number (proc(5), pid_max: 4194304). */
 const PID_DIGITS = 7;
@@ -20,25 +29,28 @@ export function sessionIdOf({ started, pid }: Pick<Process, "started" | "pid">):
 }
 
 /** sshd's own process for the connection with that id; undefined if it is not open, or is not one of this account. */
-export function findConnection({ name }: AccountRef, id: string): Process | undefined {
+export function findConnection({ name, uid }: AccountRef, id: string): Process | undefined {
   const match = ID.exec(id);
-  if (match === null) return undefined;
-  const pid = Number(match[2]);
-  const listed = readProcess(pid);
-  return listed === undefined
-    ? undefined
-    : connectionsOf([listed], name).find((connection) => sessionIdOf(connection) === id);
+  if (match === null || readProcess(Number(match[2])) === undefined) return undefined;
+  return connectionsOf(readProcesses(), name, uid).find((connection) => sessionIdOf(connection) === id);
 }
 
-/** The connections to the account, oldest first, each with the key that the journal proves. */
+/**
+ * The connections to the account, oldest first, each with the key that the journal proves. Throws `internal`, naming them, if there are
+ * processes of sshd's that neither their titles nor what runs below them nor the journal explain: they may be others.
+ */
 export async function listConnections(account: AccountRef, journal: Journal): Promise<readonly Connection[]> {
   const processes = readProcesses();
   // Once sshd let somebody in, its own process has a child that runs as the account; before, anybody may have come that far.
   const inside = new Set(processes.filter(({ uids }) => uids.includes(account.uid)).map(({ parent }) => parent));
-  const connections = connectionsOf(processes, account.name);
+  const titled = connectionsOf(processes, account.name, account.uid);
+  const unread = unreadConnections(processes);
+  const entries = await journal.entriesOf([...titled, ...unread]);
+  const unexplained = unread.filter((process) => !hasAccepted(process, entries));
+  if (unexplained.length > 0) throw new UamError("internal", describeUnread(unexplained));
+  const connections = [...titled, ...unread.filter((it) => openedWith(account.name, it, entries) !== undefined)];
   const boot = bootTime();
   const peers = peersOf(connections.map(({ pid }) => pid));
-  const entries = await journal.entriesOf(connections);
   return connections
     .filter((connection) => readProcess(connection.pid)?.started === connection.started)
     .sort((one, other) => one.started - other.started)

@@ -63,7 +63,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split("/usr/bin/loginctl disable-linger {name}"),
     split("/usr/bin/pkill -KILL -u {uid}"),
     split("/usr/bin/pkill -KILL -U {uid}"),
-    ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: {name} .priv."],
+    ["/usr/bin/pkill", "-KILL", "-U", "0", "-x", "-f", "--", "sshd(-session)?: {name} .*"],
     ...files.map((directory) => ["/usr/bin/rm", "-f", "--", `${directory}/{name}`]),
     ...[...SPOOLS, "/var/spool/at"].map((directory) =>
       split(`/usr/bin/find ${directory} -mindepth 1 -maxdepth 1 -type f -uid {uid} -delete`),
