@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { findCommand, runCommand } from "../host/execute/command.ts";
+import { readProcesses, sentenceOfUnread } from "../host/processes/processes.ts";
 import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "../install/settings.ts";
 import { INCLUDE, renderSshdDropIn } from "../install/sshd-drop-in.ts";
@@ -51,6 +52,8 @@ export async function checkSshd(
     ...(revokedKeys === "none" || (revokedKeys === expected.leaseLink && !existsSync(revokedKeys))
       ? []
       : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
+    ...penaltyNotes(settings),
+    ...processFaults(),
     ...nologin(),
   ];
 }
@@ -106,6 +109,26 @@ export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): re
     area.fault(`sshd does not apply ${SSHD_DROP_IN}: ${what}`, INCLUDE),
     ...faults.filter((fault) => !unapplied.includes(fault)),
   ];
+}
+
+/** A note where sshd (9.8 and later) answers refused logins by refusing everybody behind their address, without an exception. */
+export function penaltyNotes(settings: SshdSettings): readonly Finding[] {
+  const penalties = valuesOf(settings, "PerSourcePenalties")[0] ?? "no";
+  const exempt = valuesOf(settings, "PerSourcePenaltyExemptList")[0] ?? "none";
+  if (penalties === "no" || exempt !== "none") return [];
+  const longest = /(?:^| )max:(\d+)/.exec(penalties)?.[1];
+  return [
+    area.note(
+      `After some refused logins sshd refuses everybody behind that address${longest === undefined ? "" : ` for up to ${longest} s`} (PerSourcePenalties): one expired user's client is enough`,
+      "name addresses that many share in PerSourcePenaltyExemptList, outside of any Match, in /etc/ssh/sshd_config",
+    ),
+  ];
+}
+
+function processFaults(): readonly Finding[] {
+  const unread = sentenceOfUnread(readProcesses());
+  if (unread === undefined) return [];
+  return [area.fault(unread, "upgrade uam; until then what takes access away stays owed while they are there")];
 }
 
 function leaseFaults(revokedKeys: string, link: string | undefined): readonly Finding[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { judgeSshd } from "../../src/doctor/sshd.ts";
+import { judgeSshd, penaltyNotes } from "../../src/doctor/sshd.ts";
 import { parseSshdSettings } from "../../src/host/sshd/sshd-settings.ts";
+import { sshdSaid } from "../support/sshd-recordings.ts";
 
 const expected = { authorizedKeysFile: "%h/.ssh/authorized_keys", groups: ["uam-ext", "contractors"] };
 const GOOD = [
@@ -72,5 +73,22 @@ describe("judgeSshd", () => {
     expect(judge("allowusers !ext_*", "allowusers *")).toEqual(["AllowUsers shuts ext_ accounts out"]);
     expect(judge("allowgroups staff", "allowgroups contractors")).toEqual(["ok"]);
     expect(judge("denyusers bob", "denygroups staff")).toEqual(["ok"]);
+  });
+});
+
+describe("penaltyNotes", () => {
+  const notes = (text: string) => penaltyNotes(parseSshdSettings(text)).map(({ state, finding }) => [state, finding]);
+
+  test.each(["10.0", "10.3", "10.6"] as const)("penaltyNotes() says what OpenSSH %s does by default", (version) => {
+    const [[state, finding] = [], ...others] = notes(sshdSaid(version, "installed"));
+    expect(state).toBe("note");
+    expect(finding).toContain("refuses everybody behind that address for up to 600 s (PerSourcePenalties)");
+    expect(others).toEqual([]);
+  });
+
+  test("penaltyNotes() says nothing where sshd does not know it, it is off, or addresses are exempt", () => {
+    expect(notes(sshdSaid("9.2", "installed"))).toEqual([]);
+    expect(notes("PerSourcePenalties no")).toEqual([]);
+    expect(notes("persourcepenalties max:600\npersourcepenaltyexemptlist 192.0.2.0/24")).toEqual([]);
   });
 });

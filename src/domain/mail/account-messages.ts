@@ -144,6 +144,9 @@ export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
     fact("Account", accountName(user)),
     fact("Ended", date(user.expireAt)),
     paragraph(
+      "Stop what still logs in by itself (scripts, synchronisation, an editor). A server that has refused several logins may refuse everybody behind the same address for some minutes.",
+    ),
+    paragraph(
       `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask the administrators for an extension before then: you will find everything as it was.`,
     ),
     whomToAsk(site),
