@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { readAccounts } from "../../../src/host/account.ts";
 import { forgetAccounts } from "../../support/account-files.ts";
-import { askEmbedded } from "../../support/embedded-sql.ts";
+import { askEmbedded, askThroughRestarts } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, type ServiceAnswer, startService } from "../../support/service.ts";
 import type { TestSshd } from "../../support/sshd.ts";
 import { makeShims, type Shims } from "./shims.ts";
@@ -42,7 +42,7 @@ export interface Lane {
   readonly neighbour: () => number;
   /** Another command of the program, with the service's configuration; null if it was killed. */
   readonly command: (args: readonly string[], killAfter?: number) => Promise<{ status: number | null; output: string }>;
-  /** As the database's superuser. */
+  /** As the database's superuser. Asked again where the connection was lost while the service lives: only for what may be done twice. */
   readonly sql: (text: string) => Promise<readonly Record<string, unknown>[]>;
   readonly kill: () => Promise<void>;
   /** Starts it again if it is not there. */
@@ -100,7 +100,12 @@ export async function makeLane(index: number, kind: LaneKind, ground: Ground): P
     call: (method, path, session, body) => service?.call(method, path, session, body).catch(() => undefined) ?? gone(),
     admin: () => cookie,
     neighbour: () => readAccounts().passwd.get(`ext_${neighbour}`)?.uid ?? 0,
-    sql: (text) => askEmbedded(dataDir, text),
+    // Rounds kill servers and what starts them: a question of ours may be what is cut off by that.
+    sql: (text) =>
+      askThroughRestarts(
+        () => askEmbedded(dataDir, text),
+        () => lane.alive(),
+      ),
     kill: async () => {
       log = service?.log() ?? log;
       await service?.stop("SIGKILL");
