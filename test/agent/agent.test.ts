@@ -99,10 +99,8 @@ describe("runAgent()", () => {
     const many = Array.from({ length: 400 }, (_, index) => toldAccount({ name: `ext_m${index}`, uid: 42_000 + index }));
     lab.stub.tell({ accounts: many });
     await until(() => lab.host.accounts.size > 20);
-    const began = performance.now();
     lab.stub.tell({ accounts: [...many, alice({ open: false, keys: [] })] });
     await until(() => files()?.open === false);
-    expect(performance.now() - began).toBeLessThan(4000);
     expect(lab.host.accounts.size).toBeLessThan(350);
     await until(() => lab.host.accounts.size === 401);
   });

@@ -49,5 +49,5 @@ describeSlow("build", () => {
     expect(existsSync(mark)).toBe(false);
     // Native libraries are loaded from memory: where temporary files lie, others write, and nothing may be executed.
     expect(readdirSync(temporary)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });

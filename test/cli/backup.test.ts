@@ -6,7 +6,7 @@ import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
 import { testSlow } from "../support/thorough.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const directory = databaseDirectory("uam-test-cli-backup-");
 afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));

@@ -15,7 +15,7 @@ import { describeSlow } from "../support/thorough.ts";
 import { needs } from "../support/tools.ts";
 
 // Each step starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const directory = databaseDirectory("uam-completion-");
 const environment = { PATH: `${directory}:/usr/bin:/bin`, HOME: directory, UAM_DATA_DIR: join(directory, "data") };

@@ -72,7 +72,7 @@ function driftingHost(): Examination["open"] {
 describe("doctor", () => {
   beforeAll(async () => {
     app = await createTestApp();
-  }, 60_000);
+  }, 180_000);
   beforeEach(() => {
     dataDir = mkdtempSync(join(top, "data-"));
   });
@@ -381,5 +381,5 @@ describe("uam doctor before an external database", () => {
     } finally {
       await cluster.close();
     }
-  }, 30_000);
+  }, 180_000);
 });

@@ -10,7 +10,7 @@ import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(180_000);
 
 const READING = [
   ["user", "list"],

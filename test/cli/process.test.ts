@@ -10,7 +10,7 @@ import { databaseDirectory } from "../support/directory.ts";
 import { describeSlow } from "../support/thorough.ts";
 
 // Each step starts processes.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const PROGRAM = join(import.meta.dir, "../../src/main.ts");
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
     await services.db.execute(sql`update users set expire_at = now() - interval '31 days' where username = 'over'`);
     await expireDue(systemContext(services), await beat(services));
   });
-}, 30_000);
+}, 180_000);
 afterAll(() => cli.close());
 
 async function withService(work: (services: Services) => Promise<void>): Promise<void> {

@@ -73,7 +73,7 @@ describeOnHost("uam user hosts on a real host", () => {
     expect(readdirSync(HOME)).not.toContain("left-behind");
     expect([statSync(HOME).uid, statSync(HOME).mode & 0o7777]).toEqual([uid, 0o700]);
     expect(await cli.run(["reconcile", "--check"])).toMatchObject({ code: 0 });
-  }, 60_000);
+  }, 180_000);
 
   test("takes over nothing that has the account's name", async () => {
     expect((await cli.run(["user", "hosts", NAME, "--set", "web1"])).code).toBe(0);
@@ -82,7 +82,7 @@ describeOnHost("uam user hosts on a real host", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(`or a home directory named ${ACCOUNT}`)]);
     expect(uidOf()).toBe(58891);
     expect((await cli.json(["user", "hosts", NAME])).groups).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });
 
 function uidOf(): number {

@@ -102,8 +102,8 @@ async function disturb(page: Page, state: State): Promise<void> {
 
 async function settled(page: Page, state: State): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
-  if (state === "loading") await page.getByText("Loading …").first().waitFor({ timeout: 3000 });
-  else if (state === "error") await page.getByRole("alert").first().waitFor({ timeout: 8000 });
+  if (state === "loading") await page.getByText("Loading …").first().waitFor();
+  else if (state === "error") await page.getByRole("alert").first().waitFor();
   else await page.waitForLoadState("networkidle");
 }
 

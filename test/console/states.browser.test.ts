@@ -116,7 +116,7 @@ describeInBrowser("a page", () => {
     await arrive(page, "Dashboard");
     await page.route(/\/api\/v1\//, (route) => route.abort("connectionrefused"));
     await page.getByRole("link", { name: "Users", exact: true }).first().click();
-    await page.getByText("The service does not answer.").first().waitFor({ timeout: 10_000 });
+    await page.getByText("The service does not answer.").first().waitFor();
     await page.unrouteAll();
     await page.getByRole("button", { name: "Try again" }).first().click();
     await page.getByRole("link", { name: "contractor-24" }).waitFor();

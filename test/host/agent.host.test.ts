@@ -30,6 +30,7 @@ import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import type { DriverSettings } from "../support/agent-driver.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
+import { HANG } from "../support/hang.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
@@ -396,7 +397,7 @@ describeOnHost("an agent on a real host", () => {
 });
 
 async function until(condition: () => boolean): Promise<void> {
-  const limit = performance.now() + 30_000;
+  const limit = performance.now() + HANG;
   while (!condition()) {
     if (performance.now() > limit) throw new Error(`never true: ${condition}`);
     await Bun.sleep(25);

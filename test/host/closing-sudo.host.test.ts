@@ -23,7 +23,7 @@ import {
 import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let lab: SudoLab;
 let directory: string;

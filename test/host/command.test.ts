@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../src/host/execute/command.ts";
+import { HANG } from "../support/hang.ts";
 
 let directory: string;
 
@@ -37,26 +38,26 @@ describe("runCommand()", () => {
   });
 
   test("does not wait for a process that the command left behind with its output open", async () => {
-    const path = script("leaves", `sleep 30 & echo $! > ${directory}/left; echo done`);
+    const path = script("leaves", `sleep 600 & echo $! > ${directory}/left; echo done`);
     const { result, seconds } = await timed(path);
     endLeft("left");
     expect(result).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
-    expect(seconds).toBeLessThan(2);
+    expect(seconds).toBeLessThan(HANG / 1000);
   });
 
   test("gives up a command that hangs, also if what it waits for keeps its output open", async () => {
-    const path = script("hangs", `sleep 30 & echo $! > ${directory}/hung; wait`);
+    const path = script("hangs", `sleep 600 & echo $! > ${directory}/hung; wait`);
     const { result, seconds } = await timed(path);
     endLeft("hung");
     expect(result.exitCode).toBe(-1);
-    expect(seconds).toBeLessThan(2);
+    expect(seconds).toBeLessThan(HANG / 1000);
   });
 
   test("kills a command that ignores SIGTERM", async () => {
     const path = script("ignores", "trap '' TERM; while :; do sleep 0.1; done");
     const { result, seconds } = await timed(path);
     expect(result.exitCode).toBe(-1);
-    expect(seconds).toBeLessThan(3);
+    expect(seconds).toBeLessThan(HANG / 1000);
   });
 
   test("reports a command that was killed as failed", async () => {

@@ -17,7 +17,7 @@ const own = FAULT_POINTS.filter((point) => PLACES[point].world === "service");
 
 describeOnHost("a crash of the service", () => {
   let world: World;
-  setDefaultTimeout(60_000);
+  setDefaultTimeout(180_000);
   beforeAll(async () => {
     world = await makeWorld({ program: [process.execPath, MAIN], hostMode: "direct" });
   });

@@ -31,6 +31,7 @@ import {
   UID,
 } from "../support/direct-host.ts";
 import { startFakeJournal } from "../support/fake-journal.ts";
+import { HANG } from "../support/hang.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
@@ -169,7 +170,7 @@ describeOnHost("access in direct mode", () => {
         expect([running(), connectionsOf(readProcesses(), NAME).length]).toEqual([0, 0]);
         for (const session of sessions) session.kill();
       }
-    }, 30_000);
+    }, 180_000);
 
     test("shutAccount() ends a connection in the middle of a login", async () => {
       const host = await directHost();
@@ -226,9 +227,9 @@ describeOnHost("access in direct mode", () => {
           const started = performance.now();
           await expect(host.writeKeys(stored())).rejects.toThrow("is a mount point");
           expect((await host.reconcile([stored()], true))[0]?.problem).toContain("is a mount point");
-          expect(performance.now() - started).toBeLessThan(5000);
+          expect(performance.now() - started).toBeLessThan(HANG);
           expect(await host.shutAccount(stored())).toEqual(CLOSED);
-          expect(performance.now() - started).toBeLessThan(10_000);
+          expect(performance.now() - started).toBeLessThan(HANG);
           expect(mounted()).toBe(false);
           expect(readFileSync(keysPath(), "utf8")).toBe("");
         });

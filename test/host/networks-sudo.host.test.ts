@@ -11,7 +11,7 @@ import { createSudoLab, NAME, type SudoLab, stored, UID } from "../support/sudo-
 import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const INSIDE = "127.0.0.1";
 const OUTSIDE = "127.0.0.2";

@@ -12,7 +12,7 @@ import { createSudoLab, GROUP, NAME, OTHER, run, type SudoLab, stored, UID } fro
 import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let lab: SudoLab;
 let sshd: TestSshd;

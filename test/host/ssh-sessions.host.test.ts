@@ -49,7 +49,7 @@ describeOnHost("SSH sessions in direct mode", () => {
   async function login(index: number, command: string): Promise<string> {
     const before = new Set((await host.sessions(stored())).map(({ id }) => id));
     clients.push(sshd.open(NAME, keys?.[index]?.path ?? "", command));
-    for (let attempt = 0; attempt < 200; attempt++) {
+    for (let attempt = 0; attempt < 1200; attempt++) {
       const added = (await host.sessions(stored())).find(({ id }) => !before.has(id));
       if (added !== undefined) return added.id;
       await Bun.sleep(50);

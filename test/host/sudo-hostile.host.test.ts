@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { SHORT_HANG } from "../support/hang.ts";
 import { describeOnHost, fileOf } from "../support/host-account.ts";
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
@@ -23,7 +24,7 @@ import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, startAs, store
 import { until } from "../support/until.ts";
 
 // Real commands and logins, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let lab: SudoLab;
 let host: RemoteHost;
@@ -177,7 +178,7 @@ describeOnHost("sudo mode against the hostile", () => {
     });
 
     test.each(LAYOUTS)(
-      "revoking with %s: %s, the victim untouched, the key dead, within 5 s",
+      "revoking with %s: %s, the victim untouched, the key dead, and nothing waited for",
       async (_, expected, make) => {
         const next = stored({ keys: [newKey.key] });
         expect(sshd.login(NAME, oldKey.path)).toBe(true);
@@ -186,7 +187,7 @@ describeOnHost("sudo mode against the hostile", () => {
         const started = performance.now();
         const taken = await host.takeKey(next, oldKey.key.fingerprint);
         const failure = taken.rewritten && taken.owed.length === 0 ? undefined : taken;
-        expect(performance.now() - started).toBeLessThan(5_000);
+        expect(performance.now() - started).toBeLessThan(SHORT_HANG);
         if (expected !== "either")
           expect([failure === undefined ? "held" : "refused", failure]).toEqual([expected, failure]);
         if (failure !== undefined) {

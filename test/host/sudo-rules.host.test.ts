@@ -12,7 +12,7 @@ import { createSudoLab, NAME, OTHER, run, type SudoLab, shadowOf, stored, UID } 
 import { until } from "../support/until.ts";
 
 // Real commands, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let lab: SudoLab;
 let host: RemoteHost;

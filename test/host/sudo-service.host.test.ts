@@ -14,7 +14,7 @@ const PASSWORD = "seven lanterns over cold water";
 const AS_SERVICE = ["/usr/bin/setpriv", "--reuid", SERVICE, "--regid", SERVICE, "--init-groups", "--"];
 
 // Real commands and logins, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 describeOnHost("a service in sudo mode", () => {
   let lab: SudoLab;

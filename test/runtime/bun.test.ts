@@ -35,5 +35,5 @@ test.if(process.env.UAM_TEST_HOST === "1")(
     await Promise.all([overTcp.stop(0), overUnix.stop(0)]);
     rmSync(directory, { recursive: true });
   },
-  30_000,
+  180_000,
 );

@@ -122,7 +122,7 @@ const directory = mkdtempSync(join(tmpdir(), "uam-same-answers-"));
 beforeAll(async () => {
   const runs = Object.entries(PROGRAMS).map(async ([name, program]) => services.set(name, await record(name, program)));
   await Promise.all(runs);
-}, 60_000);
+}, 180_000);
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.each(Object.keys(PROGRAMS))("uam serve on %s", (name) => {

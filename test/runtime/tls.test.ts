@@ -140,7 +140,7 @@ describe.if(needs("openssl"))("serve with a certificate", () => {
     } finally {
       await service.close();
     }
-  }, 60_000);
+  }, 180_000);
 
   test("serve() refuses a port that is taken, although a reload shares it with itself", async () => {
     usePair("one");

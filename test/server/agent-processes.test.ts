@@ -12,6 +12,7 @@ import { openServices } from "../../src/server/compose.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { createAgent, type TestAgent } from "../support/agent.ts";
 import { databaseDirectory } from "../support/directory.ts";
+import { SHORT_HANG } from "../support/hang.ts";
 import { type Service, startProgram } from "../support/service.ts";
 import { testSlow } from "../support/thorough.ts";
 
@@ -21,7 +22,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startProgram(program, directory, { UAM_HOST_MODE: "dry-run", UAM_FLEET_WAIT: "3s" });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await service.stop();
   rmSync(directory, { recursive: true });
@@ -74,7 +75,7 @@ testSlow(
     });
     const began = performance.now();
     expect((await held).accounts).toMatchObject([{ name: "ext_ada", open: false }]);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     expect(await child.exited).toBe(0);
     expect(await new Response(child.stderr).text()).toContain("1 further host confirmed it.");
 
@@ -84,7 +85,7 @@ testSlow(
     const late = run("user", "disable", "ada", "--json");
     expect(JSON.parse(late.stdout).hosts).toMatchObject({ total: 1, confirmed: 0, pending: ["wire1"] });
   },
-  60_000,
+  180_000,
 );
 
 testSlow(
@@ -100,7 +101,7 @@ testSlow(
     const ended = service.stop();
     expect((await held).status).toBe(200);
     expect(await ended).toBe(0);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     service = await startProgram(program, directory, { UAM_HOST_MODE: "dry-run", UAM_FLEET_WAIT: "3s" });
     // The same key, from the same log: what was joined goes on where it was.
     const again = createAgent(reach, await keyOf(), agent.name);
@@ -108,7 +109,7 @@ testSlow(
     Object.assign(again, { id, key, counter, cursor });
     expect(await again.state()).toMatchObject({ full: false, cautious: false });
   },
-  60_000,
+  180_000,
 );
 
 async function keyOf(): Promise<Uint8Array> {

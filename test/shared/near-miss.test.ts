@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { nearMiss } from "../../src/shared/near-miss.ts";
+import { processorTime } from "../support/hang.ts";
 
 const FIELDS = ["username", "email", "supervisor", "purpose", "ttl_days", "status", "page", "page_size"];
 
@@ -65,9 +66,8 @@ describe("nearMiss()", () => {
     expect(nearMiss("tine", ["time", "line"])).toBe("time");
   });
 
-  test("a name of any length is checked in no time", () => {
-    const began = performance.now();
-    expect(nearMiss("x".repeat(60_000), FIELDS)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(100);
+  test("a name of any length is checked in no time", async () => {
+    const spent = await processorTime(() => expect(nearMiss("x".repeat(60_000), FIELDS)).toBeUndefined());
+    expect(spent).toBeLessThan(100);
   });
 });

@@ -13,26 +13,39 @@ afterAll(() => cluster.close());
 
 const findings = async (url: string) => (await engineFaults({ url })).map(({ finding }) => finding);
 
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+async function connectTwice(url: string): Promise<void> {
+  const { db, close } = openDatabase({ url }, 2);
+  await Promise.all([1, 2].map(() => db.$client.unsafe("select 1")));
+  await close();
+}
+
 describeSlow("engineFaults()", () => {
-  test("finds nothing wrong with PostgreSQL, within a few milliseconds, also if several look at once", async () => {
+  test("finds nothing wrong with PostgreSQL, also if several look at once, for the price of a few connections", async () => {
     const url = cluster.url("", [primary]);
     expect(await Promise.all([findings(url), findings(url), findings(url)])).toEqual([[], [], []]);
     const times: number[] = [];
-    for (let round = 0; round < 10; round++) {
-      const began = performance.now();
-      await engineFaults({ url });
-      times.push(performance.now() - began);
+    const floor: number[] = [];
+    for (let round = 0; round < 15; round++) {
+      times.push(await took(() => engineFaults({ url })));
+      floor.push(await took(() => connectTwice(url)));
     }
-    const median = times.sort((a, b) => a - b)[5] ?? Number.NaN;
-    console.log(`the database is tried out in ${median.toFixed(1)} ms (median of 10)`);
-    expect(median).toBeLessThan(100);
+    const ratio = Math.min(...times) / Math.min(...floor);
+    console.log(`the database is tried out in ${ratio.toFixed(1)} times what two connections take`);
+    // In turns, and the best of each: what else the machine does takes from both.
+    expect(ratio).toBeLessThan(10);
   });
 
   test("leaves no connection behind", async () => {
     await findings(cluster.url("", [primary]));
     const ours = "select pid from pg_stat_activity where application_name = 'uam'";
     let left = await primary.run(ours);
-    for (let attempt = 0; attempt < 150 && left.length > 0; attempt++) {
+    for (let attempt = 0; attempt < 3000 && left.length > 0; attempt++) {
       await Bun.sleep(20);
       left = await primary.run(ours);
     }

@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import type postgres from "postgres";
 import { openClient } from "../../src/store/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { HANG } from "../support/hang.ts";
 
 let database: TestDatabase;
 let server: Server;
@@ -42,12 +43,12 @@ function reset(): void {
 }
 
 const within = async <T>(work: PromiseLike<T>): Promise<T | string> =>
-  await Promise.race([work, Bun.sleep(3000).then(() => "nothing")]);
+  await Promise.race([work, Bun.sleep(HANG).then(() => "nothing")]);
 
 test("a transaction whose connection was reset leaves nothing that a later query waits for, or takes for its answer", async () => {
   const lost = client.begin(async (tx) => {
     setTimeout(reset, 100);
-    await tx`select pg_sleep(20)`;
+    await tx`select pg_sleep(600)`;
   });
   expect(String(await within(lost.catch((error: unknown) => String(error))))).toMatch(/ECONNRESET|CONNECTION_CLOSED/);
   const answers = client.begin(async (tx) => [await tx`select 1 as first`, await tx`select 2 as second`]);
@@ -56,11 +57,9 @@ test("a transaction whose connection was reset leaves nothing that a later query
 });
 
 test("a pool that lost a connection in the middle of a query closes at once", async () => {
-  const lost = client`select pg_sleep(20)`.catch((error: unknown) => String(error));
+  const lost = client`select pg_sleep(600)`.catch((error: unknown) => String(error));
   await Bun.sleep(100);
   reset();
   await lost;
-  const began = performance.now();
   expect(await within(client.end().then(() => "closed"))).toBe("closed");
-  expect(performance.now() - began).toBeLessThan(2000);
 });

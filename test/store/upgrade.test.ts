@@ -9,7 +9,7 @@ import { prepareDatabase } from "../../src/store/prepare.ts";
 import { auditProtectionFaults } from "../../src/store/protect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(180_000);
 
 const FLOOR = 30 * DAY;
 

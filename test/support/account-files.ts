@@ -5,9 +5,10 @@ import { linkSync, unlinkSync, writeFileSync } from "node:fs";
 import { readAccounts } from "../../src/host/account.ts";
 import { errorCode } from "../../src/host/walk.ts";
 import { hostAccountOf } from "../../src/shared/account-name.ts";
+import { HANG } from "./hang.ts";
 
 const LOCK = "/etc/passwd.lock";
-const PATIENCE = 30_000;
+const PATIENCE = HANG;
 
 /** Does the work while the lock is held, as shadow-utils hold it; `holder` is what they write there, a process number. */
 export async function whileAccountsAreLocked(holder: string, work: () => Promise<void>): Promise<void> {

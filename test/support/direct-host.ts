@@ -87,7 +87,7 @@ async function cleanUp(): Promise<void> {
 /** The host of a test file: a home base, an sshd and a log of its own, and no account left after any test. */
 export function prepareHost(): void {
   // Real commands and logins, on machines that may be busy with other tests.
-  setDefaultTimeout(60_000);
+  setDefaultTimeout(180_000);
   beforeAll(async () => {
     // Not below /tmp: the path to a home must be root's alone.
     base = mkdtempSync("/var/lib/uam-test-");

@@ -60,7 +60,7 @@ ignore_startup_parameters = extra_float_digits,TimeZone
 }
 
 async function listening(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     const socket = connect(port, "127.0.0.1");
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once("connect", () => resolve(true));

@@ -166,7 +166,7 @@ function nodeIn(directory: string, { port, native, environment }: How): Postgres
       child.stderr?.on("data", (chunk) => {
         said += chunk;
       });
-      for (let attempt = 0; attempt < 300; attempt++) {
+      for (let attempt = 0; attempt < 3000; attempt++) {
         if (child.exitCode !== null) break;
         if (
           await node.run("select 1").then(

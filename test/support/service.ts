@@ -107,7 +107,7 @@ export async function startProgram(
 }
 
 async function healthy(origin: string, child: ChildProcess, log: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 1500 && child.exitCode === null; attempt++) {
+  for (let attempt = 0; attempt < 6000 && child.exitCode === null; attempt++) {
     const response = await fetch(`${origin}/api/v1/healthz`, ANY_CERTIFICATE).catch(() => undefined);
     if (response?.ok) return;
     await Bun.sleep(10);

@@ -2,6 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { HANG } from "./hang.ts";
 
 /** Does the work while it is mounted as the uid's own; does nothing if there is no FUSE. */
 export async function withSilentFuse(
@@ -15,7 +16,7 @@ export async function withSilentFuse(
   const server = spawn("/bin/sh", ["-c", script], { stdio: "ignore" });
   const mounted = () => mountsWithin(readMounts(), point).length > 0;
   try {
-    const end = performance.now() + 15_000;
+    const end = performance.now() + HANG;
     while (!mounted() && server.exitCode === null && performance.now() < end) await Bun.sleep(20);
     if (mounted()) await work(mounted);
   } finally {

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HANG } from "./hang.ts";
 
 export interface SmtpServer {
   readonly port: number;
@@ -152,9 +153,9 @@ function freePort(): Promise<number> {
 }
 
 async function answers(port: number): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + HANG;
   while (!(await canConnect(port))) {
-    if (Date.now() > deadline) throw new Error("The SMTP server did not start within 10 seconds");
+    if (Date.now() > deadline) throw new Error("The SMTP server did not start within a minute");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -87,9 +87,9 @@ function run(command: string, args: readonly string[]): string {
   return result.stdout;
 }
 
-/** Waits until sshd sends its banner, at most 5 s. */
+/** Waits until sshd sends its banner, for as long as only a hang takes. */
 async function answering(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 1200; attempt++) {
     const probe = spawnSync("/usr/bin/ssh-keyscan", ["-T", "1", "-p", String(port), "127.0.0.1"], { encoding: "utf8" });
     if (probe.stdout.includes("ssh-ed25519")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

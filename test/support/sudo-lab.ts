@@ -10,6 +10,7 @@ import { mountsWithin, readMounts } from "../../src/host/walk.ts";
 import { renderSudoers } from "../../src/install/sudoers.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
+import { HANG } from "./hang.ts";
 import { testAccount, testSettings } from "./host-account.ts";
 import { type RemoteHost, startHostAs } from "./host-client.ts";
 
@@ -138,7 +139,7 @@ function cleanUp(home: (name: string) => string): void {
 /** Including what still runs as it: userdel refuses an account in use, as long as the kernel takes to end its processes. */
 function removeService(): void {
   rmSync(RULES, { force: true });
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + HANG;
   while (readAccounts().passwd.has(SERVICE)) {
     run("pkill", "-KILL", "-u", SERVICE);
     const { status, stderr } = run("userdel", SERVICE);

@@ -3,6 +3,7 @@
 import { describe, expect } from "bun:test";
 import process from "node:process";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { HANG } from "../../support/hang.ts";
 
 /** Tests with a browser run when asked for with UAM_TEST_BROWSER=1, as CI does; then a missing browser is a failure. */
 export const describeInBrowser = process.env.UAM_TEST_BROWSER === "1" ? describe : describe.skip;
@@ -29,7 +30,7 @@ export async function openPage(
     reducedMotion: "reduce",
     ...options,
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(HANG);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => {

@@ -2,6 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
+import { HANG } from "../../support/hang.ts";
 import { focusedName } from "./browser.ts";
 
 type Role = "button" | "link" | "radio" | "checkbox" | "textbox" | "searchbox" | "combobox" | "spinbutton";
@@ -150,7 +151,7 @@ async function expectSeen(page: Page): Promise<void> {
 
 /** The focus is somewhere; what a step takes away may cost it for the moment until the next thing is shown. */
 export async function expectFocus(page: Page, when: string): Promise<void> {
-  const deadline = performance.now() + 3000;
+  const deadline = performance.now() + HANG;
   while ((await focusedName(page)) === "" && !(await hasFocusedElement(page))) {
     if (performance.now() > deadline) throw new Error(`The focus is lost ${when}`);
     await page.waitForTimeout(20);

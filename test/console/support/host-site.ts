@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { silentLog } from "../../../src/shared/log.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { openEmbeddedPostgres } from "../../../src/store/postgres/embedded-postgres.ts";
+import { HANG } from "../../support/hang.ts";
 import { type Service, startProgram } from "../../support/service.ts";
 import { startSshd, type TestSshd } from "../../support/sshd.ts";
 
@@ -65,7 +66,7 @@ export async function openHostSite(program: readonly string[], names: readonly s
 }
 
 async function mailed(file: string, to: string, pattern: RegExp): Promise<string> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + HANG;
   while (performance.now() < deadline) {
     for (const line of linesOf(file).reverse()) {
       const mail = JSON.parse(line) as { readonly to: string; readonly text: string };

@@ -8,6 +8,7 @@ import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts"
 import { withGuardsDown } from "../../../src/store/protect.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { parseCsv } from "../../support/csv.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -266,12 +267,4 @@ function askOnSocket() {
   const socket = connect(Number(port), hostname);
   socket.write(`GET /api/v1/audit/export HTTP/1.1\r\nHost: x\r\nCookie: ${admin.cookie}\r\nConnection: close\r\n\r\n`);
   return socket;
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 200; n++) {
-    if (await condition()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error("the condition was not met within two seconds");
 }

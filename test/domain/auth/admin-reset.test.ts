@@ -7,6 +7,7 @@ import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { loginLimits, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
+import { HANG } from "../../support/hang.ts";
 
 const NEW_PASSWORD = "nine kettles under a green moon";
 
@@ -201,7 +202,7 @@ describe("a login with the old password at the same time", () => {
 
 /** Resolves when this many connections wait for a lock that another holds. */
 async function untilWaiting(connections: number): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + HANG;
   for (;;) {
     const [row] = await app.db.execute<{ waiting: number }>(
       sql`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

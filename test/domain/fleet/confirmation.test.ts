@@ -178,15 +178,15 @@ describe("with hosts", () => {
     await dead.state();
     await dead.report();
     t.clock.advance(91 * 24 * HOUR);
-    const began = performance.now();
-    await expireDue(t.system, await beat(t.services));
-    expect(performance.now() - began).toBeLessThan(5000);
+    // Whoever waited for one of them would wait until the test's end.
+    const context = { ...t.system, policy: { ...t.system.policy, fleetWait: HOUR } };
+    await expireDue(context, await beat(t.services));
     expect((await t.db.select().from(fleetChanges)).map(({ account }) => account)).toContain("ext_paul");
     await settleChanges(t.services);
     t.clock.advance(5 * HOUR);
     await settleChanges(t.services);
     expect((await t.auditRows("fleet.confirmed")).some(({ detail }) => detail.includes("paul"))).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   test("a user whose account is missing here can be disabled as long as another host may have it", async () => {
     admin = await t.admin();

@@ -19,6 +19,7 @@ import { grants, hostGroupMembers, hosts, removedAccounts } from "../../../src/s
 import { createAgent, type TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent, reachOf } from "../../support/fleet.ts";
+import { SHORT_HANG } from "../../support/hang.ts";
 import { freshKey } from "../../support/keys.ts";
 import { testSlow } from "../../support/thorough.ts";
 
@@ -81,7 +82,7 @@ describe("answer()", () => {
     const began = performance.now();
     await disableUser(t.system, id);
     expect(accountOf(await held, "bert")).toMatchObject({ open: false });
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     expect(fleetOf(t.services).states.waiting()).toBe(1);
     expect((await other).accounts).toEqual([]);
     expect(fleetOf(t.services).states.waiting()).toBe(0);
@@ -203,7 +204,7 @@ describe("answer()", () => {
       expect(answer.headers.get("retry-after")).toBe("2");
       expect(await until()).toBe(before);
     },
-    30_000,
+    180_000,
   );
 
   test("two replicas on one database tell the same, whichever is asked", async () => {
@@ -492,10 +493,10 @@ testSlow(
       await disableUser(many.system, 1);
       const states = await Promise.all(held);
       expect(states.every(({ accounts }) => accounts.length === 1 && accounts[0]?.open === false)).toBe(true);
-      expect(performance.now() - began).toBeLessThan(3000);
+      expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     } finally {
       await many.close();
     }
   },
-  60_000,
+  180_000,
 );

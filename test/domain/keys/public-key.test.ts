@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type PublicKey, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
+import { processorTime } from "../../support/hang.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { freshKey } from "../../support/keys.ts";
 import { generateKey, listFile, listLines } from "../../support/ssh-keygen.ts";
@@ -76,11 +77,12 @@ describe("parsePublicKey", () => {
     expect(refusalOf(ED25519.padEnd(16385, "x"))).toBe("The public key text is longer than 16384 characters");
   });
 
-  test("parsePublicKey() takes bounded time for hostile texts of the largest size", () => {
-    const started = performance.now();
+  test("parsePublicKey() takes bounded time for hostile texts of the largest size", async () => {
     const pieces = ["BEGIN ", "-----BEGIN A", " ", "ssh-", 'a="', ",", "\\", "=", "A", "\r", "ssh-rsa AAAA"];
-    for (const piece of pieces) refusalOf(piece.repeat(Math.floor(16384 / piece.length)));
-    expect(performance.now() - started).toBeLessThan(500);
+    const spent = await processorTime(() => {
+      for (const piece of pieces) refusalOf(piece.repeat(Math.floor(16384 / piece.length)));
+    });
+    expect(spent).toBeLessThan(500);
   });
 
   test("parsePublicKey() names the type and what is accepted when the configuration narrows the types", () => {
@@ -128,7 +130,7 @@ describe.if(needs("ssh-keygen"))("parsePublicKey against ssh-keygen", () => {
       expect({ bits, fingerprint }).toEqual({ bits: listed?.bits ?? 0, fingerprint: listed?.fingerprint ?? "" });
     }
     expect(refusalOf(generateKey(["-t", "rsa", "-b", "1024"]))).toBe("RSA key has 1024 bits, the minimum is 2048");
-  }, 30_000);
+  }, 180_000);
 
   test("parsePublicKey() refuses every vector that ssh-keygen refuses, and agrees on all others", () => {
     for (const { name, text } of VECTORS) {
@@ -141,7 +143,7 @@ describe.if(needs("ssh-keygen"))("parsePublicKey against ssh-keygen", () => {
         fingerprint: listed?.fingerprint ?? "refused by ssh-keygen",
       });
     }
-  }, 30_000);
+  }, 180_000);
 
   test("parsePublicKey() accepts no damaged key that ssh-keygen refuses, and agrees with it on those both accept", () => {
     const names = ["ed25519", "ecdsa-nistp256", "ecdsa-nistp384", "ecdsa-nistp521", "rsa-2048", "rsa-4096"];
@@ -163,7 +165,7 @@ describe.if(needs("ssh-keygen"))("parsePublicKey against ssh-keygen", () => {
     }
     // The damage tests something only if all three outcomes are frequent.
     expect(Math.min(outcomes.both, outcomes.onlySshKeygen, outcomes.neither)).toBeGreaterThan(100);
-  }, 30_000);
+  }, 180_000);
 });
 
 /** The message of the refusal; fails unless it is an `invalid` UamError. */

@@ -10,7 +10,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   app = await createTestApp();
-}, 30_000);
+}, 180_000);
 afterAll(() => app.close());
 
 describe("mailAuditHead()", () => {

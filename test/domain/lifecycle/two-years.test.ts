@@ -48,7 +48,7 @@ let period = 30 * DAY;
 beforeAll(async () => {
   app = await createTestApp();
   services = { ...app.services, host };
-}, 30_000);
+}, 180_000);
 afterAll(() => app.close());
 
 describe("two years", () => {

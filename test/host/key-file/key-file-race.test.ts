@@ -4,6 +4,7 @@ import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeKeyFile } from "../../../src/host/key-file/key-file.ts";
 import { UamError } from "../../../src/shared/errors.ts";
+import { SHORT_HANG } from "../../support/hang.ts";
 import { ACCOUNT_UID, createLab, type Lab, own } from "../../support/key-file-lab.ts";
 import { isThorough } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
@@ -48,7 +49,7 @@ function writeWhileRacing(): { readonly held: number; readonly refused: number }
       expect(error).toBeInstanceOf(UamError);
       refused++;
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(SHORT_HANG);
   }
   return { held, refused };
 }
@@ -73,7 +74,7 @@ describe("races", () => {
       expect(lstatSync(lab.keys).uid).toBe(ACCOUNT_UID);
       expect(lab.outside()).toBe(before);
     },
-    20_000,
+    180_000,
   );
 
   test("writeKeyFile() does not wait for a lease that the owner holds on the file", async () => {
@@ -83,7 +84,7 @@ describe("races", () => {
     expect(readFileSync(join(lab.ssh, "leased"), "utf8")).toBe("0");
     const started = performance.now();
     writeKeyFile(lab.target, "new\n", []);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(SHORT_HANG);
     await stopRacer();
     expect(readFileSync(lab.keys, "utf8")).toBe("new\n");
   });

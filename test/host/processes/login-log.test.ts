@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseAccepted } from "../../../src/host/processes/accepted.ts";
 import { openLoginLog, parseLogin } from "../../../src/host/processes/login-log.ts";
 import { type FakeJournal, startFakeJournal } from "../../support/fake-journal.ts";
+import { HANG } from "../../support/hang.ts";
 
 const FINGERPRINT = `SHA256:${"k".repeat(43)}`;
 const accepted = (account = "ext_alice", from = "192.0.2.7", fingerprint = FINGERPRINT) =>
@@ -63,7 +64,7 @@ describe("read", () => {
     const began = performance.now();
     const reader = openLoginLog({ journalctl }, 100);
     expect(await reader.read("s=1")).toEqual({ logins: [], next: "s=1" });
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(HANG);
     writeFileSync(journalctl, "#!/bin/sh\nexec tr '\\0' x < /dev/zero\n", { mode: 0o755 });
     expect(await reader.read("s=1")).toEqual({ logins: [], next: "s=1" });
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseUsername } from "../../../src/domain/users/username.ts";
 import { SESSION_COOKIE } from "../../../src/server/api/request.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { processorTime } from "../../support/hang.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -176,11 +177,12 @@ describe("JSON", () => {
       [`{"purpose":${"9".repeat(60_000)}}`, 400],
     ] as const;
     for (const [bomb, expected] of bombs) {
-      const begin = performance.now();
-      const { status } = await admin.call("PATCH", `/users/${userId}`, bomb);
-      expect([bomb.slice(0, 20), status]).toEqual([bomb.slice(0, 20), expected]);
-      // Far from what 18 kB of brackets once cost, 3 s; machines are busy.
-      expect(performance.now() - begin).toBeLessThan(1500);
+      const spent = await processorTime(async () => {
+        const { status } = await admin.call("PATCH", `/users/${userId}`, bomb);
+        expect([bomb.slice(0, 20), status]).toEqual([bomb.slice(0, 20), expected]);
+      });
+      // Far from what 18 kB of brackets once cost, 3 s.
+      expect(spent).toBeLessThan(1500);
     }
   });
 });

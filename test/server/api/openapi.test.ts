@@ -345,7 +345,7 @@ describe("createOpenApiDocument()", () => {
     rmSync(directory, { recursive: true });
     expect(report.problems).toEqual([]);
     expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
-  }, 20_000);
+  }, 180_000);
 });
 
 describe("GET /openapi.json", () => {

@@ -8,6 +8,7 @@ import { formatDuration, parseDuration } from "../../../src/shared/duration.ts";
 import { parseTimestamp } from "../../../src/shared/timestamp.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
+import { processorTime } from "../../support/hang.ts";
 import { freshKey } from "../../support/keys.ts";
 import { isThorough } from "../../support/thorough.ts";
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const RUNS = { numRuns: isThorough ? 300 : 40 };
 
@@ -512,9 +513,10 @@ describe("bodies", () => {
       `${"[".repeat(30_000)}${"]".repeat(30_000)}`,
       `{"username":${"[".repeat(9_000)}${"]".repeat(9_000)}}`,
     ]) {
-      const began = performance.now();
-      expect((await harmless(() => admin.call("POST", "/users", body))).status).toBe(400);
-      expect(performance.now() - began).toBeLessThan(500);
+      const spent = await processorTime(async () => {
+        expect((await harmless(() => admin.call("POST", "/users", body))).status).toBe(400);
+      });
+      expect(spent).toBeLessThan(500);
     }
   });
 

@@ -19,6 +19,7 @@ import { DAY, MINUTE, SECOND, systemClock } from "../../../src/shared/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { HANG } from "../../support/hang.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { testSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
@@ -39,9 +40,9 @@ afterEach(async () => {
 afterAll(() => app.close());
 
 /** Follows, as a service does, on connections of its own. */
-function follow(): Follower {
+function follow(timeout?: number): Follower {
   const handle: DatabaseHandle = openDatabase(app.connection, 3);
-  const sender = createSender({ networks, clock: systemClock });
+  const sender = createSender({ networks, clock: systemClock, ...(timeout === undefined ? {} : { timeout }) });
   const follower = startFollower(app.services, { db: handle.db, sender, stream: undefined });
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -135,13 +136,14 @@ describe("startFollower()", () => {
       const gone = await startReceiver();
       await gone.close();
       const made = [await make(hanging.url), await make(gone.url), await make(good.url)];
-      follow();
-      const began = performance.now();
+      // The one that hangs is given more time than the test has.
+      follow(10 * HANG);
       await record(20);
       const last = await newest();
-      await until(() => good.ids.includes(last), 9000);
-      // The one that hangs is given ten seconds.
-      expect(performance.now() - began).toBeLessThan(9000);
+      await until(() => good.ids.includes(last));
+      expect((await stored(made[0]?.entry.id ?? 0)).failures).toBe(0);
+      // Whoever stops waits for the delivery under way.
+      await hanging.close();
       const [, refused] = made;
       await until(async () => (await stored(refused?.entry.id ?? 0)).failures > 0);
       const row = await stored(refused?.entry.id ?? 0);
@@ -151,7 +153,7 @@ describe("startFollower()", () => {
       });
       expect(row.failingSince).toEqual(app.clock.now());
     },
-    30_000,
+    180_000,
   );
 
   testSlow(
@@ -186,7 +188,7 @@ describe("startFollower()", () => {
       expect(hook.ids).toEqual(range(entry.cursor + 1, last));
       await until(async () => (await stored(entry.id)).failingSince === null);
     },
-    60_000,
+    180_000,
   );
 
   testSlow(
@@ -220,7 +222,7 @@ describe("startFollower()", () => {
       await until(() => hook.ids.includes(last));
       expect(hook.ids).toEqual(range(entry.cursor + 1, last));
     },
-    30_000,
+    180_000,
   );
 
   testSlow(
@@ -242,7 +244,7 @@ describe("startFollower()", () => {
       await Bun.sleep(500);
       expect(next.requests.length).toBe(told);
     },
-    30_000,
+    180_000,
   );
 
   testSlow(
@@ -259,9 +261,9 @@ describe("startFollower()", () => {
       await first.stop();
       await record(5);
       const last = await newest();
-      await until(() => hook.ids.includes(last), 15_000);
+      await until(() => hook.ids.includes(last));
       expect(hook.ids).toEqual(range(entry.cursor + 1, last));
     },
-    30_000,
+    180_000,
   );
 });

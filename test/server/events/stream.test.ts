@@ -29,6 +29,7 @@ import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
+import { SHORT_HANG } from "../../support/hang.ts";
 import { startSyslogServer } from "../../support/syslog-server.ts";
 import { testSlow } from "../../support/thorough.ts";
 import { needs } from "../../support/tools.ts";
@@ -99,7 +100,7 @@ describe("a file", () => {
     stream(createFileSink(path), target);
     await until(() => idsIn(path).length === all.length + 2);
     expect(idsIn(path)).toEqual(await ids());
-  }, 30_000);
+  }, 180_000);
 
   test("is opened again when it was moved away, told so or not", async () => {
     const path = join(directory, "rotated.jsonl");
@@ -113,7 +114,7 @@ describe("a file", () => {
     await record(1);
     await until(() => idsIn(path).length === 1);
     expect([`${path}.1`, `${path}.2`, path].flatMap(idsIn)).toEqual(await ids());
-  }, 30_000);
+  }, 180_000);
 
   test("a half line that a crash left is removed, and the record written whole; what is not ours is left", async () => {
     const path = join(directory, "half.jsonl");
@@ -186,12 +187,12 @@ describe("syslog", () => {
       const again = await startSyslogServer({ port });
       opened.push(() => again.close());
       const all = await ids();
-      await until(() => again.ids().at(-1) === all.at(-1), 15_000);
+      await until(() => again.ids().at(-1) === all.at(-1));
       const got = [...new Set([...server.ids(), ...again.ids()])];
       expect(got).toEqual([...all]);
       await until(async () => (await stored(target))?.failingSince === null);
     },
-    30_000,
+    180_000,
   );
 
   test.if(needs("openssl"))(
@@ -214,26 +215,22 @@ describe("syslog", () => {
       await until(() => server.ids().length === all.length);
       expect(server.ids()).toEqual([...all]);
     },
-    30_000,
+    180_000,
   );
 
   test("a receiver that reads nothing costs those who write the log nothing", async () => {
-    const timed = async (times: number) => {
-      const began = performance.now();
-      await record(times, "n".repeat(900));
-      return performance.now() - began;
-    };
-    const alone = await timed(100);
     const server = await startSyslogServer();
     opened.push(() => server.close());
     server.pause();
     const { port } = server;
     stream(createSyslogSink({ tls: false, host: "127.0.0.1", port, ca: undefined }, 100));
-    // What it would cost to wait for the receiver even once is far more.
-    expect(await timed(300)).toBeLessThan(3 * alone * 3 + 1000);
+    const began = performance.now();
+    await record(300, "n".repeat(900));
+    // A receiver that takes nothing is given so long: nobody waited for it even once.
+    expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     server.resume();
     const all = await ids();
-    await until(() => server.ids().at(-1) === all.at(-1), 20_000);
+    await until(() => server.ids().at(-1) === all.at(-1));
     expect([...new Set(server.ids())]).toEqual([...all]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -20,7 +20,7 @@ let post: TestPost;
 beforeEach(async () => {
   app = await createTestApp();
   post = createTestPost();
-}, 30_000);
+}, 180_000);
 afterEach(() => app.close());
 
 const parts = (reconcile: () => Promise<readonly Drift[]> = async () => []) => ({ transport: post, reconcile });
@@ -126,7 +126,7 @@ describe("startJobs()", () => {
         ["lifecycle.recycle", "old", "system", new Date(started.getTime() + DAY)],
       ]);
     },
-    30_000,
+    180_000,
   );
 
   test("two instances on one database do everything exactly once", async () => {
@@ -145,7 +145,7 @@ describe("startJobs()", () => {
     expect(new Set(subjects).size).toBe(subjects.length);
     expect(subjects.filter((subject) => subject.includes("has ended"))).toHaveLength(10);
     expect(subjects.filter((subject) => subject.includes("in 14 days"))).toHaveLength(10);
-  }, 30_000);
+  }, 180_000);
 
   test("a job that another instance is running is left to it, and the others run", async () => {
     const { promise: hang, resolve } = Promise.withResolvers<void>();
@@ -162,7 +162,7 @@ describe("startJobs()", () => {
     expect(calls).toBe(1);
     resolve();
     await Promise.all([slow.stop(), other.stop()]);
-  }, 30_000);
+  }, 180_000);
 
   test("stop() waits for the users who are being processed and begins no other", async () => {
     await serveOnce();
@@ -193,7 +193,7 @@ describe("startJobs()", () => {
     const expired = Array.from({ length: 4 }, () => "expired" as const);
     expect(Object.values(await statusOf()).sort()).toEqual(["active", "active", ...expired]);
     expect(app.host.accounts.get("ext_a")?.open).toBe(false);
-  }, 30_000);
+  }, 180_000);
 
   test("a job that fails is logged and does not keep the others from running", async () => {
     const errors: unknown[] = [];
@@ -213,7 +213,7 @@ describe("startJobs()", () => {
     await jobs.caughtUp;
     await jobs.stop();
     expect(errors).toEqual(["reconcile"]);
-  }, 30_000);
+  }, 180_000);
 });
 
 describe("jobsOf()", () => {

@@ -8,6 +8,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
 import type { Log } from "../../../src/shared/log.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { HANG } from "../../support/hang.ts";
 import { createTestPost, type TestPost } from "../../support/post.ts";
 import { until } from "../../support/until.ts";
 
@@ -197,24 +198,27 @@ describe("deliverDue()", () => {
   });
 });
 
+/** So many in a row that waiting each time for the next look at the queue, after five seconds, would take longer than a hang. */
+async function manyInTime(send: (round: number) => Promise<void>): Promise<void> {
+  const began = performance.now();
+  for (let round = 1; round <= 15; round++) await send(round);
+  expect(performance.now() - began).toBeLessThan(HANG);
+}
+
 describe("startDelivery()", () => {
-  test("sends a code within a second of the commit, without anybody waiting for the mail server", async () => {
+  test("sends a code without anybody waiting for the mail server", async () => {
     await createUser(app.system, { username: "swift", email: "swift@example.org" });
     const delivery = startDelivery(app.services, post);
     await until(() => post.sent.length === 1);
-    // Idle now; only the commit wakes it before the next look.
-    await Bun.sleep(300);
+    // Whoever waited for the mail server would wait until the test's end.
+    const { promise: hang, resolve } = Promise.withResolvers<void>();
     post.answer = async () => {
-      await Bun.sleep(500);
+      await hang;
       return { kind: "sent" };
     };
-    const captcha = await app.captcha();
-    const start = performance.now();
-    await sendCode(app.system, "swift", captcha);
-    const answered = performance.now() - start;
+    await sendCode(app.system, "swift", await app.captcha());
+    resolve();
     await until(() => post.sent.some((mail) => mail.subject.startsWith("Your code")));
-    expect(performance.now() - start).toBeLessThan(1500);
-    expect(answered).toBeLessThan(490);
     await delivery.stop();
   });
 
@@ -229,7 +233,7 @@ describe("startDelivery()", () => {
     await Bun.sleep(200);
     for (let index = 0; index < 3; index++) {
       await queue(`quick${index}@example.org`);
-      await until(() => post.sent.length === index + 1, 1000);
+      await until(() => post.sent.length === index + 1);
     }
     resolve();
     await delivery.stop();
@@ -238,9 +242,9 @@ describe("startDelivery()", () => {
 
   test("sends several of one commit at the same time: one lane is woken, and calls the other", async () => {
     let together = 0;
-    const both = Promise.withResolvers<void>();
+    let both = Promise.withResolvers<void>();
     post.answer = async () => {
-      if (++together === 2) both.resolve();
+      if (++together % 2 === 0) both.resolve();
       await both.promise;
       return { kind: "sent" };
     };
@@ -248,18 +252,21 @@ describe("startDelivery()", () => {
     await Bun.sleep(200);
     const message = { subject: "to all", text: "the text\n", html: "<p>the text</p>" };
     const mails = ["a", "b"].map((name) => ({ recipient: `${name}@example.org`, message }));
-    await app.db.transaction((tx) => queueMails({ tx, context: app.services }, mails));
-    await until(() => post.sent.length === 2, 2000);
+    await manyInTime(async (round) => {
+      both = Promise.withResolvers();
+      await app.db.transaction((tx) => queueMails({ tx, context: app.services }, mails));
+      await until(() => post.sent.length === 2 * round);
+    });
     await delivery.stop();
   });
 
   test("is woken by a commit of another process: any connection to the database will do", async () => {
     const delivery = startDelivery(app.services, post);
     await Bun.sleep(200);
-    const start = performance.now();
-    await queue("other@example.org");
-    await until(() => post.sent.length === 1);
-    expect(performance.now() - start).toBeLessThan(1000);
+    await manyInTime(async (round) => {
+      await queue(`other${round}@example.org`);
+      await until(() => post.sent.length === round);
+    });
     await delivery.stop();
   });
 
@@ -291,9 +298,9 @@ describe("startDelivery()", () => {
     );
     await Bun.sleep(100);
     await queue("after@example.org");
-    await until(() => post.sent.length === 1, 8000);
+    await until(() => post.sent.length === 1);
     await delivery.stop();
-  }, 15_000);
+  }, 180_000);
 });
 
 describe("waitAfter()", () => {

@@ -12,7 +12,7 @@ let metrics: Metrics;
 beforeAll(async () => {
   app = await createTestApp();
   metrics = createMetrics({ services: app.services, version: "1.2.3", runtime: "test 1" });
-}, 60_000);
+}, 180_000);
 afterAll(async () => await app.close());
 
 /** The value of each series that is shown, by its name and labels. */

@@ -24,8 +24,9 @@ import {
 } from "../../../src/store/postgres/embedded-postgres.ts";
 import { reportsOfSyncfs } from "../../../src/store/postgres/postgres-process.ts";
 import { databaseDirectory } from "../../support/directory.ts";
+import { HANG } from "../../support/hang.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(180_000);
 
 const isRoot = process.getuid?.() === 0;
 const top = databaseDirectory("uam-test-embedded-");
@@ -84,7 +85,7 @@ function serverProcesses(dataDir: string): number[] {
   return found.map(Number);
 }
 
-async function eventually(condition: () => boolean, patience = 5000): Promise<boolean> {
+async function eventually(condition: () => boolean, patience = HANG): Promise<boolean> {
   for (const end = performance.now() + patience; performance.now() < end; await sleep(20)) if (condition()) return true;
   return condition();
 }
@@ -201,7 +202,7 @@ describe("openEmbeddedPostgres", () => {
       // A smart shutdown: it lasts for as long as this session does.
       process.kill(going, "SIGTERM");
       const pidFile = join(dataDir, "postgres/data/postmaster.pid");
-      const deadline = performance.now() + 20_000;
+      const deadline = performance.now() + HANG;
       while (!/stopping/.test(readFileSync(pidFile, "utf8")) && performance.now() < deadline) await sleep(5);
       const second = await open(dataDir);
       expect(second.owned).toBe(true);
@@ -223,7 +224,7 @@ describe("openEmbeddedPostgres", () => {
     expect(await eventually(back)).toBe(true);
     const read = () => query(server.connection, (sql) => sql`select name from fruit`);
     // While the new server takes over, a connection may find no socket, or be cut.
-    const end = performance.now() + 10_000;
+    const end = performance.now() + HANG;
     let rows: readonly unknown[] = [];
     while (rows.length === 0 && performance.now() < end) {
       rows = await read().catch(async () => {
