@@ -74,6 +74,9 @@ async function close(work: Work, record: AccountRecord): Promise<AccountRecord |
   const account = accountOf(record, { status: work.status, locked: work.locked() });
   const presence = await host.presence(account);
   if (presence === "foreign") {
+    // It is not touched. But as long as sshd reads a key for it, nobody is told that it lets nobody in.
+    const keys = await host.foreignKeys(account);
+    if (keys.length > 0) return withProblem(record, "refused", [foreign(record), ...keys].join(". "));
     return record.todo.remove ? undefined : withProblem(withoutClosings(record), "conflict", foreign(record));
   }
   if (record.todo.remove) {
@@ -135,9 +138,10 @@ async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRec
     const done = { ...record, todo: NOTHING };
     return withProblem(done, "missing", `The account ${record.name} is missing on the host; somebody removed it there`);
   }
-  if (presence === "missing") await host.createAccount(account);
+  const lacking = presence === "present" ? await host.lacking(account) : undefined;
+  if (presence === "missing" || lacking === "rest") await host.createAccount(account);
   // Found here, not made by this agent as far as it knows: sessions of unknown keys end with what they came by.
-  else if (!record.made) await host.reconcile([account], false);
+  else if (!record.made || lacking === "group") await host.reconcile([account], false);
   await host.openAccount(account);
   const made = settled({ ...record, made: true, todo: NOTHING });
   // `uam lock` may have come between, and its process ended since.
@@ -160,5 +164,5 @@ function withProblem(record: AccountRecord, kind: "conflict" | "missing" | "refu
 }
 
 function foreign({ name, uid }: AccountRecord): string {
-  return `The host has ${name} or the uid ${uid}, but not as uam made it: it is left alone`;
+  return `The host has ${name} or the uid ${uid}, but not both as uam made them: it is left alone`;
 }

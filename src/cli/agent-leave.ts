@@ -1,7 +1,7 @@
 /** uam agent leave: ends what uam agent join began. */
 
 import { endLease } from "../agent/lease.ts";
-import { accountsOf, hostOpener } from "../agent/open-host.ts";
+import { hostOpener, madeHere, unknownIn } from "../agent/open-host.ts";
 import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { forgetAgent, readState } from "../agent/store.ts";
 import { planAgentRemoval, planAgentStop } from "../install/agent.ts";
@@ -24,8 +24,8 @@ export async function leaveService(
     environment.err("uam: Leaving needs --yes if there is no terminal to ask at.\n");
     return EXIT.usage;
   }
-  const names = accountsOf(settings.markerGroup);
-  const what = keep ? "Stop the agent" : `Remove ${counted(names.length, "account")} with their homes, and the agent`;
+  const refs = madeHere(readState(AGENT_DIRECTORY), settings.markerGroup);
+  const what = keep ? "Stop the agent" : `Remove ${counted(refs.length, "account")} with their homes, and the agent`;
   const answer = yes ? "yes" : await environment.ask?.(`${what}? [y/N] `);
   if (!/^y(es)?$/i.test(answer ?? "")) {
     environment.err("Nothing was changed.\n");
@@ -41,10 +41,15 @@ export async function leaveService(
   // As root, whatever the agent runs as.
   const mode = settings.mode === "sudo" ? "direct" : settings.mode;
   const host = await hostOpener({ ...settings, mode }, log, environment.runtime)("all");
-  const left = await removeAll(environment, host, await refsOf(host, names));
+  const left = await removeAll(environment, host, refs);
+  for (const name of unknownIn(config.uidRange, refs)) {
+    environment.err(`uam: ${name}: its uid is of the range of uam's accounts, but the agent does not know it\n`);
+    left.push(name);
+  }
   await carryOut(environment, planAgentRemoval({ sshUnit: findSshUnit(), accounts: left }), "do");
   if (left.length > 0) {
-    environment.err(`Not removed: ${left.join(", ")}. Run uam agent leave again, or remove them by hand.\n`);
+    const shut = "Until then sshd lets no account in whose name begins with ext_";
+    environment.err(`Not removed: ${left.join(", ")}. Run uam agent leave again, or remove them by hand. ${shut}.\n`);
     return EXIT.failed;
   }
   forgetAgent(AGENT_DIRECTORY);
@@ -52,36 +57,24 @@ export async function leaveService(
   return EXIT.done;
 }
 
-/** Those that the agent knows, and those that the host has besides. */
-async function refsOf(host: Host, names: readonly string[]): Promise<readonly AccountRef[]> {
-  const known = readState(AGENT_DIRECTORY)?.records ?? [];
-  const refs = new Map<string, AccountRef>(known.map(({ name, uid }) => [name, { name, uid }]));
-  for (const name of names) {
-    const found = await host.findAccount(name).catch(() => undefined);
-    if (found !== undefined) refs.set(name, found);
-  }
-  return [...refs.values()];
-}
-
-/** Shuts all of them before it removes the first. Returns the names of those that are left. */
-async function removeAll(
-  environment: CliEnvironment,
-  host: Host,
-  refs: readonly AccountRef[],
-): Promise<readonly string[]> {
-  for (const ref of refs) await host.shutAccount(ref).catch(() => undefined);
+/** Shuts all of them before it removes the first. Returns the names of those that are left, or whose keys sshd still reads. */
+async function removeAll(environment: CliEnvironment, host: Host, refs: readonly AccountRef[]): Promise<string[]> {
   const left: string[] = [];
+  const stays = (name: string, sentences: readonly string[]) => {
+    environment.err(`uam: ${name}: ${sentences.join(". ")}\n`);
+    left.push(name);
+  };
+  for (const ref of refs) await host.shutAccount(ref).catch(() => undefined);
   for (const ref of refs) {
     try {
       const { owed } = await host.removeAccount(ref);
-      if (owed.length === 0) continue;
-      environment.err(`uam: ${ref.name}: ${owed.join(". ")}\n`);
+      if (owed.length > 0) stays(ref.name, owed);
     } catch (error) {
-      // Missing, or somebody else's.
-      environment.err(`uam: ${ref.name}: ${publicMessage(error)}\n`);
-      if ((await host.presence(ref)) !== "present") continue;
+      const sentences = [publicMessage(error), ...(await host.foreignKeys(ref))];
+      // Somebody else's by now, and without a key: nothing of ours is left of it.
+      if (sentences.length > 1 || (await host.presence(ref)) === "present") stays(ref.name, sentences);
+      else environment.err(`uam: ${ref.name}: ${publicMessage(error)}\n`);
     }
-    left.push(ref.name);
   }
   return left;
 }

@@ -17,15 +17,14 @@ const HIDDEN = {
 const account = {
   name: argument(string({ metavar: "NAME" })),
   uid: argument(integer({ metavar: "UID", min: 1000 })),
-  group: argument(string({ metavar: "GROUP" })),
 };
 
 const sessions = command(
   "sessions",
-  map(object(account), ({ group, ...ref }) =>
+  map(object(account), (ref) =>
     asRoot(async (environment) => {
       const { rootSessions } = await import("../host/execute/sudo-sessions.ts");
-      return await rootSessions(environment.runtime.openKernel(), group).list(ref);
+      return await rootSessions(environment.runtime.openKernel()).list(ref);
     }),
   ),
   HIDDEN,
@@ -33,10 +32,10 @@ const sessions = command(
 
 const endSession = command(
   "end-session",
-  map(object({ ...account, id: argument(string({ metavar: "ID" })) }), ({ group, id, ...ref }) =>
+  map(object({ ...account, id: argument(string({ metavar: "ID" })) }), ({ id, ...ref }) =>
     asRoot(async (environment) => {
       const { rootSessions } = await import("../host/execute/sudo-sessions.ts");
-      return await rootSessions(environment.runtime.openKernel(), group).end(ref, id);
+      return await rootSessions(environment.runtime.openKernel()).end(ref, id);
     }),
   ),
   HIDDEN,

@@ -89,7 +89,9 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
       : host.shutAccount(account);
   const { findLockable } = await import("../domain/lifecycle/locks.ts");
   const host = await openHost(config, log, environment.runtime);
-  const account = await findLockable(host, policyOf(config), username);
+  const { readState } = await import("../agent/store.ts");
+  const known = (isAgent ? readState(config.dataDir)?.records : undefined) ?? [];
+  const account = await findLockable(host, policyOf(config), username, known);
   const now = systemClock.now();
   const { operator } = environment;
   const entry = { id: randomUUID(), at: now, username, uid: account?.uid, operator };

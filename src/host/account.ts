@@ -104,30 +104,40 @@ function uidIn(line: string): number {
 }
 
 /**
- * What the table has under the account's name. Present only with the pinned uid, shared with no other name, and as a
- * member of the marker group; anything else with that name is foreign.
+ * What the table has under the account's name. Present with the pinned uid, whatever groups it is in and whoever shares the uid: an
+ * account that somebody took out of our group lets its keys in as before. With another uid, or under another name, it is foreign.
  */
-export function presenceIn(table: AccountTable, account: AccountRef, markerGroup: string): AccountPresence {
+export function presenceIn(table: AccountTable, account: AccountRef): AccountPresence {
   const entry = table.passwd.get(account.name);
   if (!entry) return (table.namesByUid.get(account.uid) ?? []).length === 0 ? "missing" : "foreign";
-  const alone = table.namesByUid.get(account.uid)?.length === 1;
-  const marked = table.groups.get(markerGroup)?.members.has(account.name) === true;
-  return entry.uid === account.uid && alone && marked ? "present" : "foreign";
+  return entry.uid === account.uid ? "present" : "foreign";
 }
 
-/** The account of that name, with the uid the table has; throws `conflict` if the table alone does not show it as ours. */
+/** True if the account is in the group that marks it as ours: asked for only where access is given. */
+export function isMarked({ groups }: AccountTable, { name }: Pick<AccountRef, "name">, markerGroup: string): boolean {
+  return groups.get(markerGroup)?.members.has(name) === true;
+}
+
+/**
+ * The account of that name, with the uid the table has; throws `conflict` if the table alone does not show it as ours, by the group
+ * and by a uid that is nobody else's.
+ */
 export function findIn(table: AccountTable, name: string, markerGroup: string): AccountRef | undefined {
   const entry = table.passwd.get(name);
   if (entry === undefined) return undefined;
   const account = { name, uid: entry.uid };
   requireRef(account);
-  if (presenceIn(table, account, markerGroup) === "present") return account;
+  if (isShownAsOurs(table, account, markerGroup)) return account;
   throw new UamError("conflict", `The account ${name} was not created by uam (group ${markerGroup}): it is left alone`);
 }
 
 /** True if the uid is that of an account of ours, and of no other. */
 export function isOurs(table: AccountTable, uid: number, markerGroup: string): boolean {
-  return (table.namesByUid.get(uid) ?? []).some((name) => presenceIn(table, { name, uid }, markerGroup) === "present");
+  return (table.namesByUid.get(uid) ?? []).some((name) => isShownAsOurs(table, { name, uid }, markerGroup));
+}
+
+function isShownAsOurs(table: AccountTable, account: AccountRef, markerGroup: string): boolean {
+  return table.namesByUid.get(account.uid)?.length === 1 && isMarked(table, account, markerGroup);
 }
 
 /**

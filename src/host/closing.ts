@@ -6,11 +6,12 @@ import type { PasswdEntry } from "./account.ts";
 import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
-import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
+import { type HostParts, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
   planEndProcesses,
   planKeys,
+  planMark,
   planNoJobs,
   planRetireKeys,
   planShut,
@@ -45,6 +46,7 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   const plan = planShut(settings, owner, files.others);
   const clear = strange === undefined ? plan.clear : plan.clear.filter((change) => !isInHome(change));
   let refusing = await tryAll(parts, plan.refuse);
+  await makeReachable(parts, owner);
   await tryAll(parts, plan.first);
   let clearing = await tryAll(parts, clear);
   // What the account did until now, such as using up all processes, may have been the reason.
@@ -154,6 +156,7 @@ async function rewrite(
   { isAgain = false } = {},
 ): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
   const { view } = parts.executor;
+  await makeReachable(parts, owner);
   const look = (mounts: readonly Mount[]) => lookAt(parts, files.ours, { text, mounts });
   const before = isAgain ? await look(view.mounts()) : undefined;
   const writing = before?.isExact ? [] : planKeys(parts.settings, owner, text, "take");
@@ -226,6 +229,19 @@ async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: re
     // The entry cannot be read: the command's own result must suffice.
   }
   return failures.length === 0;
+}
+
+/**
+ * In sudo mode a key file can be changed only while the account is in our group: one that somebody took out is put back first. In direct
+ * mode that is left to reconciling, which says so.
+ */
+export async function makeReachable(parts: HostParts, owner: PasswdEntry): Promise<void> {
+  if (parts.settings.mode !== "sudo" || hasMark(parts, owner)) return;
+  parts.log.warn("security: an account was no longer in our group; it is put back, to take access away", {
+    account: owner.name,
+    group: parts.settings.markerGroup,
+  });
+  await tryAll(parts, planMark(parts.settings, owner));
 }
 
 /** Failures of changes that are not needed to take access away are logged, not returned. */

@@ -1,7 +1,7 @@
 /** The host in any mode: checks that an account is ours, makes the plan, and has it carried out. */
 
 import { lstatSync } from "node:fs";
-import type { Account, AccountRef, Host } from "../protocol/host.ts";
+import type { Account, AccountRef, Host, Lacking } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import {
   findIn,
@@ -14,8 +14,9 @@ import {
 } from "./account.ts";
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
 import { applyInOrder, completeTable, type HostView } from "./execute/executor.ts";
+import { foreignKeys } from "./foreign-keys.ts";
 import { narrowKeys } from "./narrowing.ts";
-import { foreign, type HostParts, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
+import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
 import {
   type Change,
   homeOf,
@@ -41,6 +42,8 @@ export function createManagedHost(parts: HostParts): Host {
   return nameRefusals({
     mode: settings.mode,
     presence: async (account) => presenceOf(parts, account),
+    lacking: (account) => lacking(parts, account),
+    foreignKeys: async (account) => (isDry ? [] : await foreignKeys(parts, account)),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
     nameTaken: async (name) => !isDry && (await nameTaken(parts, name)),
     uidTaken: async (uid) => !isDry && (await uidTaken(parts, uid)),
@@ -78,6 +81,14 @@ function isPresent(parts: HostParts, account: AccountRef): boolean {
   return presenceOf(parts, account) === "present";
 }
 
+async function lacking(parts: HostParts, account: AccountRef): Promise<Lacking | undefined> {
+  if (parts.settings.mode === "dry-run" || !isPresent(parts, account)) return undefined;
+  const { view } = parts.executor;
+  const table = await completeTable(view, view.accounts([account]), [account.name]);
+  if (isHalfCreated(table, account, homeOf(parts.settings, account.name))) return "rest";
+  return hasMark(parts, account) ? undefined : "group";
+}
+
 /** Our file is written, and other files that sshd would read are moved away. */
 async function keyChanges(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly Change[]> {
   const others = (await otherFiles(parts, owner)).files ?? [];
@@ -105,9 +116,9 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
   // A dry run knows only the accounts in question, and this one does not exist yet.
   const table = await completeTable(view, view.accounts([]), [account.name]);
   const home = homeOf(settings, account.name);
-  const presence = presenceIn(table, account, settings.markerGroup);
+  const presence = presenceIn(table, account);
   const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(view, account, home));
-  if (presence === "foreign" && !half) throw foreign(settings, account);
+  if (presence === "foreign") throw foreign(account);
   if (half) {
     log.warn("A crash left an account half created; it is created again", { account: account.name });
     await applyInOrder(executor, planDiscardHalfCreated(settings, account));

@@ -3,7 +3,7 @@
 import type { Account } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
-import { endEverything, sentencesOf, tryAll, unique } from "./closing.ts";
+import { endEverything, makeReachable, sentencesOf, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
 import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
@@ -44,6 +44,7 @@ export async function endFromOutside(parts: HostParts, account: Account): Promis
 /** Sentences about files that may let keys in from more places than they should. */
 async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
   const { settings, executor, log } = parts;
+  await makeReachable(parts, owner);
   const ours = keyFileOf(settings.authorizedKeysFile, owner);
   const { files: others = [], problem } = await otherFiles(parts, owner);
   let text: string;

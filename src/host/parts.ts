@@ -3,7 +3,7 @@
 import type { Account, AccountPresence, AccountRef, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import { isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import type { Executor } from "./execute/executor.ts";
 import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
@@ -41,27 +41,32 @@ export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<
   return { files: patterns && otherKeyFilesOf(patterns, ours), problem: isStrange ? problem : undefined };
 }
 
-export function presenceOf({ settings, executor }: HostParts, account: AccountRef): AccountPresence {
+export function presenceOf({ executor }: HostParts, account: AccountRef): AccountPresence {
   requireRef(account);
-  return presenceIn(executor.view.accounts([account]), account, settings.markerGroup);
+  return presenceIn(executor.view.accounts([account]), account);
 }
 
-/** The account's entry; throws `conflict` if the account is missing or foreign. */
-export function requireOurs({ settings, executor }: HostParts, account: AccountRef): PasswdEntry {
+/** The account's entry, whatever groups it is in; throws `conflict` if the account is missing or foreign. */
+export function requireOurs({ executor }: HostParts, account: AccountRef): PasswdEntry {
   requireRef(account);
   const table = executor.view.accounts([account]);
-  const presence = presenceIn(table, account, settings.markerGroup);
+  const presence = presenceIn(table, account);
   const owner = table.passwd.get(account.name);
   if (presence === "missing") {
     throw new UamError("conflict", `The account ${account.name} is missing on the host`, { reason: "account.missing" });
   }
-  if (presence === "foreign" || owner === undefined) throw foreign(settings, account);
+  if (presence === "foreign" || owner === undefined) throw foreign(account);
   return owner;
 }
 
-/** The same for what gives access: a home that is not the account's own is a `conflict`, too. */
+/** The same for what gives access: to be out of our group, and a home that is not the account's own, is a `conflict`, too. */
 export function requireWhole(parts: HostParts, account: AccountRef): PasswdEntry {
   const owner = requireOurs(parts, account);
+  if (!hasMark(parts, account)) {
+    const group = parts.settings.markerGroup;
+    const sentence = `The account ${account.name} is no longer in the group ${group}: reconciling puts it back`;
+    throw new UamError("conflict", sentence, { reason: "account.group" });
+  }
   const strange = strangeHome(owner);
   if (strange !== undefined) throw new UamError("conflict", strange);
   return owner;
@@ -72,9 +77,12 @@ export function strangeHome({ name, home }: PasswdEntry): string | undefined {
   return splitHome(home).name === name ? undefined : `The home directory of ${name} is ${home}: it is left alone`;
 }
 
-export function foreign(settings: HostSettings, account: AccountRef): UamError {
-  const sentence = `The host has ${account.name} or its uid ${account.uid}, but not as this service created it`;
-  return new UamError("conflict", `${sentence} (uid, group ${settings.markerGroup}): it is left alone`, {
-    reason: "account.foreign",
-  });
+/** Whether the account is in the group that marks it as ours. */
+export function hasMark({ settings, executor }: HostParts, account: AccountRef): boolean {
+  return isMarked(executor.view.accounts([account]), account, settings.markerGroup);
+}
+
+export function foreign({ name, uid }: AccountRef): UamError {
+  const sentence = `The host has ${name} or its uid ${uid}, but not both as this service created them`;
+  return new UamError("conflict", `${sentence}: it is left alone`, { reason: "account.foreign" });
 }

@@ -3,7 +3,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Account, Drift, DriftKind } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
-import { type AccountTable, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import { type AccountTable, isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { completeTable, type Failure } from "./execute/executor.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";
@@ -15,6 +15,7 @@ import {
   type Change,
   EXAMPLE,
   planKeys,
+  planMark,
   planNoAgeing,
   planRetireKeys,
   planShadow,
@@ -51,14 +52,14 @@ export async function reconcileAccounts(
   accounts: readonly Account[],
   checkOnly: boolean,
 ): Promise<readonly Drift[]> {
-  const { settings, patterns } = parts;
+  const { patterns } = parts;
   const { view } = parts.executor;
   // A single account is looked at again because it may differ.
   const suspects = accounts.length > 1 ? await parts.executor.suspects?.(accounts) : undefined;
   const compared = suspects ?? accounts;
   const names = compared.map(({ name }) => name);
   const table = await completeTable(view, view.accounts(compared), names);
-  const example = compared.find((account) => presenceIn(table, account, settings.markerGroup) === "present");
+  const example = compared.find((account) => presenceIn(table, account) === "present");
   if (accounts.length > 0) patterns.refresh();
   const asked = await patterns.of(example?.name ?? EXAMPLE.name);
   const keyFiles = example && asked.patterns;
@@ -111,7 +112,7 @@ async function reconcileAccount(
     // The snapshot may be old by now: check again before anything is touched.
     const table = parts.executor.view.accounts([account]);
     const owner = table.passwd.get(account.name);
-    if (presenceIn(table, account, parts.settings.markerGroup) !== "present" || owner === undefined) return [];
+    if (presenceIn(table, account) !== "present" || owner === undefined) return [];
     const owed = await (account.open ? repairOpen : repairShut)(parts, { account, owner, differences: repairable });
     return [
       ...differences.map((difference) => report(difference, repairable.includes(difference) && owed.length === 0)),
@@ -131,7 +132,10 @@ interface Repair {
 /** Sentences about what could not be repaired. The account itself is opened last, and only once its files are correct. */
 async function repairOpen(parts: HostParts, { account, owner, differences }: Repair): Promise<readonly string[]> {
   const isShadow = ({ kind }: Difference) => kind === "expiry_date";
-  const files = changesOf(differences.filter((difference) => !isShadow(difference)));
+  const isGroup = ({ kind }: Difference) => kind === "group";
+  const marking = await tryAll(parts, changesOf(differences.filter(isGroup)));
+  if (marking.length > 0) return unique(sentencesOf(marking));
+  const files = changesOf(differences.filter((difference) => !isShadow(difference) && !isGroup(difference)));
   let failures: readonly Failure[] = await tryAll(parts, files);
   if (differences.some(({ kind }) => kind === "key_added")) {
     const sessions = await endSessions(parts, account);
@@ -152,26 +156,31 @@ async function repairOpen(parts: HostParts, { account, owner, differences }: Rep
 
 async function repairShut(parts: HostParts, { owner, differences }: Repair): Promise<readonly string[]> {
   const { owed } = closingOf(await shut(parts, owner));
-  const ageing = changesOf(differences.filter(({ kind }) => kind === "expiry_date"));
-  return unique([...owed, ...sentencesOf(await tryAll(parts, ageing))]);
+  const rest = changesOf(differences.filter(({ kind }) => kind === "expiry_date" || kind === "group"));
+  return unique([...owed, ...sentencesOf(await tryAll(parts, rest))]);
 }
 
 async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Account): Promise<readonly Difference[]> {
   const { settings, executor } = parts;
   requireRef(account);
   const only = (kind: DriftKind, problem: string): readonly Difference[] => [{ kind, problem, changes: undefined }];
-  const presence = presenceIn(snapshot.table, account, settings.markerGroup);
+  const presence = presenceIn(snapshot.table, account);
   const owner = snapshot.table.passwd.get(account.name);
   if (presence === "missing") return only("missing", "the account is missing on the host");
   if (presence === "foreign" || !owner)
     return only("foreign", "an account with that name or uid exists that is not this service's");
-  const differences = [...shadowDifferences(snapshot.table, account)];
+  const differences = [
+    ...groupDifferences(parts, snapshot.table, account),
+    ...shadowDifferences(snapshot.table, account),
+  ];
   if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
     differences.push({ kind: "processes", problem: "processes are running although the account is shut", changes: [] });
   }
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
+  // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
+  if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;
   const file = keyFileOf(settings.authorizedKeysFile, owner);
   // In the middle of a removal the home is gone already, and no key can be in it.
   if (!account.open && file.inHome && !executor.view.exists(owner.home)) return differences;
@@ -203,6 +212,13 @@ async function keyFileDifferences(
       changes: planKeys(parts.settings, file.owner, text, isTaken ? "take" : "give"),
     },
   ];
+}
+
+function groupDifferences({ settings }: HostParts, table: AccountTable, account: Account): readonly Difference[] {
+  const { markerGroup } = settings;
+  if (isMarked(table, account, markerGroup)) return [];
+  const problem = `the account is no longer in the group ${markerGroup}`;
+  return [{ kind: "group", problem, changes: planMark(settings, account) }];
 }
 
 function shadowDifferences(table: AccountTable, account: Account): readonly Difference[] {

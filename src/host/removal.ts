@@ -40,7 +40,7 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
     known = await executor.view.uidKnown(account.uid);
   }, log);
   if (unanswered !== undefined) return { refused: true, owed: [unanswered] };
-  if (known) throw foreign(settings, account);
+  if (known) throw foreign(account);
   const owner = expectedOwner(settings, account);
   const failures = [
     ...(await endEverything(parts, account)),

@@ -16,6 +16,8 @@ export const ABSENT_HOST: Host = {
   mode: "none",
   /** "present": an operation refuses where an account is missing, and here none ever was. */
   presence: async (_account: AccountRef) => "present",
+  lacking: async () => undefined,
+  foreignKeys: async () => [],
   findAccount: async () => undefined,
   nameTaken: async () => false,
   uidTaken: async () => false,

@@ -27,7 +27,7 @@ export interface ServerKey {
   readonly fingerprint: string;
 }
 
-/** Which account is meant; every action on a host checks name, group and uid before it touches anything. */
+/** Which account is meant; every action on a host checks name and uid before it touches anything, and what gives access the group, too. */
 export interface AccountRef {
   /** `ext_` and the username. */
   readonly name: string;
@@ -44,7 +44,7 @@ export interface Account extends AccountRef {
   readonly keys: readonly HostKey[];
 }
 
-/** `foreign`: an account of that name exists, but it is not ours (another uid, or not in our group). */
+/** `foreign`: an account of that name exists, or one with that uid, but it is not ours. Ours has both, whatever groups it is in. */
 export type AccountPresence = "present" | "missing" | "foreign";
 
 /** What is wrong with an account, where a program has to tell the differences apart. */
@@ -56,6 +56,8 @@ export type DriftKind =
   /** sshd reads another file besides ours. */
   | "other_file"
   | "expiry_date"
+  /** Somebody took the account out of our group. */
+  | "group"
   | "processes"
   | "missing"
   | "foreign"
@@ -131,6 +133,9 @@ export interface LoginLog {
   readonly next: string;
 }
 
+/** What an account that is present lacks before it can be given access: the rest of it, after a crash, or our group. */
+export type Lacking = "rest" | "group";
+
 /**
  * Changes to the host. What gives access throws `UamError("internal" | "conflict")` with a sentence that names the account
  * when the host refuses; the caller undoes it. What takes access away returns what it could not do, and throws
@@ -142,6 +147,16 @@ export interface Host {
   readonly mode: HostKind;
   /** What the host has under that name. In dry-run always "present". */
   presence(account: AccountRef): Promise<AccountPresence>;
+  /**
+   * What an account that is present lacks before it can be given access; undefined for nothing. Creating it again makes the rest,
+   * reconciling puts the group right. In dry-run always undefined.
+   */
+  lacking(account: AccountRef): Promise<Lacking | undefined>;
+  /**
+   * Sentences about key files by which sshd lets, or may let, somebody in under the name or the uid of an account that is foreign.
+   * None where it is missing or present, and in dry-run.
+   */
+  foreignKeys(account: AccountRef): Promise<readonly string[]>;
   /**
    * The account of that name as the host has it, if it is one of ours as far as the host alone can tell: the marker group,
    * an ordinary uid that no other name shares. Undefined if there is none; `conflict` if it is foreign. Changes nothing.

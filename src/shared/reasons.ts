@@ -73,6 +73,8 @@ export const REASONS = {
   "user.too_late": "The expiry would lie too far in the future.",
   "account.missing": "The host has no such account any more.",
   "account.foreign": "The host has an account of that name that the service did not make.",
+  "account.group":
+    "Somebody took the account out of the service's group on the host; the next reconciliation puts it back.",
   "account.taken": "The host already has something else under the name of the new account.",
   "key.missing": "There is no such key, or it is already revoked.",
   "key.duplicate": "A key with this fingerprint is already active.",

@@ -39,7 +39,7 @@ describe("accountsIn", () => {
       fc.property(texts, fc.constantFrom("ext_a", "ext_b"), fc.constantFrom(20_000, 20_001), (all, name, uid) => {
         const account = { name, uid };
         const say = (table: ReturnType<typeof accountsIn>) => [
-          presenceIn(table, account, GROUP),
+          presenceIn(table, account),
           isHalfCreated(table, account, "/home/ext_a"),
           table.passwd.get(name),
           table.shadow?.get(name),
@@ -56,6 +56,6 @@ describe("accountsIn", () => {
       "root:x:0:0:root:/root:/bin/bash\n\n#ext_b:x:1:1::/:\n+::::::\next_a:x:20000:20000::/home/ext_a:/bin/bash";
     const table = accountsIn({ passwd, group: `${GROUP}:x:9:ext_a\n`, shadow: undefined });
     expect([...table.passwd.keys()]).toEqual(["root", "ext_a"]);
-    expect(presenceIn(table, { name: "ext_a", uid: 20_000 }, GROUP)).toBe("present");
+    expect(presenceIn(table, { name: "ext_a", uid: 20_000 })).toBe("present");
   });
 });

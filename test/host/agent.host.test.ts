@@ -286,6 +286,53 @@ describeOnHost("an agent on a real host", () => {
       expect(entries()).toEqual(before);
     });
 
+    test("an account that somebody took out of our group is shut and removed as any other", async () => {
+      await opened();
+      const outside = () => spawnSync("usermod", ["-G", "", NAME]);
+      outside();
+      stub.tell({ accounts: [account({ keys: keys.slice(1).map(({ key }) => key) })] });
+      await confirmed(3);
+      expect([login(0), login(1)]).toEqual([false, true]);
+      outside();
+      stub.tell({ accounts: [account({ open: false, keys: [] })] });
+      await confirmed(4);
+      expect(login(1)).toBe(false);
+      stub.tell({ accounts: [account()] });
+      await confirmed(5);
+      expect([login(0), readAccounts().groups.get(GROUP)?.members.has(NAME)]).toEqual([true, true]);
+      outside();
+      await until(() => stub.reports.some(({ problems }) => problems.some(({ text }) => text.includes("the group"))));
+      await until(() => readAccounts().groups.get(GROUP)?.members.has(NAME) === true);
+      outside();
+      stub.tell({ removed: [{ name: NAME, uid: UID }] });
+      await confirmed(6);
+      expect([readAccounts().passwd.has(NAME), existsSync(join(base, "home", NAME))]).toEqual([false, false]);
+    });
+
+    for (const [way, change, back] of [
+      ["another uid", ["-u", String(UID + 1), NAME], ["-u", String(UID), NAME]],
+      ["another name", ["-l", OTHER, NAME], ["-l", NAME, OTHER]],
+    ] as const) {
+      test(`an account that was given ${way} is not touched, and not confirmed while sshd reads its keys`, async () => {
+        await opened();
+        spawnSync("usermod", change);
+        const name = way === "another name" ? OTHER : NAME;
+        expect(login(0, name)).toBe(true);
+        stub.tell({ accounts: [account({ open: false, keys: [] })] });
+        await confirmed(3);
+        const said = () => stub.reports.at(-1)?.problems.find((problem) => problem.account === NAME);
+        expect(said()).toMatchObject({ kind: "refused", text: expect.stringContaining(`sshd reads keys of ${name}`) });
+        expect(login(0, name)).toBe(true);
+        // Retiring does not call it gone, either.
+        stub.tell({ removed: [{ name: NAME, uid: UID }] });
+        await confirmed(4);
+        expect(said()?.kind).toBe("refused");
+        spawnSync("usermod", back);
+        await until(() => !readAccounts().passwd.has(NAME));
+        await until(() => said() === undefined);
+      });
+    }
+
     test("uam lock without the service holds, and is reported", async () => {
       await opened();
       stub.gone = true;

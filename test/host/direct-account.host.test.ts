@@ -34,7 +34,7 @@ import {
   stored,
   UID,
 } from "../support/direct-host.ts";
-import { describeOnHost } from "../support/host-account.ts";
+import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
 import { until } from "../support/until.ts";
@@ -190,11 +190,11 @@ describeOnHost("accounts in direct mode", () => {
   describe("only ours", () => {
     const stateOf = () => [readAccounts().passwd.get(NAME), shadow(), lstatSync(join(base, NAME)).ctimeMs];
 
-    test("every change refuses an account with another uid or without the group, and changes nothing", async () => {
+    test("every change refuses an account with another uid, and changes nothing", async () => {
       run("useradd", "-m", "-d", join(base, NAME), "-u", String(UID), "-U", "--", NAME);
       const before = stateOf();
       const host = await directHost();
-      for (const account of [stored(), stored({ uid: UID + 1 })]) {
+      for (const account of [stored({ uid: UID + 1 })]) {
         expect(await host.presence(account)).toBe("foreign");
         const calls = [
           ...[host.createAccount, host.writeKeys, host.openAccount, host.shutAccount, host.removeAccount],
@@ -206,6 +206,83 @@ describeOnHost("accounts in direct mode", () => {
         ]);
       }
       expect(stateOf()).toEqual(before);
+    });
+
+    describe("an account that somebody took out of our group", () => {
+      const outside = () => expect(run("usermod", "-G", "", "--", NAME).status).toBe(0);
+      const isIn = () => readAccounts().groups.get(GROUP)?.members.has(NAME) === true;
+      async function opened() {
+        const host = await directHost();
+        const account = stored({ keys: testAccount().keys });
+        await host.createAccount(account);
+        await host.openAccount(account);
+        outside();
+        return { host, account };
+      }
+
+      test("is present, and shut, revoked and narrowed as any other", async () => {
+        const { host, account } = await opened();
+        expect([await host.presence(account), await host.lacking(account)]).toEqual(["present", "group"]);
+        startAs(UID, "/usr/bin/sleep", "300");
+        await until(() => running() > 0);
+        expect(await host.shutAccount(account)).toEqual(CLOSED);
+        expect([running(), readFileSync(keysPath(), "utf8")]).toEqual([0, ""]);
+        expect(shadow()).toMatchObject({ expires: 1 });
+        const taken = await host.takeKey(stored(), account.keys[0]?.fingerprint ?? "");
+        expect(taken).toEqual({ rewritten: true, owed: [] });
+        expect(await host.narrowKeys(stored())).toEqual([]);
+      });
+
+      test("is removed as any other", async () => {
+        const { host, account } = await opened();
+        expect(await host.removeAccount(account)).toEqual(CLOSED);
+        expect([await host.presence(account), existsSync(join(base, NAME))]).toEqual(["missing", false]);
+      });
+
+      test("is given nothing until reconciling has put it back, which says so; also where the group is gone", async () => {
+        const { host, account } = await opened();
+        const refusal = { code: "conflict", reason: "account.group" };
+        await expect(host.openAccount(account)).rejects.toMatchObject(refusal);
+        await expect(host.writeKeys(account)).rejects.toMatchObject(refusal);
+        run("groupdel", GROUP);
+        expect(await host.reconcile([account], true)).toMatchObject([{ kind: "group", repaired: false }]);
+        expect(isIn()).toBe(false);
+        expect(await host.reconcile([account], false)).toMatchObject([{ kind: "group", repaired: true }]);
+        expect([isIn(), await host.lacking(account)]).toEqual([true, undefined]);
+        await host.openAccount(account);
+        outside();
+        await host.shutAccount(account);
+        expect(await host.reconcile([stored({ open: false })], false)).toMatchObject([
+          { kind: "group", repaired: true },
+        ]);
+        expect([isIn(), shadow()]).toMatchObject([true, { expires: 1 }]);
+      });
+
+      test("is shut whoever shares its uid", async () => {
+        const { host, account } = await opened();
+        const [other = ""] = MANY;
+        run("useradd", "-o", "-M", "-u", String(UID), "--", other);
+        expect(await host.shutAccount(account)).toEqual(CLOSED);
+        expect(shadow()).toMatchObject({ expires: 1 });
+      });
+    });
+
+    test("foreignKeys() names what sshd reads for who has our name or uid, and nothing for ours", async () => {
+      const host = await directHost();
+      const account = stored({ keys: testAccount().keys });
+      expect(await host.foreignKeys(account)).toEqual([]);
+      await host.createAccount(account);
+      await host.openAccount(account);
+      expect(await host.foreignKeys(account)).toEqual([]);
+      run("usermod", "-u", String(UID + 1), "--", NAME);
+      const sentence = `sshd reads keys of ${NAME} from ${keysPath()}`;
+      expect(await host.foreignKeys(account)).toEqual([sentence]);
+      writeFileSync(keysPath(), "");
+      expect(await host.foreignKeys(account)).toEqual([]);
+      // What is not looked at may hold a key.
+      rmSync(keysPath());
+      symlinkSync("/etc/passwd", keysPath());
+      expect(await host.foreignKeys(account)).toEqual([sentence]);
     });
 
     test("changes to a missing account are refused, its removal is not", async () => {

@@ -318,8 +318,30 @@ describeOnHost("sudo mode", () => {
       }
     });
 
+    test("an account that somebody took out of our group is shut and revoked as any other, and put back", async () => {
+      const account = stored({ keys: testAccount().keys });
+      const outside = () => expect(run("usermod", "-G", "", "--", NAME).status).toBe(0);
+      const isIn = () => readAccounts().groups.get(GROUP)?.members.has(NAME) === true;
+      await host.createAccount(account);
+      await host.writeKeys(account);
+      outside();
+      await expect(host.writeKeys(account)).rejects.toMatchObject({ code: "conflict" });
+      expect(await host.takeKey(stored(), account.keys[0]?.fingerprint ?? "")).toEqual({ rewritten: true, owed: [] });
+      expect(readFileSync(lab.keys, "utf8")).toBe("");
+      outside();
+      expect(await host.reconcile([account], true)).toMatchObject([{ kind: "group", repaired: false }]);
+      expect(await host.reconcile([account], false)).toMatchObject([{ kind: "group", repaired: true }]);
+      expect(await host.reconcile([account], false)).toMatchObject([{ kind: "key_file", repaired: true }]);
+      outside();
+      expect(await host.shutAccount(account)).toEqual(CLOSED);
+      expect([readFileSync(lab.keys, "utf8"), shadowOf(), isIn()]).toMatchObject(["", { expires: 1 }, true]);
+      outside();
+      expect(await host.removeAccount(account)).toEqual(CLOSED);
+      expect([readAccounts().passwd.has(NAME), existsSync(lab.home())]).toEqual([false, false]);
+    });
+
     test("every change refuses an account that is not ours", async () => {
-      run("useradd", "-m", "-d", lab.home(), "-u", String(UID), "-U", "--", NAME);
+      run("useradd", "-m", "-d", lab.home(), "-u", String(UID + 1), "-U", "--", NAME);
       const before = [readAccounts().passwd.get(NAME), shadowOf(), lstatSync(lab.home()).ctimeMs];
       const takeKey = (it: Account) => host.takeKey(it, "SHA256:x");
       const closings = [host.shutAccount, takeKey, host.removeAccount];

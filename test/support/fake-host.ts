@@ -7,6 +7,8 @@ import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
   readonly uid: number;
+  /** True if somebody took it out of our group. */
+  outside?: boolean;
   open: boolean;
   expireAt: Date;
   /** Fingerprints in the authorized-keys file. */
@@ -109,6 +111,12 @@ export function createFakeHost(pause = 3): FakeHost {
       const account = accounts.get(name);
       return account === undefined ? "missing" : account.uid === uid ? "present" : "foreign";
     },
+    lacking: async ({ name }) => (accounts.get(name)?.outside === true ? "group" : undefined),
+    foreignKeys: async ({ name, uid }) => {
+      const account = accounts.get(name);
+      const reads = account !== undefined && account.uid !== uid && account.open && account.file.length > 0;
+      return reads ? [`sshd reads keys of ${name}`] : [];
+    },
     findAccount: async (name) => {
       const account = accounts.get(name);
       return account === undefined ? undefined : { name, uid: account.uid };
@@ -140,6 +148,7 @@ export function createFakeHost(pause = 3): FakeHost {
       await act("openAccount", account);
       refuse("openAccount", account);
       const found = require(account);
+      if (found.outside) throw new UamError("conflict", `The account ${account.name} is not in the group`);
       found.open = account.open;
       found.expireAt = account.expireAt;
       Object.assign(found, fileOf(account));
@@ -179,7 +188,15 @@ export function createFakeHost(pause = 3): FakeHost {
       accounts.delete(ref.name);
       return { refused: true, owed: [] };
     },
-    reconcile: async () => drifts.splice(0),
+    reconcile: async (compared, checkOnly) => {
+      const outside = compared.filter(({ name, uid }) => {
+        const account = accounts.get(name);
+        return account?.uid === uid && account.outside === true;
+      });
+      for (const { name } of checkOnly ? [] : outside) delete accounts.get(name)?.outside;
+      const drift = { kind: "group", problem: "the account is no longer in the group", repaired: !checkOnly } as const;
+      return [...drifts.splice(0), ...outside.map(({ name }) => ({ account: name, ...drift }))];
+    },
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
     sessions: async ({ name }) => {
       refuseAll("sessions");

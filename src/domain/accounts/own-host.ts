@@ -15,7 +15,7 @@ export function hostOf({ host }: WithHost, { local }: Pick<User, "local">): Host
 
 /**
  * Where to take access away. That a user should have no account on the host is not enough to leave it alone: one that is there all the same,
- * by name, uid and group, is closed as any other.
+ * by name and uid, is closed as any other.
  */
 export async function closingHostOf({ host }: WithHost, user: Pick<User, "local" | "username" | "uid">): Promise<Host> {
   if (user.local) return host;

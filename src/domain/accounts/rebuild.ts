@@ -32,7 +32,8 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
       throw new UamError("conflict", sentence, { reason: "state.conflict" });
     }
     const presence = await host.presence(ref);
-    if (presence === "present") {
+    // One that a crash left half created is made anew.
+    if (presence === "present" && (await host.lacking(ref)) !== "rest") {
       throw new UamError(
         "conflict",
         `The host account ${ref.name} exists; uam reconcile repairs what is wrong with it`,
@@ -42,7 +43,7 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     await op.onRollback(async () => {
       if ((await host.presence(ref)) === "present") requireClosed(await host.removeAccount(ref));
     });
-    // An account that a crash left half created counts as foreign: createAccount() tells it from a foreign one, which it refuses.
+    // Refuses a foreign one.
     await host.createAccount(openAccountOf(user, []));
     await raiseGeneration(op.tx, userId);
     const account = await accountOf(op.tx, user, clock.now());

@@ -23,11 +23,19 @@ export interface LockFailure {
 }
 
 /**
- * The account of that username on the host, if it is ours by name, marker group and uid range; undefined in dry-run mode
- * without such an account. Throws `not_found` and `conflict`.
+ * The account of that username on the host, if it is ours: one that is `known` by name and uid, or by the marker group and the uid range.
+ * Undefined in dry-run mode without such an account. Throws `not_found` and `conflict`.
  */
-export async function findLockable(host: Host, policy: Policy, username: string): Promise<AccountRef | undefined> {
+export async function findLockable(
+  host: Host,
+  policy: Policy,
+  username: string,
+  known: readonly AccountRef[] = [],
+): Promise<AccountRef | undefined> {
   const name = hostAccountOf(username);
+  for (const ref of known) {
+    if (ref.name === name && host.mode !== "dry-run" && (await host.presence(ref)) === "present") return ref;
+  }
   const account = await host.findAccount(name);
   if (account === undefined) {
     if (host.mode === "dry-run") return undefined;

@@ -90,6 +90,12 @@ async function requireAccount(context: Context, user: User, code: "conflict" | "
   const presence = await context.host.presence(refOf(user));
   if (presence === "missing") throw accountMissing(user, code);
   if (presence === "foreign") throw accountForeign(user, code);
+  if ((await context.host.lacking(refOf(user))) === "group") throw accountOutside(user, code);
+}
+
+function accountOutside(user: User, code: "conflict" | "internal"): UamError {
+  const sentence = `Somebody took the host account ${refOf(user).name} out of the service's group; it is put back within a minute`;
+  return new UamError(code, sentence, { reason: "account.group" });
 }
 
 function accountForeign(user: User, code: "conflict" | "internal"): UamError {

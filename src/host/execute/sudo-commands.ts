@@ -161,24 +161,16 @@ export function lookCommand(layout: Layout, program: readonly string[]): SudoCom
 }
 
 /** Lists who is logged in to the account, by this very program as root, which alone may see what proves it. */
-export function sessionsCommand(account: AccountRef, group: string, program: readonly string[]): SudoCommand {
-  return { as: "root", argv: [...program, "host", "sessions", ...inGroup(account, group)], quiet: true };
+export function sessionsCommand(account: AccountRef, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "sessions", account.name, String(account.uid)], quiet: true };
 }
 
 /** Ends one of these logins; the program itself checks that it is one of this account. */
-export function endSessionCommand(
-  account: AccountRef,
-  id: string,
-  { group, program }: { readonly group: string; readonly program: readonly string[] },
-): SudoCommand {
-  return { as: "root", argv: [...program, "host", "end-session", ...inGroup(account, group), id] };
+export function endSessionCommand({ name, uid }: AccountRef, id: string, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "end-session", name, String(uid), id] };
 }
 
 /** Reads sshd's logins of our accounts from the journal, and nothing else of it. `from` in hexadecimal digits: it is journald's text. */
 export function loginsCommand(from: string, program: readonly string[]): SudoCommand {
   return { as: "root", argv: [...program, "host", "logins", from], quiet: true };
-}
-
-function inGroup({ name, uid }: AccountRef, group: string): readonly string[] {
-  return [name, String(uid), group];
 }

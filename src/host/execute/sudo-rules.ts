@@ -9,7 +9,7 @@ import {
   planBeforeRemoval,
   planCreate,
   planKeys,
-  planMarkerGroup,
+  planMark,
   planNoAgeing,
   planRemoveEntry,
   planRetireKeys,
@@ -71,12 +71,11 @@ export interface SudoMeans {
 /** Those commands, each once, in the order of an account's life. */
 export function commandsFor(layout: Layout, example: Example, how: SudoMeans): readonly SudoCommand[] {
   const { account } = example;
-  const group = layout.markerGroup;
   const owner = expectedOwner(layout, account);
   const second = secondKeyFile(layout);
   const shut = planShut(layout, owner, []);
   const changes = [
-    ...planMarkerGroup(layout),
+    ...planMark(layout, account),
     ...planCreate(layout, account),
     ...planKeys(layout, owner, ""),
     ...(second === undefined ? [] : planRetireKeys([keyFileOf(second, owner)])),
@@ -93,8 +92,8 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
     shadowCommand([example.names]),
     keyFilesCommand(account.name, how.tools),
     lookCommand(layout, how.program),
-    sessionsCommand(account, group, how.program),
-    endSessionCommand(account, example.session, { group, program: how.program }),
+    sessionsCommand(account, how.program),
+    endSessionCommand(account, example.session, how.program),
     loginsCommand(example.place, how.program),
   ];
   const texts = commands.map(({ as, argv }) => JSON.stringify([as, argv]));

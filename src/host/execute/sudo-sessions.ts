@@ -16,10 +16,10 @@ import { runSudo } from "./sudo-run.ts";
 const BEGINNING = "\0";
 
 /** The service's side: `uam host …` through sudo, and its answers read back. */
-export function createSudoSessions(log: Log, program: readonly string[], group: string): HostSessions {
+export function createSudoSessions(log: Log, program: readonly string[]): HostSessions {
   return {
     async list(account) {
-      const listed = await ask<readonly Stored<Connection>[]>(sessionsCommand(account, group, program));
+      const listed = await ask<readonly Stored<Connection>[]>(sessionsCommand(account, program));
       return listed.map(({ since, fingerprint, ...rest }) => ({
         ...rest,
         since: new Date(since as string),
@@ -30,7 +30,7 @@ export function createSudoSessions(log: Log, program: readonly string[], group: 
       log.debug("host: end an SSH session", { account: account.name, session: id });
       // Only what the rules allow is asked for; no session has another id.
       if (!/^\d{8,22}$/.test(id)) return "gone";
-      return await ask<"ended" | "gone">(endSessionCommand(account, id, { group, program }));
+      return await ask<"ended" | "gone">(endSessionCommand(account, id, program));
     },
     async logins(from) {
       const place = Buffer.from(from === "" ? BEGINNING : from, "utf8").toString("hex");
@@ -56,14 +56,14 @@ async function ask<T>(command: SudoCommand): Promise<T> {
 }
 
 /**
- * Root's side: the sessions of an account of that group, as a JSON value of `createSudoSessions`. Of an account that is not
+ * Root's side: the sessions of an account, by name and uid, as a JSON value of `createSudoSessions`. Of an account that is not
  * ours, whatever the service asks for, none is listed or ended.
  */
-export function rootSessions(kernel: Kernel, group: string) {
+export function rootSessions(kernel: Kernel) {
   const own = ownSessions(kernel);
   const isOurs = (account: AccountRef): boolean => {
     requireRef(account);
-    return presenceIn(readAccounts(), account, group) === "present";
+    return presenceIn(readAccounts(), account) === "present";
   };
   return {
     list: async (account: AccountRef) => (isOurs(account) ? await own.list(account) : []),

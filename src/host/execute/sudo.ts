@@ -49,7 +49,7 @@ const SWEEP_TIMEOUT = 8_000;
 /** Carries changes out as an unprivileged user; see each kind in plan.ts, and sudo-commands.ts for what runs. */
 export function createSudoExecutor(log: Log, program: readonly string[], layout: Layout): Executor {
   const ender = sudoEnder(program);
-  const sessions = createSudoSessions(log, program, layout.markerGroup);
+  const sessions = createSudoSessions(log, program);
   return {
     async apply(change) {
       const { message, fields } = describeChange(change);

@@ -95,6 +95,12 @@ export function planMarkerGroup(layout: Layout): readonly Change[] {
   return [accountCommand(["/usr/sbin/groupadd", "--system", "--", layout.markerGroup], [0, 9])];
 }
 
+/** Puts the account back into the marker group, which somebody may have removed, too. */
+export function planMark(layout: Layout, account: AccountRef): readonly Change[] {
+  const mark = accountCommand(["/usr/sbin/usermod", "-a", "-G", layout.markerGroup, "--", account.name]);
+  return [...planMarkerGroup(layout), mark];
+}
+
 /**
  * Creates the account, its own group, whose id is the uid, and its home; nothing that the skeleton has in `.ssh` stays. Where another group
  * has that id, nothing is created.

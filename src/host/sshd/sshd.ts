@@ -34,6 +34,8 @@ export interface KeyFilePatterns {
    */
   of(name: string): Promise<ReadKeyFiles>;
   refresh(): void;
+  /** The patterns for any name, asked at each call; undefined without an answer that is understood. */
+  named(name: string): Promise<readonly string[] | undefined>;
 }
 
 /** What is known of the files that sshd reads keys from. */
@@ -53,7 +55,7 @@ export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = r
     const answer = await askSshd(name, tools, run);
     if (answer.settings === undefined)
       return { patterns: last, problem: answer.problem, isStrange: answer.isStrange === true };
-    last = valuesOf(answer.settings, "AuthorizedKeysFile").flatMap((value) => value.split(" "));
+    last = keyFilesIn(answer.settings);
     return { patterns: last, problem: undefined, isStrange: false };
   }
   return {
@@ -64,7 +66,15 @@ export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = r
     refresh: () => {
       known = undefined;
     },
+    named: async (name) => {
+      const { settings } = await askSshd(name, tools, run);
+      return settings && keyFilesIn(settings);
+    },
   };
+}
+
+function keyFilesIn(settings: SshdSettings): readonly string[] {
+  return valuesOf(settings, "AuthorizedKeysFile").flatMap((value) => value.split(" "));
 }
 
 type Run = (argv: readonly string[]) => Promise<CommandResult>;

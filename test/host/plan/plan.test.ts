@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { type AccountTable, isHalfCreated, presenceIn, requireRef } from "../../../src/host/account.ts";
+import {
+  type AccountTable,
+  findIn,
+  isHalfCreated,
+  isMarked,
+  presenceIn,
+  requireRef,
+} from "../../../src/host/account.ts";
 import { fuseMountsOf } from "../../../src/host/fuse-mounts.ts";
 import { expandKeyPath, keyFileOf } from "../../../src/host/key-file/key-path.ts";
 import {
@@ -165,15 +172,28 @@ describe("whose account it is", () => {
     };
   }
 
-  test("presenceIn() requires the uid, the group, and that no other name has the uid", () => {
+  test("presenceIn() requires the name and the uid, whatever groups it is in and whoever shares the uid", () => {
     const others = new Map([["uam-ext", { gid: 990, members: new Set(["ext_other"]) }]]);
-    expect(presenceIn(table(), account, "uam-ext")).toBe("present");
-    expect(presenceIn(table(), { ...account, uid: 58_802 }, "uam-ext")).toBe("foreign");
-    expect(presenceIn(table({ groups: others }), account, "uam-ext")).toBe("foreign");
     const shared = new Map([[58_801, ["ext_tplan", "root2"]]]);
-    expect(presenceIn(table({ namesByUid: shared }), account, "uam-ext")).toBe("foreign");
-    expect(presenceIn(table({ passwd: new Map() }), account, "uam-ext")).toBe("foreign");
-    expect(presenceIn(table({ passwd: new Map(), namesByUid: new Map() }), account, "uam-ext")).toBe("missing");
+    for (const change of [{}, { groups: others }, { groups: new Map() }, { namesByUid: shared }]) {
+      expect(presenceIn(table(change), account)).toBe("present");
+    }
+    expect(presenceIn(table(), { ...account, uid: 58_802 })).toBe("foreign");
+    expect(presenceIn(table({ passwd: new Map() }), account)).toBe("foreign");
+    expect(presenceIn(table({ passwd: new Map(), namesByUid: new Map() }), account)).toBe("missing");
+    expect([isMarked(table(), account, "uam-ext"), isMarked(table({ groups: others }), account, "uam-ext")]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test("findIn(), which knows no uid, requires the group, and that no other name has the uid", () => {
+    const others = new Map([["uam-ext", { gid: 990, members: new Set(["ext_other"]) }]]);
+    const shared = new Map([[58_801, ["ext_tplan", "root2"]]]);
+    expect(findIn(table(), "ext_tplan", "uam-ext")).toEqual({ name: "ext_tplan", uid: 58_801 });
+    for (const change of [{ groups: others }, { namesByUid: shared }]) {
+      expect(() => findIn(table(change), "ext_tplan", "uam-ext")).toThrow("was not created by uam");
+    }
   });
 
   test("isHalfCreated() is true only for our uid and home without shadow entry or group", () => {

@@ -1,0 +1,41 @@
+/** Whether sshd lets anybody in under the name or the uid of an account that is no longer ours: looked at, never touched. */
+
+import type { AccountRef } from "../protocol/host.ts";
+import { type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import { attempt } from "./execute/executor.ts";
+import { deadKeyIn } from "./key-file/effective-keys.ts";
+import { keyFileOf } from "./key-file/key-path.ts";
+import type { HostParts } from "./parts.ts";
+
+/** What sshd reads unless it is told otherwise (sshd_config(5)): for a name that it does not answer for. */
+const DEFAULT_FILES = [".ssh/authorized_keys", ".ssh/authorized_keys2"];
+
+/** See `Host.foreignKeys`. What cannot be looked at may let somebody in. */
+export async function foreignKeys(parts: HostParts, account: AccountRef): Promise<readonly string[]> {
+  requireRef(account);
+  const table = parts.executor.view.accounts([account]);
+  if (presenceIn(table, account) !== "foreign") return [];
+  // Renamed, it is still the account whose keys were written; with another uid, it still has the name that they were written for.
+  const names = new Set([account.name, ...(table.namesByUid.get(account.uid) ?? [])]);
+  const entries = [...names].flatMap((name) => table.passwd.get(name) ?? []);
+  const sentences: string[] = [];
+  for (const entry of entries) sentences.push(...(await keysOf(parts, entry)));
+  return [...new Set(sentences)];
+}
+
+async function keysOf(parts: HostParts, entry: PasswdEntry): Promise<readonly string[]> {
+  const { executor, log, settings } = parts;
+  const { view } = executor;
+  const patterns = (await parts.patterns.named(entry.name)) ?? [settings.authorizedKeysFile, ...DEFAULT_FILES];
+  const found: string[] = [];
+  for (const pattern of patterns.filter((it) => it !== "none")) {
+    const failed = await attempt(async () => {
+      const file = keyFileOf(pattern, entry);
+      if (!view.exists(file.inHome ? entry.home : file.trusted)) return;
+      const sentence = deadKeyIn(file, await view.keyFileText(file, { mounts: view.mounts() }), { kind: "all" });
+      if (sentence !== undefined) found.push(`sshd reads keys of ${entry.name} from ${file.path}`);
+    }, log);
+    if (failed !== undefined) found.push(`The keys of ${entry.name} cannot be looked at: ${failed}`);
+  }
+  return found;
+}
