@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { writeSync } from "node:fs";
 import process from "node:process";
+import type { CliEnvironment } from "./cli/environment.ts";
 import { installedVariables } from "./cli/installed.ts";
 import { runProgram } from "./cli/program.ts";
 import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/service-user.ts";
@@ -37,11 +38,9 @@ const operator = operatorOf({
 });
 const serviceUser =
   COMMIT !== "source" && process.getuid?.() === 0 && variables.UAM_HOST_MODE === "sudo" ? unitUser() : undefined;
-if (serviceUser !== undefined && belongsToService(args)) await become(asService(serviceUser, args));
-
 const terminal = distantTerminal(process.env);
 
-process.exitCode = await runProgram(args, {
+const environment: CliEnvironment = {
   variables,
   installed,
   program: COMMIT === "source" ? undefined : process.execPath,
@@ -63,7 +62,13 @@ process.exitCode = await runProgram(args, {
   ask: mayAsk() ? ask : undefined,
   untilStopped,
   onReload: (listener) => void process.on("SIGHUP", listener),
-});
+};
+if (serviceUser !== undefined && belongsToService(args)) {
+  const isLock = args[0] === "lock";
+  const given = isLock ? await (await import("./cli/lock-as-root.ts")).lockAsRoot(args, environment) : args;
+  await become(asService(serviceUser, given));
+}
+process.exitCode = await runProgram(args, environment);
 
 /** A name that a shell finds from any directory. */
 function callable(name: string): string {

@@ -4,8 +4,9 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
-import { map } from "@optique/core/modifiers";
-import { argument, command } from "@optique/core/primitives";
+import { map, optional } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { integer } from "@optique/core/valueparser";
 import { AGENT_RUN_DIRECTORY } from "../agent/paths.ts";
 import type { AgentIdentity } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
@@ -20,11 +21,17 @@ import { stored } from "./completion.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 
+/** What root's own process passes on once it has shut the account itself. */
+export const ALREADY_SHUT = "--already-shut";
+
 export const lockCommand = command(
   "lock",
   map(
-    object({ username: argument(stored("NAME", "users"), { description: message`The user's name.` }) }),
-    ({ username }) => runLock(withoutPrefix(username)),
+    object({
+      username: argument(stored("NAME", "users"), { description: message`The user's name.` }),
+      alreadyShut: optional(option(ALREADY_SHUT, integer({ metavar: "UID", min: 1 }), { hidden: true })),
+    }),
+    ({ username, alreadyShut }) => runLock(withoutPrefix(username), alreadyShut),
   ),
   {
     brief: message`Shut an account at once, even with the database down.`,
@@ -32,7 +39,7 @@ export const lockCommand = command(
   },
 );
 
-function runLock(submitted: string): Command {
+function runLock(submitted: string, alreadyShut: number | undefined): Command {
   return async (environment) => {
     const config = await loadConfig(environment);
     if (!config.localHost)
@@ -45,7 +52,12 @@ function runLock(submitted: string): Command {
     const { findIdentity } = await import("../agent/store.ts");
     const username = parseUsername(submitted);
     const service = findIdentity(config.dataDir);
-    const { shut, notJournalled } = await shutAndJournal({ environment, config, log }, username, service !== undefined);
+    const work = { environment, config, log };
+    const isAgent = service !== undefined;
+    const { shut, notJournalled } =
+      alreadyShut === undefined
+        ? await shutAndJournal(work, username, isAgent)
+        : { shut: true, notJournalled: await journalFor(work, { username, uid: alreadyShut, isAgent }) };
     if (service !== undefined) return sayReported(environment, { service, shut, notJournalled });
     if (notJournalled !== undefined) await disableAtOnce(environment, username, `${config.dataDir} (${notJournalled})`);
     else if (!(await record(environment, config, log))) return EXIT.failed;
@@ -92,12 +104,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   const { readState } = await import("../agent/store.ts");
   const known = (isAgent ? readState(config.dataDir)?.records : undefined) ?? [];
   const account = await findLockable(host, policyOf(config), username, known);
-  const now = systemClock.now();
-  const { operator } = environment;
-  const entry = { id: randomUUID(), at: now, username, uid: account?.uid, operator };
-  let notJournalled = await journal(entry, config.dataDir);
-  // The agent reads that place, too, and it is no disk that could be full.
-  if (notJournalled !== undefined && isAgent) notJournalled = await journal(entry, AGENT_RUN_DIRECTORY);
+  const notJournalled = await journalFor({ environment, config, log }, { username, uid: account?.uid, isAgent });
   faultPoint("lock: written down, account open");
   let shut = true;
   if (account !== undefined) {
@@ -119,6 +126,20 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 }
 
 /** What went wrong, if anything: the account must be shut all the same. */
+async function journalFor(
+  { environment: { operator }, config }: Work,
+  {
+    username,
+    uid,
+    isAgent,
+  }: { readonly username: string; readonly uid: number | undefined; readonly isAgent: boolean },
+): Promise<string | undefined> {
+  const entry = { id: randomUUID(), at: systemClock.now(), username, uid, operator };
+  const problem = await journal(entry, config.dataDir);
+  // The agent reads that place, too, and it is no disk that could be full.
+  return problem !== undefined && isAgent ? await journal(entry, AGENT_RUN_DIRECTORY) : problem;
+}
+
 async function journal(entry: LockEntry, directory: string): Promise<string | undefined> {
   const { writeLock } = await import("../shared/lock-journal.ts");
   const { releaseReserve, reserveIn } = await import("../shared/reserve.ts");
@@ -172,9 +193,11 @@ async function record(environment: CliEnvironment, config: Config, log: Log): Pr
     }
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    environment.err(
-      `The database cannot be reached now (${why}): the lock will be recorded when the service or uam reconcile next runs.\n`,
-    );
+    const what =
+      error instanceof UamError && error.code === "invalid"
+        ? "The host cannot be managed"
+        : "The database cannot be reached";
+    environment.err(`${what} now (${why}): the lock will be recorded when the service or uam reconcile next runs.\n`);
     return true;
   }
 }

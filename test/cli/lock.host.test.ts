@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { lockAsRoot } from "../../src/cli/lock-as-root.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
@@ -64,6 +66,35 @@ describeOnHost("uam lock on a real host", () => {
     );
     const elsewhere = await cli.run(["lock", NAME], withoutDatabase({ UAM_UID_RANGE: "78000-78001" }));
     expect(elsewhere.stderr).toContain("outside UAM_UID_RANGE");
+  });
+
+  test("root shuts an account of sudo mode itself, whatever became of sudo, and passes on what is to be recorded", async () => {
+    await cli.run(["user", "enable", NAME]);
+    const said: string[] = [];
+    const environment = {
+      variables: { ...cli.variables, UAM_HOST_MODE: "sudo" },
+      ...{ currentDirectory: cli.dataDir, isRoot: true, invocation: "uam", operator: "olga", isTerminal: false },
+      ...{ columns: undefined, runtime: bunRuntime, out: () => {}, err: (text: string) => void said.push(text) },
+      ...{
+        outStream: async () => {},
+        readStandardInput: async () => "",
+        ask: undefined,
+        untilStopped: () => new Promise<void>(() => {}),
+      },
+    };
+    expect(await lockAsRoot(["user", "show", NAME], environment)).toEqual(["user", "show", NAME]);
+    expect(await lockAsRoot(["lock", "tnobody"], environment)).toEqual(["lock", "tnobody"]);
+    expect(said.splice(0).join("")).toContain("The host has no account ext_tnobody");
+    const args = await lockAsRoot(["lock", ACCOUNT], environment);
+    expect(args).toEqual(["lock", ACCOUNT, "--already-shut", String(uid)]);
+    expect(said).toEqual([`The account ${ACCOUNT} is shut.\n`]);
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    const noted = await cli.run(args, withoutDatabase());
+    expect(noted.code).toBe(0);
+    expect(noted.stderr).toStartWith("The database cannot be reached now");
+    await cli.run(["reconcile"]);
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    expect((await cli.json(["user", "show", NAME])).status).toBe("disabled");
   });
 
   test("delete removes the account", async () => {
