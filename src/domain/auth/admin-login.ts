@@ -55,7 +55,7 @@ export async function loginAdmin(
   replaces?: string,
 ): Promise<NewSession> {
   const username = parseTypedAdminName(typedName);
-  const session = await audited(
+  const entered = await audited(
     context,
     { action: "auth.admin_login", ...(await entryAbout(context, username)) },
     {
@@ -65,6 +65,11 @@ export async function loginAdmin(
         return { verified: admin, second: await checkSecond(context, admin, proof) };
       },
       run: async (op, { verified, second }) => {
+        if (second instanceof UamError) {
+          // Recorded as what it is, below.
+          op.record({ unneeded: true });
+          return second;
+        }
         await unlock(op.tx, username);
         if (second?.code !== undefined) await forgetFailures(op.tx, "totp", username);
         // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
@@ -76,8 +81,14 @@ export async function loginAdmin(
       },
     },
   );
-  if (session === undefined) throw passkeyRefused();
-  return session;
+  if (entered instanceof UamError) return await recordPasswordOnly(context, username, () => Promise.reject(entered));
+  if (entered === undefined) throw passkeyRefused();
+  return entered;
+}
+
+/** What comes of a right password alone, on record: whoever has no second factor knows the password all the same. */
+async function recordPasswordOnly<T>(context: Context, username: string, work: () => Promise<T>): Promise<T> {
+  return await audited(context, { action: "auth.admin_password_only", detail: { username } }, work);
 }
 
 /**
@@ -113,11 +124,11 @@ export async function loginWithPasskey(
 
 /**
  * What the second step of the login may be, for whoever knows the password: the same refusals, the same limits and the same records as a
- * login with it.
+ * login with it. That the password was right is recorded too.
  */
 export async function askForSecond(context: Context, typedName: string, password: string): Promise<SecondStep> {
   const username = parseTypedAdminName(typedName);
-  return await audited(
+  const admin = await audited(
     context,
     { action: "auth.admin_login", ...(await entryAbout(context, username)) },
     {
@@ -130,11 +141,14 @@ export async function askForSecond(context: Context, typedName: string, password
       run: async (op, admin) => {
         // Nobody logged in yet.
         op.record({ unneeded: true });
-        const passkey = await askForPasskey(context, boundTo("second-factor", admin), admin);
-        return { passkey, totp: (await readFactors(op.tx, admin.id)).totp };
+        return admin;
       },
     },
   );
+  return await recordPasswordOnly(context, username, async () => {
+    const passkey = await askForPasskey(context, boundTo("second-factor", admin), admin);
+    return { passkey, totp: (await readFactors(context.autocommit, admin.id)).totp };
+  });
 }
 
 /** A name that nobody has may be a password in the wrong field, so it is not recorded. */
@@ -149,15 +163,22 @@ interface CheckedSecond {
   readonly code?: CheckedCode;
 }
 
-/** Looks at the second factor that was sent. Where the login ends here, the password was right all the same: it is no failed attempt. */
+/**
+ * Looks at the second factor that was sent; returns the refusal where none was that would do. Where the login ends here, the password was
+ * right all the same: it is no failed attempt.
+ */
 async function checkSecond(
   context: Context,
   admin: AdminRow,
   { code, passkey }: AdminProof,
-): Promise<CheckedSecond | undefined> {
+): Promise<CheckedSecond | UamError | undefined> {
   try {
     const factors = await readFactors(context.autocommit, admin.id);
-    requireSecond(context, factors, { passkey: passkey !== undefined, code: code !== undefined });
+    const refusal = lacksSecond(context, factors, { passkey: passkey !== undefined, code: code !== undefined });
+    if (refusal !== undefined) {
+      await returnRightAttempt(context, admin.username);
+      return refusal;
+    }
     if (passkey !== undefined) {
       const binding = boundTo("second-factor", admin);
       const checked = await checkPasskey(context, binding, passkey, await findPasskey(context, passkey));
@@ -174,20 +195,20 @@ async function checkSecond(
   }
 }
 
-/** Throws `unauthorized` where a password, with what was sent beside it, is not enough. */
-function requireSecond(
+/** The refusal where a password, with what was sent beside it, is not enough. */
+function lacksSecond(
   { policy }: Context,
   { passkeys, totp }: Factors,
   sent: { readonly passkey: boolean; readonly code: boolean },
-): void {
+): UamError | undefined {
   if (policy.adminLogin === "passkey" && passkeys > 0) {
     const sentence = "This service lets administrators in with a passkey only; log in with yours";
-    throw new UamError("unauthorized", sentence, { reason: "login.passkey_only" });
+    return new UamError("unauthorized", sentence, { reason: "login.passkey_only" });
   }
-  if ((passkeys === 0 && !totp) || (passkeys > 0 && sent.passkey) || (totp && sent.code)) return;
+  if ((passkeys === 0 && !totp) || (passkeys > 0 && sent.passkey) || (totp && sent.code)) return undefined;
   const what = [...(passkeys > 0 ? ["a passkey"] : []), ...(totp ? ["a code of the authenticator app"] : [])];
   const sentence = `The password is right; this login also needs ${what.join(" or ")}. Ask at /auth/admin/second what to send`;
-  throw new UamError("unauthorized", sentence, { reason: "login.second_factor" });
+  return new UamError("unauthorized", sentence, { reason: "login.second_factor" });
 }
 
 /** Uses the second factor up, and says how the login went; undefined for a passkey that is refused on record. */
@@ -198,7 +219,8 @@ async function useSecond(
 ): Promise<LoginWay | undefined> {
   // Again, under the lock: one may have been added since.
   const sent = { passkey: second?.passkey !== undefined, code: second?.code !== undefined };
-  requireSecond(op.context, await readFactors(op.tx, admin.id), sent);
+  const refusal = lacksSecond(op.context, await readFactors(op.tx, admin.id), sent);
+  if (refusal !== undefined) throw refusal;
   if (second?.passkey !== undefined) {
     return (await usePasskey(op, admin, second.passkey)) ? "password+passkey" : undefined;
   }

@@ -232,7 +232,8 @@ async function answer(web: Web, router: Router, request: Request): Promise<Respo
   const { route } = infoOf(request);
   const milliseconds = performance.now() - began;
   web.options.observe?.({ method, route, status: response.status, seconds: milliseconds / 1000 });
-  logRequest(web.services.log, request, { status: response.status, milliseconds });
+  const { status, headers } = response;
+  logRequest(web.services.log, request, { status, reason: headers.get("uam-error"), milliseconds });
   return response;
 }
 

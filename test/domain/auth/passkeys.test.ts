@@ -345,7 +345,12 @@ describe("a password, once there is a passkey", () => {
       expect(alone.headers.get("set-cookie")).toBeNull();
       expect(alone.body.error).toContain("needs a passkey.");
     }
-    expect(await app.lastAudit("auth.admin_login")).toMatchObject({ result: "failed", detail: { username } });
+    const alone = (await app.auditRows("auth.admin_password_only")).filter(({ detail }) => detail.includes(username));
+    expect(alone).toHaveLength(7);
+    expect(await app.lastAudit("auth.admin_password_only")).toMatchObject({
+      ...{ actorType: "anonymous", result: "failed", ip: "192.0.2.1" },
+      detail: { username, err: expect.stringContaining("The password is right") },
+    });
     const wrong = await app.anonymous().call("POST", "/auth/admin/login", { username, password: "wrong" });
     expect(wrong.headers.get("uam-error")).toBe("login.wrong");
   });
@@ -389,7 +394,10 @@ describe("a password, once there is a passkey", () => {
     app.clock.advance(16 * MINUTE);
     const records = (await app.auditRows()).length;
     for (let n = 0; n < 7; n++) expect((await ask(ADMIN_PASSWORD)).status).toBe(200);
-    expect(await app.auditRows()).toHaveLength(records);
+    expect(await app.auditRows()).toHaveLength(records + 7);
+    expect(await app.lastAudit("auth.admin_password_only")).toMatchObject({
+      ...{ actorType: "anonymous", result: "success", detail: { username } },
+    });
     const plain = await made();
     const none = await app.anonymous().call("POST", "/auth/admin/second", {
       ...{ username: plain.username, password: ADMIN_PASSWORD },

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
 import { createApp } from "../../../src/server/api/app.ts";
 import { openLog } from "../../../src/server/logging.ts";
 import type { Log } from "../../../src/shared/log.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
+import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 
 const lines: Record<string, unknown>[] = [];
 const log: Log = openLog({
@@ -86,6 +88,43 @@ describe("the log", () => {
       }),
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/hunter2|12345678|nobody-here/);
+  });
+
+  test("has a warning for a wrong secret at each door, and for each kind of it", async () => {
+    // Of its own: its administrator has a second factor from here on, and is locked in the end.
+    const own = await createTestApp({ UAM_BASE_URL: PASSKEY_ORIGIN }, log);
+    const admin = await own.admin();
+    const right = { username: "admin", password: ADMIN_PASSWORD };
+    const begun = await admin.call("POST", "/auth/totp/begin", { password: ADMIN_PASSWORD });
+    const totp = new TOTP({ secret: Secret.fromBase32(begun.body.data.secret) });
+    const code = totp.generate({ timestamp: own.clock.now().getTime() });
+    expect((await admin.call("POST", "/auth/totp", { ticket: begun.body.data.ticket, code })).status).toBe(201);
+    const nobodys = { id: "AQID", rawId: "AQID", type: "public-key" };
+    const response = { clientDataJSON: "e30", authenticatorData: "AQID", signature: "AQID" };
+    const someone = own.anonymous("203.0.113.79");
+    const refusals = [
+      [someone, "/auth/admin/login", { ...right, password: "wrong" }],
+      [someone, "/auth/admin/second", { ...right, password: "wrong" }],
+      [someone, "/auth/admin/login", { ...right, code: "123 456" }],
+      [someone, "/auth/passkey/login", { passkey: { ...nobodys, response } }],
+      [admin, "/auth/passkeys/begin", { password: "wrong" }],
+      [admin, "/auth/admin/password", { password: "wrong", new_password: "seven lanterns over deep water" }],
+    ] as const;
+    for (const [who, path, body] of refusals) {
+      lines.length = 0;
+      const { status } = await who.call("POST", path, body);
+      expect([path, [401, 403].includes(status)]).toEqual([path, true]);
+      expect(requests()).toEqual([expect.objectContaining({ level: "WARN", message: "a login failed", status })]);
+    }
+    // The password is right: a record says so, and nobody is shut out for having a second factor.
+    lines.length = 0;
+    expect((await someone.call("POST", "/auth/admin/login", right)).status).toBe(401);
+    expect((await someone.call("POST", "/auth/admin/second", right)).status).toBe(200);
+    expect(requests().map(({ level }) => level)).toEqual(["INFO", "INFO"]);
+    expect(await own.auditRows("auth.admin_password_only")).toHaveLength(2);
+    while ((await someone.call("POST", "/auth/admin/second", { ...right, password: "wrong" })).status !== 429);
+    expect(requests().at(-1)).toMatchObject({ level: "WARN", status: 429, address: "203.0.113.79" });
+    await own.close();
   });
 
   test("also warns of an address that tries too often, but not of a login that succeeds", async () => {

@@ -62,6 +62,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     const how = WAYS[way] === undefined ? "" : ` with ${WAYS[way]}`;
     return [`logged in${how}`, `log in as an administrator${how}`];
   }),
+  "auth.admin_password_only": action("Right password, without a second factor", (facts) => [
+    `showed the right password${whose(facts)}, and nothing else`,
+    `log in${whose(facts)} with the right password, and nothing else`,
+  ]),
   "auth.otp_send": action("Login code asked for", (facts) =>
     facts.channel === "command line"
       ? [`printed a login code for ${user(facts)}`, `print a login code for ${user(facts)}`]
