@@ -81,7 +81,6 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       listen: config.listen,
       tls: tlsFiles(config),
       fetch: app.fetch,
-      mayPause: app.mayPause,
     });
     servers.push(server);
     log.info("serving", { address: server.address, version: VERSION, hostMode: services.host.mode });
@@ -166,7 +165,7 @@ async function serveMetrics(
   metrics: Metrics | undefined,
 ): Promise<RunningServer | undefined> {
   if (listen === undefined || metrics === undefined) return undefined;
-  return await startServer(runtime, { listen, fetch: metrics.fetch, mayPause: () => false });
+  return await startServer(runtime, { listen, fetch: metrics.fetch });
 }
 
 async function startServer(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {

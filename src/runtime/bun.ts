@@ -26,21 +26,28 @@ export const bunRuntime: Runtime = {
 /** Owner and group may connect: a proxy gets access through the group. */
 const SOCKET_UMASK = 0o117;
 
-/** Seconds of silence after which a connection is closed. */
-const IDLE = 60;
+/**
+ * Seconds in which the head of a request has to come, the first or the next one of a connection. Bun looks every four seconds, and what drips in does
+ * not begin them again. With the 14 seconds of a body (server/api/body.ts) a request is whole within 30.
+ */
+const HEAD = 12;
+/** Seconds that a request may be worked on without a byte of its answer. */
+const WORK = 60;
 
 /**
- * `timeout` does nothing on a unix socket and Bun's own limit is ten seconds, so no connection is cut there: the proxy in front
- * has its own limits. Bun's types do not know that this applies to unix sockets, hence `object`.
+ * Seconds for all of that on a unix socket, because `timeout` does nothing there: a connection is closed within 30, and what takes longer is answered
+ * to nobody. Bun's types do not know that this applies to unix sockets, hence `object`.
  */
-const NEVER: object = { idleTimeout: 0 };
+const ON_UNIX: object = { idleTimeout: 24 };
+/** Seconds that an answer waits there. */
+const HELD_ON_UNIX = 20;
 
 interface BunServer {
   stop(force?: boolean): Promise<void>;
 }
 
 async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { listen, fetch, mayPause } = options;
+  const { listen, fetch } = options;
   const common = {
     // The application refuses large bodies itself, unread and with a reason; Bun's own 413 is empty.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -52,9 +59,9 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
     try {
       const server = Bun.serve({
         ...common,
-        ...NEVER,
+        ...ON_UNIX,
         unix: listen.path,
-        fetch: (request) => fetch(withAddress(request), undefined),
+        fetch: (request) => fetch(withAddress(request), undefined, () => HELD_ON_UNIX),
       });
       return { address: `unix:${listen.path}`, stop: (milliseconds) => drain(server, milliseconds) };
     } finally {
@@ -66,15 +73,21 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
     Bun.serve({
       ...common,
       ...tls,
-      idleTimeout: IDLE,
+      idleTimeout: HEAD,
       hostname,
       port: at,
-      fetch: (received, self) => {
-        const request = withAddress(received);
-        const pause = mayPause(request);
-        // Zero is for ever: only for what cannot say how long, because dead peers stay as long.
-        if (pause !== false) self.timeout(received, pause === true ? 0 : pause);
-        return fetch(request, self.requestIP(received)?.address);
+      fetch: async (received, self) => {
+        let next = HEAD;
+        self.timeout(received, WORK);
+        const response = await fetch(withAddress(received), self.requestIP(received)?.address, (seconds) => {
+          // What is held without end is so until its connection ends: Bun keeps the time for the requests after it.
+          if (seconds === 0) next = 0;
+          self.timeout(received, seconds);
+          return seconds;
+        });
+        self.timeout(received, next);
+        if (next === 0) response.headers.set("connection", "close");
+        return response;
       },
     });
   if (options.tls !== undefined) return await serveTls(options.tls, { hostname, port }, open);

@@ -51,14 +51,16 @@ async function serve({ listen, tls, fetch }: ServeOptions): Promise<RunningServe
   };
   if (listen.kind === "unix") {
     await removeStaleSocket(listen.path);
-    const server = Deno.serve({ ...common, path: listen.path }, (request) => fetch(request, undefined));
+    const server = Deno.serve({ ...common, path: listen.path }, (request) =>
+      fetch(request, undefined, (seconds) => seconds),
+    );
     return { address: `unix:${listen.path}`, stop: (milliseconds) => drain(server, cut, milliseconds) };
   }
   const { hostname, port } = listen;
   const pair = tls === undefined ? undefined : readTlsPair(tls);
   const secure = pair === undefined ? {} : { cert: pair.cert, key: pair.key };
   const server = Deno.serve({ ...common, ...secure, hostname, port }, (request, { remoteAddr }) =>
-    fetch(request, remoteAddr.hostname),
+    fetch(request, remoteAddr.hostname, (seconds) => seconds),
   );
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return {

@@ -46,9 +46,9 @@ export function resting(runtime: Runtime): Runtime {
       const rest = createRest(release);
       const server = await runtime.serve({
         ...options,
-        fetch: (request, peer) => {
+        fetch: (request, peer, hold) => {
           rest.note();
-          return options.fetch(request, peer);
+          return options.fetch(request, peer, hold);
         },
       });
       const timer = setInterval(rest.check, CHECK);

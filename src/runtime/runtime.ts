@@ -21,13 +21,18 @@ export interface ServeOptions {
   readonly listen: Listen;
   /** Certificate and key for a TCP address; undefined for plain HTTP. */
   readonly tls?: TlsFiles | undefined;
-  /** `peer` is the socket's address, or undefined on a unix socket. */
-  readonly fetch: (request: Request, peer: string | undefined) => Promise<Response>;
   /**
-   * For a request whose answer may pause for longer than an idle connection is kept: true, or for at most how many seconds it may.
+   * `peer` is the socket's address, or undefined on a unix socket. Whoever was let in to something that lasts is held: by a call of `hold`,
+   * never by the path alone.
    */
-  readonly mayPause: (request: Request) => boolean | number;
+  readonly fetch: (request: Request, peer: string | undefined, hold: Hold) => Promise<Response>;
 }
+
+/**
+ * Lets the answer to a request wait, and pause, for that many seconds; 0 for as long as it takes, and the connection ends with it. Returns how many
+ * it may wait at most: fewer where the listener has one time for all.
+ */
+export type Hold = (seconds: number) => number;
 
 export interface Runtime extends Machine {
   /** E.g. "bun 1.4.4". */

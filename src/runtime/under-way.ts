@@ -10,8 +10,8 @@ export async function serveWhole(runtime: Runtime, options: ServeOptions): Promi
   const underWay = new Set<Promise<unknown>>();
   const server = await runtime.serve({
     ...options,
-    fetch: (request, peer) => {
-      const answer = options.fetch(request, peer);
+    fetch: (request, peer, hold) => {
+      const answer = options.fetch(request, peer, hold);
       underWay.add(answer);
       const end = () => void underWay.delete(answer);
       answer.then(end, end);

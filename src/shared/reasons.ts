@@ -4,6 +4,7 @@
 export const REASONS = {
   "request.invalid": "A parameter, a field or the body is not as it should be; the sentence names it.",
   "request.origin": "The request was sent from another site.",
+  "request.too_slow": "The request did not come whole in time.",
   "request.too_large": "The body is larger than the service accepts.",
   "route.unknown": "There is nothing at this path.",
   "route.method": "The path exists, but not with this method; `Allow` lists those that it has.",

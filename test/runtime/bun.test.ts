@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bunRuntime } from "../../src/runtime/bun.ts";
+import type { ServeOptions } from "../../src/runtime/runtime.ts";
 
 /** Bun checks its own limit of ten seconds every four. */
 const PAUSE = 13_000;
@@ -25,7 +26,11 @@ test.if(process.env.UAM_TEST_HOST === "1")(
   async () => {
     const directory = mkdtempSync(join(tmpdir(), "uam-runtime-"));
     const path = join(directory, "socket");
-    const options = { fetch: async () => pausing(), mayPause: () => true };
+    const fetchHeld: ServeOptions["fetch"] = async (_request, _peer, hold) => {
+      hold(0);
+      return pausing();
+    };
+    const options = { fetch: fetchHeld };
     const overTcp = await bunRuntime.serve({ ...options, listen: { kind: "tcp", hostname: "127.0.0.1", port: 0 } });
     const overUnix = await bunRuntime.serve({ ...options, listen: { kind: "unix", path } });
     const texts = [fetch(overTcp.address), fetch("http://localhost/", { unix: path })].map(async (response) =>

@@ -16,7 +16,7 @@ let server: RunningServer;
 beforeAll(async () => {
   app = await createTestApp({}, { error: (_message, fields) => void errors.push(fields) });
   const listen = { kind: "tcp", hostname: "127.0.0.1", port: 0 } as const;
-  server = await bunRuntime.serve({ listen, fetch: app.app.fetch, mayPause: app.app.mayPause });
+  server = await bunRuntime.serve({ listen, fetch: app.app.fetch });
 });
 afterAll(async () => {
   await server.stop(0);
@@ -97,7 +97,6 @@ describe("serve()", () => {
         answered.resolve(response.status);
         return response;
       },
-      mayPause: () => false,
     });
     const socket = connect(Number(new URL(observed.address).port), "127.0.0.1");
     const head = "POST /api/v1/auth/admin/forgot HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";

@@ -36,7 +36,6 @@ function usePair(certificate: string, key = certificate): void {
 async function start(options: Partial<ServeOptions> = {}): Promise<RunningServer> {
   const server = await bunRuntime.serve({
     listen: { kind: "tcp", hostname: "127.0.0.1", port: 0 },
-    mayPause: () => false,
     fetch: async () => new Response("hello"),
     ...options,
   });

@@ -10,7 +10,6 @@ async function leftAlone(finish: Promise<unknown>) {
   const seen = { done: false };
   const server = await serveWhole(bunRuntime, {
     listen: LISTEN,
-    mayPause: () => false,
     fetch: async () => {
       arrived.resolve();
       await finish;

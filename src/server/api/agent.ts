@@ -6,6 +6,7 @@ import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
 import { rotateKey } from "../../domain/fleet/rotation.ts";
 import { agentAnswer } from "./agent-request.ts";
 import { agentBody, agentOnly, anonymous, enrolmentBody } from "./elysia.ts";
+import { infoOf } from "./request.ts";
 import {
   EnrolledRecord,
   Enrolment,
@@ -19,6 +20,9 @@ import {
 } from "./schemas/agent.ts";
 import { created, data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
+
+/** Seconds that an agent's request may be silent: longer than any is held. */
+const HELD = 90;
 
 /** For the document: why an agent is refused. */
 const AGENT_FAILURES = {
@@ -79,7 +83,8 @@ function signedRoutes(web: Web) {
       "/state",
       async ({ agent, query, request }) => {
         const { signal } = request;
-        const state = await web.fleet().states.answer({ ...query, host: agent.host, signal });
+        const wait = Math.min(query.wait, infoOf(request).hold(HELD));
+        const state = await web.fleet().states.answer({ ...query, wait, host: agent.host, signal });
         return agentAnswer(request, `{"data":${state}}`);
       },
       {

@@ -7,7 +7,6 @@ import { createTokenFinder } from "../../domain/auth/token-use.ts";
 import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
-import { AGENT_ROUTES } from "../../protocol/fleet.ts";
 import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
@@ -56,25 +55,22 @@ import { webhookRoutes } from "./webhooks.ts";
 export const API_ROOT = "/api/v1";
 
 const EXPORT = `${API_ROOT}/audit/export`;
-/** Where agents wait for news. */
-const STATE = `${API_ROOT}${AGENT_ROUTES.state}`;
-
-/** Seconds that an agent's request may be silent: longer than any is held. */
-const HELD = 90;
 /** Audit exports at once; each keeps one connection of the database busy. */
 const MAX_EXPORTS = 2;
 
-/** A fetch handler; `peer` is the address of the socket's other end, undefined on a unix socket. It never throws. */
-export type FetchHandler = (request: Request, peer: string | undefined) => Promise<Response>;
+/**
+ * A fetch handler; `peer` is the address of the socket's other end, undefined on a unix socket. `hold` is called once it is known who asks, for what
+ * lasts: with how many seconds the answer may take and pause, 0 for without end; it returns how many it may wait. It never throws.
+ */
+export type FetchHandler = (
+  request: Request,
+  peer: string | undefined,
+  hold?: (seconds: number) => number,
+) => Promise<Response>;
 
 export interface App {
   readonly fetch: FetchHandler;
   readonly routes: readonly RouteName[];
-  /**
-   * For a request whose answer may pause: true for the export, which waits for the database and for its reader while it is written, and
-   * seconds for agents, which wait for news.
-   */
-  readonly mayPause: (request: Request) => boolean | number;
   /** Sets what the service is doing from now on; at first it is starting. */
   readonly enter: (phase: Phase) => void;
 }
@@ -110,19 +106,15 @@ export function createApp(services: Services, options: WebOptions): App {
   const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
-    mayPause: (request) => {
-      const path = trimPath(pathOf(request));
-      return path === STATE ? HELD : path === EXPORT;
-    },
     enter: (next) => {
       phase = next;
       if (next === "stopping") web.fleet().release();
     },
-    fetch: async (received, peer) => {
+    fetch: async (received, peer, hold = (seconds) => seconds) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
       const route = index.patternOf(pathOf(request));
-      const { id } = noteRequest(request, { address, route, target: targetOf(received.url) });
+      const { id } = noteRequest(request, { address, route, target: targetOf(received.url), hold });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };

@@ -6,6 +6,7 @@ import { exportAudit } from "../../domain/audit/csv.ts";
 import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../shared/timestamp.ts";
 import { auditRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
+import { infoOf } from "./request.ts";
 import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
@@ -46,7 +47,10 @@ export function auditRoutes(web: Web) {
           "content-disposition": `attachment; filename="audit-${context.clock.now().toISOString().slice(0, 10)}.csv"`,
         };
         if (request.method === "HEAD") return new Response(null, { headers });
-        return new Response(await exportAudit(context, range, web.exportSlots), { headers });
+        const file = await exportAudit(context, range, web.exportSlots);
+        // It waits for the database and for its reader while it is written.
+        infoOf(request).hold(0);
+        return new Response(file, { headers });
       },
       {
         query: ExportQuery,

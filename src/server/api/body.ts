@@ -2,9 +2,12 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { HttpRefusal } from "./errors.ts";
+import { infoOf } from "./request.ts";
 
 /** No body of the interface is as deep. */
 const MAX_DEPTH = 8;
+/** Milliseconds in which a body has to be there, counted from the head; the runtime gives the head its own time (runtime/bun.ts). */
+const BODY_TIME = 14_000;
 /** As many values as 64 KiB can hold, and several times what any body of the interface has: an empty object takes thirty times its text. */
 const MAX_VALUES = 32_768;
 
@@ -72,7 +75,25 @@ export async function readForm(request: Request, maximum: number): Promise<objec
 export async function refuseLargeBody(request: Request, maximum: number): Promise<void> {
   refuseDeclared(request, maximum);
   if (request.headers.has("content-length") || request.body === null || request.bodyUsed) return;
-  for await (const _ of boundedChunks(request.body, maximum));
+  const { body } = request;
+  await inTime(request, async () => {
+    for await (const _ of boundedChunks(body, maximum));
+  });
+}
+
+/** What the reading gives; throws a 408 refusal once the time for the request is over. */
+async function inTime<T>(request: Request, read: () => Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const refuse = () => late.reject(new HttpRefusal(408, "The request did not come whole within 30 seconds"));
+  const timer = setTimeout(refuse, infoOf(request).begun + BODY_TIME - performance.now());
+  const reading = read();
+  // It ends with the connection, when nobody waits for it any more.
+  reading.catch(() => {});
+  try {
+    return await Promise.race([reading, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function refuseDeclared({ headers }: Request, maximum: number): void {
@@ -128,17 +149,20 @@ export async function readWhole(request: Request, maximum: number): Promise<Uint
 
 async function readDeclared(request: Request, maximum: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(
-    await request.arrayBuffer().catch(() => {
-      throw new UamError("invalid", "The body was cut off");
-    }),
+    await inTime(request, () =>
+      request.arrayBuffer().catch(() => {
+        throw new UamError("invalid", "The body was cut off");
+      }),
+    ),
   );
   if (bytes.length > maximum) throw tooLarge(maximum);
   return bytes;
 }
 
 async function readBytes(request: Request, maximum: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  return Buffer.concat(await Array.fromAsync(boundedChunks(request.body, maximum)));
+  const { body } = request;
+  if (body === null) return new Uint8Array();
+  return Buffer.concat(await inTime(request, () => Array.fromAsync(boundedChunks(body, maximum))));
 }
 
 /** What arrives; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it ends early. */

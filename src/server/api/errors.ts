@@ -14,11 +14,12 @@ export const STATUS = {
   internal: 500,
 } as const satisfies Record<ErrorCode, number>;
 
-/** Another method, too large a body, not ready. */
-type HttpOnly = 405 | 413 | 503;
+/** Another method, too slow or too large a body, not ready. */
+type HttpOnly = 405 | 408 | 413 | 503;
 
 const HTTP_REASONS = {
   405: "route.method",
+  408: "request.too_slow",
   413: "request.too_large",
   503: "service.not_ready",
 } as const satisfies Record<HttpOnly, Reason>;
@@ -56,6 +57,8 @@ export function errorResponse(error: unknown): Response {
   }
   if (error instanceof HttpRefusal) {
     const headers = new Headers(error.allow === undefined ? [] : [["allow", error.allow]]);
+    // Whatever of it may still come is not read.
+    if (error.status === 408) headers.set("connection", "close");
     return failure({ status: error.status, reason: HTTP_REASONS[error.status] }, error.message, headers);
   }
   return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());

@@ -34,6 +34,11 @@ export const FAILURES = {
     example: "This needs the role owner or operator; yours is reviewer",
   },
   404: { name: "NotFound", meaning: "Not found", example: "There is no user 7" },
+  408: {
+    name: "TooSlow",
+    meaning: "The request did not come whole in time; the connection is closed",
+    example: "The request did not come whole within 30 seconds",
+  },
   409: {
     name: "Conflict",
     meaning: "Conflict with what is stored or with the state of the host",

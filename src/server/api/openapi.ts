@@ -217,6 +217,7 @@ function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permis
     ...(reads === undefined && permission === "public" ? [] : ["400"]),
     ...(permission === "public" ? [] : ["401", "429"]),
     ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
+    "408",
     "413",
     "500",
   ];

@@ -38,6 +38,10 @@ export interface RequestInfo {
   readonly route: string;
   /** Path and query below the API's root, character by character as they were sent. */
   readonly target: string;
+  /** Lets the answer take, and pause, for that many seconds; 0 for without end. For whoever was let in. Returns how many it may wait. */
+  readonly hold: (seconds: number) => number;
+  /** When its head had come, by the monotonic clock. */
+  readonly begun: number;
 }
 
 /** A live session, or a machine's token in use, and the secret that it was found by. */
@@ -51,14 +55,17 @@ const found = new WeakMap<Request, Promise<LiveSession | undefined>>();
 const permits = new WeakMap<Request, Permit>();
 
 /** Remembers what is known about a request; call it once, before any route sees it. */
-export function noteRequest(request: Request, known: Omit<RequestInfo, "id">): RequestInfo {
-  const info = { id: randomUUID(), ...known };
+export function noteRequest(request: Request, known: Omit<RequestInfo, "id" | "begun">): RequestInfo {
+  const info = { id: randomUUID(), begun: performance.now(), ...known };
   infos.set(request, info);
   return info;
 }
 
 export function infoOf(request: Request): RequestInfo {
-  return infos.get(request) ?? noteRequest(request, { address: UNIX_PEER, route: "other", target: "" });
+  return (
+    infos.get(request) ??
+    noteRequest(request, { address: UNIX_PEER, route: "other", target: "", hold: (seconds) => seconds })
+  );
 }
 
 /** The session token that the request carries, or undefined. */

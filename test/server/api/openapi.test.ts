@@ -16,7 +16,7 @@ import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { apiDocument } from "../../support/openapi.ts";
 
-/** Every route of the interface and the statuses it can answer with; 413 and 500 are every route's, what a token brings about every guarded one's. */
+/** Every route of the interface and the statuses it can answer with; 408, 413 and 500 are every route's, what a token brings about every guarded one's. */
 const STATUSES: Record<string, readonly number[]> = {
   "GET /healthz": [200],
   "GET /readyz": [200, 503],
@@ -149,7 +149,7 @@ describe("createOpenApiDocument()", () => {
     (name, operation) => {
       const statuses = Object.keys(operation.responses).map(Number);
       const byToken = operation.security.length > 0 ? [400, 429] : [];
-      expect(statuses).toEqual([...new Set([...(STATUSES[name] ?? []), ...byToken, 413, 500])].sort());
+      expect(statuses).toEqual([...new Set([...(STATUSES[name] ?? []), ...byToken, 408, 413, 500])].sort());
       expect(operation.summary).toMatch(/^[A-Z]/);
       for (const part of [operation.requestBody, ...Object.values(operation.responses)]) {
         if (part === undefined || "$ref" in part) continue;
