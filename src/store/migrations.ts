@@ -34,6 +34,7 @@ import repairs from "../../drizzle/0030_repairs.sql" with { type: "text" };
 import userCountsIndex from "../../drizzle/0031_user_counts_index.sql" with { type: "text" };
 import auditPageLookups from "../../drizzle/0032_audit_page_lookups.sql" with { type: "text" };
 import givenUids from "../../drizzle/0033_given_uids.sql" with { type: "text" };
+import madeBy from "../../drizzle/0034_made_by.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -75,4 +76,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0031_user_counts_index", sql: userCountsIndex },
   { name: "0032_audit_page_lookups", sql: auditPageLookups },
   { name: "0033_given_uids", sql: givenUids },
+  { name: "0034_made_by", sql: madeBy },
 ];

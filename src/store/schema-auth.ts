@@ -16,6 +16,8 @@ export const admins = pgTable(
     role: text({ enum: ADMIN_ROLES }).notNull().default("owner"),
     /** Whether they came in by single sign-on: their role is the provider's to say, and no mail sets a password for them. */
     sso: boolean().notNull().default(false),
+    /** Whose invitation theirs is, while they have set no password; null where no administrator's. */
+    invitedBy: bigint({ mode: "number" }),
     /** Null before the first login. */
     lastLoginAt: time(),
     createdAt: time().notNull(),

@@ -132,6 +132,8 @@ export const joinTokens = pgTable("join_tokens", {
   name: text().notNull().default(""),
   groupId: bigint({ mode: "number" }).references(() => hostGroups.id, { onDelete: "cascade" }),
   createdBy: text().notNull(),
+  /** The administrator who made it, or whose token did; null for the host's operator. */
+  madeBy: bigint({ mode: "number" }),
   expiresAt: time().notNull(),
 });
 
