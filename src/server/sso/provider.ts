@@ -2,6 +2,7 @@
 
 import { createRemoteJWKSet, customFetch as fetchOfKeys, type JWTVerifyGetKey, jwtVerify } from "jose";
 import * as oidc from "openid-client";
+import { LOGIN_TTL } from "../../domain/auth/sso/begun.ts";
 import { claimAt } from "../../domain/auth/sso/claims.ts";
 import type {
   Claims,
@@ -83,11 +84,22 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     });
     const claims: Claims | undefined = tokens.claims();
     if (claims === undefined) throw invalid("it sent no ID token");
+    // The library asks for it only where there are several audiences.
+    if (claims.azp !== undefined && claims.azp !== clientId) throw invalid("the ID token is for another party to use");
+    requireRecent(claims.iat);
     const subject = requireId(claims.sub);
     const more = isComplete(claims) ? {} : await askMore(config, tokens.access_token, subject);
     const sid = claims.sid === undefined ? undefined : requireId(claims.sid);
     // What is signed counts; the rest only completes it.
-    return { subject, sid, issuedAt: new Date(Number(claims.iat) * SECOND), claims: { ...more, ...claims } };
+    const known = { ...more, ...claims, ...addressOf(claims, more) };
+    return { subject, sid, issuedAt: new Date(Number(claims.iat) * SECOND), claims: known };
+  }
+
+  /** A login takes no longer than it may: what was vouched for before it began, or is yet to be, proves nothing now. */
+  function requireRecent(iat: unknown): void {
+    const age = clock.now().getTime() - Number(iat) * SECOND;
+    if (age >= -TOLERANCE && age <= LOGIN_TTL + TOLERANCE) return;
+    throw invalid("the ID token was made too long ago, or is yet to be");
   }
 
   /** Whether the ID token has all that is decided by: many providers keep groups and addresses for the other request. */
@@ -111,7 +123,10 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
       currentDate: clock.now(),
       requiredClaims: ["iat", "exp", "jti", "events"],
     });
-    return logoutOf(payload);
+    const logout = logoutOf(payload);
+    // One that is yet to be would keep out who logs in meanwhile.
+    if (logout.issuedAt.getTime() > clock.now().getTime() + TOLERANCE) throw invalid("the logout token is yet to be");
+    return logout;
   }
 
   async function check(): Promise<void> {
@@ -134,6 +149,16 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     check: () => attempt(log, check),
     readLogout: (token) => attempt(log, () => readLogout(token)),
   };
+}
+
+/**
+ * The address, and whether it is verified, of one source: the ID token's, or else the other's. That an address is verified says nothing of
+ * another one; that one is not, is believed of whoever says it.
+ */
+function addressOf(token: Claims, more: Claims): Claims {
+  const [own, other] = token.email === undefined ? [more, token] : [token, more];
+  const isOther = other.email_verified !== false && other.email !== own.email;
+  return { email: own.email, email_verified: own.email_verified ?? (isOther ? undefined : other.email_verified) };
 }
 
 /** What went wrong stands in the log; whoever asked only learns of what kind it was. */

@@ -23,7 +23,9 @@ const logged: string[] = [];
 beforeAll(async () => {
   provider = await startForgedProvider();
   const note = (message: string, fields: unknown) => logged.push(`${message} ${Bun.inspect(fields, { depth: 3 })}`);
-  app = await createTestApp(ssoVariables(provider.issuer), { warn: note, error: note });
+  const { UAM_OIDC_ROLES: roles, ...rest } = ssoVariables(provider.issuer);
+  const variables = { ...rest, UAM_OIDC_ROLES: `${roles},email:boss@example.org=owner` };
+  app = await createTestApp(variables, { warn: note, error: note });
   await addAdmin(app.system, "local-owner", "local@example.org", ADMIN_PASSWORD);
 });
 afterAll(async () => {
@@ -64,6 +66,11 @@ describe("an ID token", () => {
     ["an end that is past", { exp: later(-120) }],
     ["no end", { exp: undefined }],
     ["a beginning yet to come", { nbf: later(300), iat: later(300) }],
+    ["a moment an hour ahead", { iat: later(3600), exp: later(7200) }],
+    ["a moment of a month ago", { iat: later(-30 * 86_400), exp: later(300) }],
+    ["a moment before the login began", { iat: later(-12 * 60), exp: later(300) }],
+    ["somebody else's party to use it", { azp: "another" }],
+    ["a party to use it that is no text", { azp: ["uam"] }],
     ["no subject", { sub: undefined }],
     ["a number for a subject", { sub: 7 }],
     ["an empty subject", { sub: "" }],
@@ -188,6 +195,41 @@ describe("claims of any shape", () => {
     provider.forgery.userinfo = { sub: provider.forgery.claims.sub, ...more, groups: ["uam-owners"] };
     expect(await login()).toBe(DONE);
     expect((await app.lastAudit("admin.create")).detail).toMatchObject({ role: "auditor" });
+  });
+});
+
+describe("an address, and whether it is verified", () => {
+  let count = 0;
+  /** Somebody new: what the ID token says, and what the userinfo endpoint does. */
+  async function entering(token: Record<string, unknown>, userinfo: Record<string, unknown>): Promise<string> {
+    const sub = `addressed-${++count}`;
+    // Without groups, both are asked for.
+    provider.forgery.claims = { sub, preferred_username: sub, groups: undefined, email: undefined, ...token };
+    provider.forgery.userinfo = { sub, ...userinfo };
+    return await login();
+  }
+
+  test("are of one source: a flag of one makes no address of the other true", async () => {
+    const boss = "boss@example.org";
+    const mine = "mine@example.org";
+    // Whoever has the address has the role; only of a verified one.
+    expect(await entering({ email: boss }, { email: boss, email_verified: true })).toBe(DONE);
+    expect(await entering({ email: boss, email_verified: true }, {})).toBe(DONE);
+    expect(await entering({}, { email: boss, email_verified: true })).toBe(DONE);
+    expect(await entering({ email: boss }, { email: mine, email_verified: true })).toBe(said("role"));
+    expect(await entering({ email: boss }, { email_verified: true })).toBe(said("role"));
+    expect(await entering({ email_verified: true }, { email: boss })).toBe(said("role"));
+    expect(await entering({ email: mine, email_verified: true }, { email: boss })).toBe(said("role"));
+  });
+
+  test("that one source denies is vouched for by none", async () => {
+    const groups = ["uam-owners"];
+    expect(await entering({ email: "a@example.org" }, { groups, email: "a@example.org", email_verified: false })).toBe(
+      said("email"),
+    );
+    expect(await entering({ email_verified: false }, { groups, email: "a@example.org" })).toBe(said("email"));
+    expect(await entering({ email: "a@example.org" }, { groups, email: "b@example.org" })).toBe(DONE);
+    expect((await app.lastAudit("admin.create")).detail).toMatchObject({ email: "a@example.org" });
   });
 });
 

@@ -111,6 +111,7 @@ describe("POST /auth/oidc/backchannel-logout", () => {
     ["no id of its own", { jti: undefined }],
     ["an id that is no text", { jti: 7 }],
     ["an end that is past", { iat: past - 60, exp: past }],
+    ["a moment an hour ahead", { iat: past + 4200, exp: past + 4800 }],
     ["no end", { exp: undefined }],
     ["no beginning", { iat: undefined }],
     ["control characters", { sub: "eve\n" }],
