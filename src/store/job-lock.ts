@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
-import type { Database } from "./client.ts";
+import type { Database, Transaction } from "./client.ts";
 import { LOCKS } from "./locks.ts";
 
 /** How often the holder of a lasting lock looks whether it still has it, in milliseconds. */
@@ -40,13 +40,14 @@ export async function withJobLock(
 
 /**
  * The same for work that goes on until `stop`: `lost` is aborted as well when the connection that holds the lock is gone, which is
- * noticed within a second. A machine that dies without a word is noticed by PostgreSQL within a minute.
+ * noticed within a second. A machine that dies without a word is noticed by PostgreSQL within a minute. `work` may take further locks on that
+ * connection, but must not wait on it.
  */
 export async function holdJobLock(
   db: Database,
   job: string,
   stop: AbortSignal,
-  work: (lost: AbortSignal) => Promise<void>,
+  work: (lost: AbortSignal, tx: Transaction) => Promise<void>,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const [row] = await tx.execute<{ taken: boolean }>(sql`
@@ -55,7 +56,7 @@ export async function holdJobLock(
     if (row?.taken !== true) return false;
     const ended = new AbortController();
     const lost = AbortSignal.any([stop, ended.signal]);
-    const working = work(lost).finally(() => ended.abort());
+    const working = work(lost, tx).finally(() => ended.abort());
     // It counts where it is awaited.
     working.catch(() => {});
     try {

@@ -25,6 +25,8 @@ export const LOCKS = {
   trial: 8_246_020,
   /** Of two: an index that is being built; the other is the hash of its name. */
   index: 8_246_012,
+  /** Of two: deliveries to a webhook, shared, and whoever takes it away; the other is its number. */
+  delivery: 8_246_013,
   /** Whoever changes hosts, their groups, or who has an account on them. */
   fleet: 8_246_008,
 } as const;

@@ -12,6 +12,7 @@ import { AUDIT_ACTIONS, type AuditAction } from "../operation/audit-actions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Seal } from "../operation/context.ts";
 import { originOf, requireWebhookUrl } from "./address.ts";
+import { waitForDeliveries } from "./delivering.ts";
 import { readHead } from "./head.ts";
 
 const SALT_BYTES = 16;
@@ -87,10 +88,11 @@ export async function pageWebhooks(
 
 /**
  * Changes a webhook. Another address, or being switched on, makes it start afresh where it had got to: at once, whatever failed
- * before. Throws `not_found`, and `invalid` for an address that it cannot have.
+ * before. Once this returns, nothing more is sent to an address that it had, or while it is off. Throws `not_found`, and `invalid` for an address that it cannot have.
  */
 export async function updateWebhook(context: Context, id: number, changes: WebhookChanges): Promise<WebhookEntry> {
   return await audited(context, { action: "webhook.update", resourceId: String(id) }, async (op) => {
+    if (changes.url !== undefined || changes.status === "disabled") await waitForDeliveries(op.tx, id);
     const row = await lockWebhook(op.tx, id);
     const url = changes.url === undefined ? row.url : requireWebhookUrl(changes.url, context.policy.webhookNetworks);
     const actions = changes.actions === undefined ? row.actions : storedActions(changes.actions);
@@ -123,9 +125,10 @@ export async function updateWebhook(context: Context, id: number, changes: Webho
 /** What holds before anything was tried. */
 const AFRESH = { failures: 0, failingSince: null, lastError: "", dueAt: null } as const;
 
-/** Deletes a webhook with its log of deliveries; nothing more is sent to it. Throws `not_found`. */
+/** Deletes a webhook with its log of deliveries; once this returns nothing more is sent to it. Throws `not_found`. */
 export async function deleteWebhook(context: Context, id: number): Promise<void> {
   await audited(context, { action: "webhook.delete", resourceId: String(id) }, async (op) => {
+    await waitForDeliveries(op.tx, id);
     const row = await lockWebhook(op.tx, id);
     op.about({ detail: { to: originOf(row.url) } });
     await op.tx.delete(webhooks).where(eq(webhooks.id, id));

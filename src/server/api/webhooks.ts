@@ -76,7 +76,7 @@ export function webhookRoutes(web: Web) {
           operationId: "updateWebhook",
           summary: "Change a webhook, or switch it on or off",
           description:
-            "Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all.",
+            "Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all. Switching it off, or giving it another address, waits for what is just being delivered, as deleting it does.",
         },
       },
     )
@@ -89,7 +89,12 @@ export function webhookRoutes(web: Web) {
       {
         params: IdParams,
         response: responses(statusOf("deleted"), 400, 401, 403, 404),
-        detail: { operationId: "deleteWebhook", summary: "Delete a webhook, with its log of deliveries" },
+        detail: {
+          operationId: "deleteWebhook",
+          summary: "Delete a webhook, with its log of deliveries",
+          description:
+            "Once this is answered, nothing more is sent to it: what is just being delivered is waited for, 15 seconds at most.",
+        },
       },
     )
     .post(

@@ -9,7 +9,7 @@ import { type Progress, readWebhooks, switchOff } from "../../domain/events/prog
 import type { Services } from "../../domain/operation/context.ts";
 import { createBell } from "../../shared/bell.ts";
 import { SECOND } from "../../shared/clock.ts";
-import type { Database } from "../../store/client.ts";
+import type { Database, Transaction } from "../../store/client.ts";
 import { holdJobLock } from "../../store/job-lock.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";
 import { type LaneParts, runLane } from "./lane.ts";
@@ -64,7 +64,7 @@ export function startFollower(services: Services, parts: FollowerParts): Followe
 async function lead(services: Services, parts: FollowerParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await holdJobLock(parts.db, JOB, signal, (lost) => follow(services, parts, lost));
+      await holdJobLock(parts.db, JOB, signal, (lost, tx) => follow(services, parts, lost, tx));
     } catch (error) {
       if (!signal.aborted) services.log.error("the audit log is not followed; it is tried again", { error });
     }
@@ -72,8 +72,13 @@ async function lead(services: Services, parts: FollowerParts, signal: AbortSigna
   }
 }
 
-/** Does the work until the signal says stop. */
-async function follow(services: Services, { db, sender, stream }: FollowerParts, signal: AbortSignal): Promise<void> {
+/** Does the work until the signal says stop; `held` is the connection that has the job. */
+async function follow(
+  services: Services,
+  { db, sender, stream }: FollowerParts,
+  signal: AbortSignal,
+  held: Transaction,
+): Promise<void> {
   const bell = createBell();
   const pace = createPace(PACE);
   const tail = createTail(db, READ);
@@ -84,7 +89,7 @@ async function follow(services: Services, { db, sender, stream }: FollowerParts,
   });
   const ledger = createLedger({ db, log: services.log, pace }, signal);
   const giveUp = (progress: Progress) => switchOff(services, progress);
-  const shared: LaneParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp };
+  const shared: LaneParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp, held };
   const streaming = stream === undefined ? undefined : runStream({ services, db, pace, bell }, stream, signal);
   try {
     await superviseLanes(services, db, shared, signal);

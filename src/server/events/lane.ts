@@ -1,5 +1,6 @@
 /** One webhook's deliveries, in the order of the log; each webhook has a lane of its own, so that none waits for another. */
 
+import { whileKept } from "../../domain/events/delivering.ts";
 import { type Message, messageOf, type SendMessage } from "../../domain/events/message.ts";
 import {
   type Attempt,
@@ -14,6 +15,7 @@ import type { Services } from "../../domain/operation/context.ts";
 import type { Bell } from "../../shared/bell.ts";
 import { SECOND, shift } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
+import type { Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";
 import type { Ledger } from "./ledger.ts";
@@ -33,6 +35,8 @@ export interface LaneParts {
   readonly tail: Tail;
   readonly pace: Pace;
   readonly bell: Bell;
+  /** The connection that has the job; what is delivered at the moment is locked on it. */
+  readonly held: Transaction;
   /** Switches off a webhook that has taken nothing for too long. */
   readonly giveUp: (progress: Progress) => Promise<void>;
 }
@@ -55,7 +59,14 @@ export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: Abo
       await Promise.race([pause(2 * SECOND, signal), rung]);
       continue;
     }
-    const { attempts, after } = await deliverSome(parts, { webhook, wants, progress, records }, signal);
+    const batch = { webhook, wants, progress, records };
+    const delivered = await whileKept(parts.held, webhook, () => deliverSome(parts, batch, signal));
+    // It was taken away, or is just being: whoever looks after the lanes ends this one, or begins another.
+    if (delivered === undefined) {
+      await pause(SECOND, signal);
+      continue;
+    }
+    const { attempts, after } = delivered;
     progress = after;
     records = records.filter(({ id }) => id > after.cursor);
     faultPoint("webhook: delivered, not noted");

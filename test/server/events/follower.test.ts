@@ -78,6 +78,43 @@ async function newest(): Promise<number> {
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
+describe("a webhook that is taken away while something is delivered to it", () => {
+  test.each([
+    ["deleted", (id: number) => deleteWebhook(app.system, id)],
+    ["switched off", (id: number) => updateWebhook(app.system, id, { status: "disabled" })],
+    ["sent elsewhere", (id: number) => updateWebhook(app.system, id, { url: "http://127.0.0.1:9/" })],
+  ] as const)("is sent nothing more once that was answered: %s", async (_, take) => {
+    const [hook, other] = [await receiver(), await receiver()];
+    hook.delay = 30;
+    const { entry } = await make(hook.url);
+    await record(100);
+    follow();
+    await until(() => hook.requests.length >= 3);
+    await take(entry.id);
+    const before = hook.requests.length;
+    expect(before).toBeLessThan(100);
+    // Until somebody else was told of all that came after.
+    await make(other.url);
+    await record(5);
+    const last = await newest();
+    await until(() => other.ids.includes(last));
+    await Bun.sleep(500);
+    expect(hook.requests).toHaveLength(before);
+  });
+
+  test("and whoever does that waits for a receiver that does not answer, not for ever", async () => {
+    const hook = await receiver();
+    hook.answer = "hang";
+    const { entry } = await make(hook.url);
+    await record(1);
+    follow();
+    await until(() => hook.requests.length >= 1);
+    await deleteWebhook(app.system, entry.id);
+    expect(hook.requests).toHaveLength(1);
+    expect((await pageWebhooks(app.system, { page: 1, pageSize: 10 })).total).toBe(0);
+  });
+});
+
 describe("startFollower()", () => {
   test("tries a webhook again that was put off by a clock that was years ahead", async () => {
     const hook = await receiver();
