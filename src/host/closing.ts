@@ -31,11 +31,12 @@ export interface Shutting {
   readonly running: readonly string[];
   readonly keys: readonly string[];
   readonly scheduled: readonly string[];
+  readonly home: readonly string[];
 }
 
 /** Everything that is owed, in the order in which it matters. */
-export function closingOf({ refused, date, running, keys, scheduled }: Shutting): Closing {
-  return { refused, owed: unique([...date, ...running, ...keys, ...scheduled]) };
+export function closingOf({ refused, date, running, keys, scheduled, home }: Shutting): Closing {
+  return { refused, owed: unique([...date, ...running, ...keys, ...scheduled, ...home]) };
 }
 
 /** Shuts the account that has this entry. */
@@ -68,7 +69,8 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
     date: dated ? [] : [refusing[0]?.sentence ?? `The expiry date of ${owner.name} could not be set`],
     running,
     keys: left.own.length === 0 || reasons.length === 0 ? left.own : reasons,
-    scheduled: sentencesOf(clearing.filter(({ change }) => !isKeyFile(change))),
+    scheduled: sentencesOf(clearing.filter(({ change }) => !isKeyFile(change) && !isHome(change))),
+    home: sentencesOf(clearing.filter(({ change }) => isHome(change))),
   };
 }
 
@@ -253,8 +255,12 @@ export async function tryAll({ executor, log }: HostParts, changes: readonly Cha
 }
 
 function isInHome(change: Change): boolean {
-  if (change.kind === "detach-fuse") return true;
+  if (change.kind === "detach-fuse" || isHome(change)) return true;
   return isKeyFile(change) && change.file.inHome;
+}
+
+function isHome(change: Change): boolean {
+  return change.kind === "shut-home";
 }
 
 function isKeyFile(change: Change): change is Extract<Change, { readonly file: KeyFile }> {

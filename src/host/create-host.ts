@@ -28,7 +28,8 @@ import { ownUid } from "./walk.ts";
  * sudo mode without the rules it needs, each time with what to do about it.
  * The version of the host's sshd is looked up once, here.
  */
-export async function createHost(settings: HostSettings, log: Log, machine: Machine): Promise<Host> {
+export async function createHost(given: HostSettings, log: Log, machine: Machine): Promise<Host> {
+  const settings = given.mode === "sudo" ? { ...given, homesStay: true } : given;
   requireLayout(settings);
   const expiry = await detectExpiryFormat(settings.tools);
   switch (settings.mode) {

@@ -18,7 +18,7 @@ export type LookedAt = Pick<HostSettings, "markerGroup" | "homeBase" | "authoriz
  */
 export async function rootLook(where: LookedAt, accounts: string): Promise<readonly string[]> {
   const layout = requireLayout({ ...where, shell: "/bin/sh", groups: [] });
-  const settings: HostSettings = { ...layout, mode: "sudo", revokeEnds: "none" };
+  const settings: HostSettings = { ...layout, mode: "sudo", homesStay: true, revokeEnds: "none" };
   const parts = {
     settings,
     executor: ONLY_LOOKS,

@@ -4,6 +4,7 @@ import { lstatSync } from "node:fs";
 import type { Account, AccountRef, Host, Lacking } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import {
+  type AccountTable,
   findIn,
   isHalfCreated,
   knownToNameService,
@@ -13,7 +14,7 @@ import {
   requireRef,
 } from "./account.ts";
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
-import { applyInOrder, completeTable, type HostView } from "./execute/executor.ts";
+import { applyInOrder, completeTable } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
 import { narrowKeys } from "./narrowing.ts";
 import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
@@ -27,7 +28,9 @@ import {
   planMarkerGroup,
   planNoAgeing,
   planOpen,
+  planOpenHome,
   planRetireKeys,
+  SHUT_DAY,
 } from "./plan/plan.ts";
 import { plannedBy } from "./planned.ts";
 import { reconcileAccounts } from "./reconcile.ts";
@@ -56,7 +59,9 @@ export function createManagedHost(parts: HostParts): Host {
       await applyInOrder(executor, await keyChanges(parts, account, requireWhole(parts, account)));
     },
     openAccount: async (account) => {
-      await applyInOrder(executor, planOpen(account, await keyChanges(parts, account, requireWhole(parts, account))));
+      const owner = requireWhole(parts, account);
+      const keys = await keyChanges(parts, account, owner);
+      await applyInOrder(executor, planOpen(account, keys, planOpenHome(settings, owner)));
     },
     shutAccount: (account) => shutAccount(parts, account),
     takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
@@ -117,7 +122,7 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
   const table = await completeTable(view, view.accounts([]), [account.name]);
   const home = homeOf(settings, account.name);
   const presence = presenceIn(table, account);
-  const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(view, account, home));
+  const half = isHalfCreated(table, account, home) || (presence === "present" && !hasHome(table, account, home));
   if (presence === "foreign") throw foreign(account);
   if (half) {
     log.warn("A crash left an account half created; it is created again", { account: account.name });
@@ -132,12 +137,14 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
   const owner = requireWhole(parts, account);
   // What earlier accounts left does not prevent the creation.
   await tryAll(parts, planEmptyTrash(settings, owner));
-  await applyInOrder(executor, planOpen({ ...account, open: true }, planKeys(settings, owner, "")));
+  const opening = planOpen({ ...account, open: true }, planKeys(settings, owner, ""), planOpenHome(settings, owner));
+  await applyInOrder(executor, opening);
   const made = await completeTable(view, view.accounts([account]), [account.name]);
   if (made.shadow?.get(account.name)?.ageing) await applyInOrder(executor, planNoAgeing(account));
 }
 
-/** False if useradd was ended before it had created the home and changed its owner. */
-function hasHome(view: HostView, account: AccountRef, home: string): boolean {
-  return view.exists(home) && lstatSync(home).uid === account.uid;
+/** False if useradd was ended before it had created the home and changed its owner. The home of a shut account is root's as well. */
+function hasHome({ shadow }: AccountTable, account: AccountRef, home: string): boolean {
+  const uid = lstatSync(home, { throwIfNoEntry: false })?.uid;
+  return uid === account.uid || (uid === 0 && shadow?.get(account.name)?.expires === SHUT_DAY);
 }

@@ -17,6 +17,7 @@ import {
   planKeys,
   planMark,
   planNoAgeing,
+  planOpenHome,
   planRetireKeys,
   planShadow,
   trashBases,
@@ -179,6 +180,7 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
+  differences.push(...homeDifferences(parts, account, owner));
   // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
   if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;
   const file = keyFileOf(settings.authorizedKeysFile, owner);
@@ -219,6 +221,17 @@ function groupDifferences({ settings }: HostParts, table: AccountTable, account:
   if (isMarked(table, account, markerGroup)) return [];
   const problem = `the account is no longer in the group ${markerGroup}`;
   return [{ kind: "group", problem, changes: planMark(settings, account) }];
+}
+
+function homeDifferences(
+  { settings, executor }: HostParts,
+  { open }: Account,
+  owner: PasswdEntry,
+): readonly Difference[] {
+  const isShut = settings.homesStay === true ? undefined : executor.view.isHomeShut(owner.home);
+  if (isShut === undefined || isShut !== open) return [];
+  const problem = open ? "the home is still root's" : "the home is open although the account is shut";
+  return [{ kind: "home", problem, changes: open ? planOpenHome(settings, owner) : [] }];
 }
 
 function shadowDifferences(table: AccountTable, account: Account): readonly Difference[] {

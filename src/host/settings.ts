@@ -23,6 +23,8 @@ export interface Layout {
   readonly markerGroup: string;
   /** As in sshd_config(5): `%u %h %U %%`; a relative path is relative to the home. */
   readonly authorizedKeysFile: string;
+  /** Homes stay their owners', also those of shut accounts: who works on this host cannot give them back. */
+  readonly homesStay?: boolean;
 }
 
 /** Plain data: the settings of a host, however they get there. */

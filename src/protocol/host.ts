@@ -58,6 +58,8 @@ export type DriftKind =
   | "expiry_date"
   /** Somebody took the account out of our group. */
   | "group"
+  /** The home of a shut account is not root's, or that of an open one is. */
+  | "home"
   | "processes"
   | "missing"
   | "foreign"
@@ -177,8 +179,8 @@ export interface Host {
   openAccount(account: Account): Promise<void>;
 
   /**
-   * Takes access away: the account's expiry date first, then its processes and jobs, then the key file and whatever else sshd
-   * reads in the home. No step keeps another from being tried. With nothing owed, no login, no process and no key is left.
+   * Takes access away: the account's expiry date first, then its processes and jobs, then the home, which is root's until the account is opened
+   * again (not in sudo mode), and the key file and whatever else sshd reads in it. No step keeps another from being tried. With nothing owed, no login, no process and no key is left.
    */
   shutAccount(account: AccountRef): Promise<Closing>;
   /**

@@ -13,5 +13,7 @@ export function hostSettingsOf(config: Config): HostSettings {
     revokeEnds: config.revokeEnds,
     uidRange: config.uidRange,
     markerGroup: MARKER_GROUP,
+    // Also for what root does there: the service could not undo it.
+    homesStay: config.hostMode === "sudo",
   };
 }

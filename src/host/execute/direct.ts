@@ -6,6 +6,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
 import { detachFuse } from "../fuse-mounts.ts";
+import { openHome, shutHome } from "../home.ts";
 import { writeKeyFile } from "../key-file/key-file.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
@@ -117,6 +118,10 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
       return removeFile(change.path);
     case "remove-owned-files":
       return removeOwnedFiles(change.directory, change.uid);
+    case "shut-home":
+      return shutHome({ path: change.owner.home, uid: change.owner.uid, gid: change.owner.gid });
+    case "open-home":
+      return openHome({ path: change.owner.home, uid: change.owner.uid, gid: change.owner.gid });
     case "detach-fuse":
       for (const problem of detachFuse(change.path, change.uid, kernel)) log.warn(problem);
       return;

@@ -42,6 +42,7 @@ function viewOf(layout: Layout): HostView {
   return {
     accounts: (accounts) => tableOf(layout, accounts),
     shadow: async () => undefined,
+    isHomeShut: () => undefined,
     exists: () => false,
     processes: () => [],
     mounts: () => [],

@@ -49,6 +49,8 @@ export interface HostView {
   accounts(accounts: readonly AccountRef[]): AccountTable;
   /** The shadow entries of those accounts in the table; undefined if they cannot be read. */
   shadow(names: readonly string[]): Promise<AccountTable["shadow"]>;
+  /** Whether the home with that path is shut; undefined if there is none, or that is not to be known. */
+  isHomeShut(path: string): boolean | undefined;
   /** True if something with that name exists; a link is not followed. */
   exists(path: string): boolean;
   processes(): readonly ListedProcess[];
@@ -161,6 +163,12 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "remove", fields: { path: change.path } };
     case "remove-owned-files":
       return { message: "remove files of the uid", fields: { directory: change.directory, uid: change.uid } };
+    case "shut-home":
+      return { message: "make the home root's", fields: { path: change.owner.home, mode: "0700" } };
+    case "open-home": {
+      const { home, uid, gid } = change.owner;
+      return { message: "give the home back", fields: { path: home, owner: uid, group: gid } };
+    }
     case "detach-fuse":
       return { message: "detach FUSE mounts of the uid", fields: { path: change.path, uid: change.uid } };
     case "set-aside":

@@ -109,6 +109,10 @@ function commandsOf(change: Change, example: Example, program: readonly string[]
       const { account } = change;
       return [...killSeenCommands(account), sweepCommand(account, program), endConnectionsCommand(account)];
     }
+    case "shut-home":
+    case "open-home":
+      // Homes stay their owners'.
+      return [];
     case "kill":
       throw new UamError("internal", "In sudo mode single processes cannot be ended");
     case "write-keys":

@@ -103,6 +103,9 @@ async function execute(change: Change, log: Log, ender: ProcessEnder): Promise<v
     case "remove-owned-files":
       if (existsSync(change.directory)) await requireDone(removeOwnedCommand(change.directory, change.uid));
       return;
+    case "shut-home":
+    case "open-home":
+      throw new UamError("internal", "In sudo mode homes stay their owners'");
     case "detach-fuse":
       return detachFuse(change.path, change.uid, log);
     case "set-aside":

@@ -2,6 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { knownToNameService, readAccounts } from "../account.ts";
+import { isHomeShut } from "../home.ts";
 import { look } from "../key-file/key-file-check.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
 import { readProcesses } from "../processes/processes.ts";
@@ -13,6 +14,7 @@ import type { HostView } from "./executor.ts";
 export const OWN_VIEW: HostView = {
   accounts: (accounts) => readAccounts(accounts.length === 1 ? accounts[0] : undefined),
   shadow: async () => readAccounts().shadow,
+  isHomeShut,
   exists,
   processes: readProcesses,
   mounts: readMounts,

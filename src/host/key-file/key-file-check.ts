@@ -35,6 +35,7 @@ export function look(target: KeyFile, text: string, how: Ground & { readonly lef
       directory = keep(opened, openDirectory(directory, name));
       const stat = fstatSync(directory);
       const isHome = target.inHome && index === 0;
+      if (isHome && isShut(stat)) continue;
       if (stat.uid !== target.holding.uid) return `${name} belongs to uid ${stat.uid}`;
       if (!target.inHome && stat.gid !== target.holding.gid) return `${name} belongs to gid ${stat.gid}`;
       if (isHome ? (stat.mode & 0o700) !== 0o700 : (stat.mode & 0o7777) !== target.holding.directoryMode)
@@ -51,6 +52,11 @@ export function look(target: KeyFile, text: string, how: Ground & { readonly lef
   } finally {
     for (const fd of opened) closeSync(fd);
   }
+}
+
+/** Whether a home is as that of a shut account is: root's, and nobody else's to enter. */
+export function isShut(stat: Stats): boolean {
+  return stat.uid === 0 && (stat.mode & 0o7777) === 0o700;
 }
 
 function fileDifference(target: KeyFile, stat: Stats, text: string): string | undefined {

@@ -18,7 +18,7 @@ import {
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../walk.ts";
-import { keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
+import { isShut, keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 import { shrinkInPlace, writeAll } from "./shrink.ts";
 
@@ -130,6 +130,7 @@ function withOwnedDirectory(
 function openHome(target: KeyFile, parent: number, name: string): number {
   const fd = openDirectory(parent, name);
   const stat = fstatSync(fd);
+  if (isShut(stat)) return fd;
   if (stat.uid !== target.owner.uid) {
     closeSync(fd);
     throw new UamError(

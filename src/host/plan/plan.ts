@@ -33,6 +33,10 @@ export type Change =
   | { readonly kind: "remove-file"; readonly path: string }
   /** Removes the files in a spool directory that belong to the uid. */
   | { readonly kind: "remove-owned-files"; readonly directory: string; readonly uid: number }
+  /** Makes the home root's, mode 0700; see `shutHome`. */
+  | { readonly kind: "shut-home"; readonly owner: Owner }
+  /** Gives it back to its owner; see `openHome`. */
+  | { readonly kind: "open-home"; readonly owner: Owner }
   /** Detaches FUSE mounts of the uid's own at or below the path; their server has ended, but they would stay. */
   | { readonly kind: "detach-fuse"; readonly path: string; readonly uid: number }
   /** Renames what is at `<base>/<path…>` into the root-only trash of `base`; it may be missing. */
@@ -177,21 +181,36 @@ export interface ShutPlan {
 
 /**
  * Shuts the account: first no new login, then nothing left running, then nothing scheduled and no key, then what slipped in
- * between. Anything still running would schedule itself again and put a key back.
+ * between. Anything still running would schedule itself again and put a key back. The home is shut before the file in it is
+ * emptied: then nobody can interfere with that.
  */
 export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[]): ShutPlan {
   const detach: Change = { kind: "detach-fuse", path: owner.home, uid: owner.uid };
   return {
     refuse: [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", owner.name])],
     first: planEndProcesses(owner, true),
-    clear: [...planNoJobs(owner), detach, ...planKeys(layout, owner, "", "take"), ...planRetireKeys(others)],
+    clear: [
+      ...planNoJobs(owner),
+      detach,
+      ...(layout.homesStay === true ? [] : [{ kind: "shut-home", owner } as const]),
+      ...planKeys(layout, owner, "", "take"),
+      ...planRetireKeys(others),
+    ],
     end: planEndProcesses(owner),
   };
 }
 
-/** Opens the account: first the keys, then the login itself, so that no account opens with a file that could not be corrected. */
-export function planOpen(account: Account, keyChanges: readonly Change[]): readonly Change[] {
-  return [...keyChanges, ...planShadow(account)];
+/**
+ * Opens the account: first the keys, then the home, then the login itself, so that no account opens with a file that could not be
+ * corrected.
+ */
+export function planOpen(account: Account, keyChanges: readonly Change[], home: readonly Change[]): readonly Change[] {
+  return [...keyChanges, ...home, ...planShadow(account)];
+}
+
+/** Gives the home of an account that is opened back to it, where shutting takes it away. */
+export function planOpenHome({ homesStay }: Layout, owner: Owner): readonly Change[] {
+  return homesStay === true ? [] : [{ kind: "open-home", owner }];
 }
 
 /** Removes everything that would start a process of the account without a login. Paths of Debian, Red Hat and SUSE. */

@@ -356,7 +356,8 @@ describe.if(isRoot)("hostile layouts that only root meets", () => {
   test("writeKeyFile() refuses a home that belongs to another user", () => {
     rmSync(lab.home, { recursive: true });
     mkdirSync(lab.home, { mode: 0o700 });
-    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow("belongs to uid 0");
+    chownSync(lab.home, ACCOUNT_UID + 1, ACCOUNT_UID + 1);
+    expect(() => writeKeyFile(lab.target, TEXT, [])).toThrow(`belongs to uid ${ACCOUNT_UID + 1}`);
     expect(readdirSync(lab.home)).toEqual([]);
   });
 

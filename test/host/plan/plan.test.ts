@@ -18,6 +18,7 @@ import {
   planKeys,
   planNoJobs,
   planOpen,
+  planOpenHome,
   planRemoveEntry,
   planShut,
   splitHome,
@@ -54,13 +55,13 @@ describe("plans", () => {
   });
 
   test("planOpen() writes the keys before it opens the account", () => {
-    const changes = planOpen(account, planKeys(settings, owner, "text\n"));
-    expect(changes[1]).toEqual({
+    const changes = planOpen(account, planKeys(settings, owner, "text\n"), planOpenHome(settings, owner));
+    expect(changes[2]).toEqual({
       kind: "account-command",
       accept: [0],
       argv: ["/usr/sbin/usermod", "-e", "22343", "-p", "*", "--", "ext_tplan"],
     });
-    expect(kinds(changes)).toEqual(["write-keys", "/usr/sbin/usermod"]);
+    expect(kinds(changes)).toEqual(["write-keys", "open-home", "/usr/sbin/usermod"]);
     expect(changes[0]).toMatchObject({
       text: "text\n",
       purpose: "give",
@@ -80,6 +81,17 @@ describe("plans", () => {
     // Only what is looked at again may be looked at quickly.
     expect([first.at(-1), end.at(-1)]).toMatchObject([{ isFirst: true }, { kind: "end-processes" }]);
     expect(end.at(-1)).not.toHaveProperty("isFirst");
+  });
+
+  test("planShut() and planOpenHome() leave homes alone where nobody could give them back", () => {
+    const staying = testSettings({ homesStay: true });
+    const { clear } = planShut(staying, owner, []);
+    expect(kinds(clear)).not.toContain("shut-home");
+    expect(planOpenHome(staying, owner)).toEqual([]);
+    // Before the file in it is emptied: nobody can interfere with that then.
+    const order = kinds(planShut(settings, owner, []).clear);
+    expect(order.indexOf("shut-home")).toBeLessThan(order.indexOf("write-keys"));
+    expect(order.indexOf("shut-home")).toBeGreaterThan(order.indexOf("detach-fuse"));
   });
 
   test("planBeforeRemoval() moves the home last, and planRemoveEntry() never removes files", () => {
