@@ -152,9 +152,9 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     return true;
   }
 
-  /** How long the host may stay open if this is the last that the service hears of it: a lease without end comes back after a boot. */
+  /** How long the host may stay open if this is the last that the service hears of it. */
   function held(): string {
-    const left = orders.mayBeEndless() ? Number.POSITIVE_INFINITY : lease.left();
+    const left = lease.left();
     return left > LONGEST_HELD ? NO_LEASE : String(left);
   }
 

@@ -10,6 +10,8 @@ import type { Turn } from "./turn.ts";
 export interface Work {
   readonly host: Host;
   readonly status: HostState["status"];
+  /** False while what is stored may be older than what the service said last: then access is only taken away. */
+  readonly mayOpen: boolean;
   /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
   readonly locked: () => ReadonlySet<string>;
   /** What the host refused, and when it was last tried: a record that has changed since is another. */
@@ -123,7 +125,7 @@ async function shutMeanwhile(host: Host, record: AccountRecord, owed: readonly s
 
 /** Gives what is to be given, unless something is still to be taken. */
 async function open(work: Work, record: AccountRecord): Promise<AccountRecord> {
-  if (isClosing(record.todo)) return record;
+  if (!work.mayOpen || isClosing(record.todo)) return record;
   return await work.turn(() => openInTurn(work, record));
 }
 

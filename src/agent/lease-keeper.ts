@@ -15,11 +15,11 @@ import {
   removeLease,
   writeLease,
 } from "./lease.ts";
-import { type AgentState, isEndless } from "./records.ts";
+import type { AgentState } from "./records.ts";
 
 export interface LeaseKeeper {
   readonly now: () => Moment;
-  /** Goes on after a restart: with what is left of the lease, and where there is no end to it, at once. */
+  /** Goes on after a restart with what is left of the lease in /run: nothing on a disk, which may have been set back, prolongs it. */
   resume(state: AgentState | undefined): void;
   /** For how many seconds the host may stay open if nothing is heard any more, whatever its clock is set to; Infinity for ever. */
   left(): number;
@@ -80,9 +80,6 @@ export function createLeaseKeeper(parts: {
   return {
     now,
     resume: (state) => {
-      if (state !== undefined && isEndless(state) && readLease(files, "lease") === undefined) {
-        writeLease(files, "lease", { ...endOf(now(), null, 0), ends: state.lease_ends });
-      }
       if (state !== undefined && state.status !== "active") endLease(files);
       hold();
     },

@@ -14,7 +14,6 @@ import {
   type AgentState,
   accountOf,
   isClosing,
-  isEndless,
   isPending,
   keyOf,
   mergeAnswer,
@@ -22,7 +21,7 @@ import {
   sameOrders,
   unknownOf,
 } from "./records.ts";
-import { readState, writeState } from "./store.ts";
+import { readNewest, readState, writeNewest, writeState } from "./store.ts";
 import type { Turn } from "./turn.ts";
 
 export interface OrdersParts {
@@ -41,8 +40,6 @@ export interface OrdersParts {
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
-  /** Whether what is stored may say that the lease has no end, so that a restart goes on without one. */
-  mayBeEndless(): boolean;
   /** What `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
@@ -70,7 +67,11 @@ export function openOrders(parts: OrdersParts): Orders {
   let state = readState(directory);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
-  let mayBeEndless = isEndless(state);
+  let newest = readNewest(runDirectory);
+  // What lies on a disk may have been put back: it is believed if it is of this boot, and nothing newer was stored since.
+  let isBelieved = state !== undefined && newest !== undefined && (state.answer ?? 0) >= newest;
+  if (newest !== undefined && !isBelieved)
+    log.warn("security: what is stored is older than what the service said last: nothing is opened until it answers");
   let findings: readonly string[] = [];
 
   const refused = new WeakMap<AccountRecord, number>();
@@ -82,7 +83,7 @@ export function openOrders(parts: OrdersParts): Orders {
   async function doAll(orders: AgentState): Promise<AgentState> {
     const host = await parts.openHost(orders.end_sessions);
     const end = performance.now() + TURN;
-    const work = { host, status: orders.status, locked, refused, turn };
+    const work = { host, status: orders.status, mayOpen: isBelieved, locked, refused, turn };
     const done = await applyState(work, orders, () => performance.now() > end);
     const before = new Set(orders.records.map((record) => `${keyOf(record)} ${record.problem?.text}`));
     for (const record of done.records) {
@@ -97,14 +98,16 @@ export function openOrders(parts: OrdersParts): Orders {
   /** What there is to do now; what waits for a host to be unlocked is not. */
   function actionable({ status, records }: AgentState): readonly AccountRecord[] {
     const about = { status, locked: locked() };
-    return records.filter((record) => isClosing(record.todo) || (record.todo.open && accountOf(record, about).open));
+    const mayOpen = (record: AccountRecord) => isBelieved && record.todo.open && accountOf(record, about).open;
+    return records.filter((record) => isClosing(record.todo) || mayOpen(record));
   }
 
   function store(orders: AgentState): void {
-    mayBeEndless ||= isEndless(orders);
+    newest = Math.max(newest ?? 0, orders.answer ?? 0) + 1;
     try {
-      writeState(directory, orders);
-      mayBeEndless = isEndless(orders);
+      // First: what was stored before is not believed any more, whatever becomes of this one.
+      writeNewest(directory, runDirectory, newest);
+      writeState(directory, { ...orders, answer: newest });
       unstored = undefined;
     } catch (error) {
       unstored = error instanceof Error ? error.message : String(error);
@@ -128,7 +131,8 @@ export function openOrders(parts: OrdersParts): Orders {
     let current: readonly AccountRecord[] = [];
     const drifts = await turn(async () => {
       const about = { status, locked: locked() };
-      current = made.filter((record) => !isPending(record) || !accountOf(record, about).open);
+      const isOpen = (record: AccountRecord) => accountOf(record, about).open;
+      current = made.filter((record) => (isBelieved && !isPending(record)) || !isOpen(record));
       return await host.reconcile(
         current.map((record) => accountOf(record, about)),
         false,
@@ -151,7 +155,6 @@ export function openOrders(parts: OrdersParts): Orders {
 
   return {
     state: () => state,
-    mayBeEndless: () => mayBeEndless,
     locks,
     take: (answer) =>
       inTurn(async () => {
@@ -160,6 +163,8 @@ export function openOrders(parts: OrdersParts): Orders {
         const merged = mergeAnswer(before, answer, found);
         const isNew = !sameOrders(before, merged);
         state = merged;
+        const wasBelieved = isBelieved;
+        isBelieved = true;
         if (isNew) {
           // Before anything is touched, so that a crash on the way does not open again what was being shut.
           faultPoint("agent: told, nothing stored");
@@ -172,9 +177,10 @@ export function openOrders(parts: OrdersParts): Orders {
           } catch (error) {
             // Nothing of it counts as done, and the next answer says it again.
             state = before;
+            isBelieved = wasBelieved;
             throw error;
           }
-        }
+        } else if (!wasBelieved) store(merged);
         const recorded = new Set(answer.recorded_locks);
         for (const place of [directory, runDirectory]) {
           for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);

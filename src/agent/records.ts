@@ -28,6 +28,8 @@ export interface AccountRecord extends AccountState {
 /** All that an agent remembers of what it was told. */
 export interface AgentState {
   readonly version: 1;
+  /** The number of the newest answer that was stored: it rises within a boot. States of before have none. */
+  readonly answer?: number | undefined;
   readonly cursor: string;
   readonly lease_ms: number | null;
   readonly lease_ends: HostState["lease_ends"];
@@ -85,11 +87,6 @@ export function accountOf(
   const { name, uid, keys } = record;
   const open = record.open && status === "active" && !locked.has(name) && !record.todo.remove;
   return { name, uid, keys, expireAt: new Date(record.expire_at), open };
-}
-
-/** Whether a host with that state stays open without the service, also after a boot. */
-export function isEndless(state: AgentState | undefined): boolean {
-  return state?.status === "active" && state.lease_ms === null;
 }
 
 export function isPending({ todo }: AccountRecord): boolean {

@@ -5,7 +5,18 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { removeDurably, writeDurably } from "../shared/durable-file.ts";
 import { UamError } from "../shared/errors.ts";
@@ -31,6 +42,8 @@ const KEY = "agent.key";
 const NEXT_KEY = "agent.key.next";
 const EPOCH = "epoch";
 const STATE = "state.json";
+/** In /run. */
+const NEWEST = "newest";
 /** Digits in the file of the epoch, so that it is overwritten in place: that works on a disk that is full. */
 const EPOCH_DIGITS = 10;
 const MAX_EPOCH = 2 ** 21 - 1;
@@ -119,6 +132,28 @@ export function readState(directory: string): AgentState | undefined {
 export function writeState(directory: string, state: AgentState): void {
   try {
     writeDurably(join(directory, STATE), `${JSON.stringify(state)}\n`);
+  } catch (error) {
+    forgetState(directory);
+    throw error;
+  }
+}
+
+/**
+ * The number of the newest answer that was stored since the boot; undefined if none was, or it cannot be read. It lies in /run: whoever
+ * puts an older state back on the disk does not put that back.
+ */
+export function readNewest(runDirectory: string): number | undefined {
+  const text = readIfThere(join(runDirectory, NEWEST))?.trim() ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Notes it before the answer is stored; where that fails, nothing is left stored, as with the answer itself. Throws what the system says. */
+export function writeNewest(directory: string, runDirectory: string, newest: number): void {
+  const path = join(runDirectory, NEWEST);
+  try {
+    mkdirSync(runDirectory, { recursive: true, mode: 0o755 });
+    writeFileSync(`${path}.new`, `${newest}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
   } catch (error) {
     forgetState(directory);
     throw error;

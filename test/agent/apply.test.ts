@@ -22,7 +22,14 @@ beforeEach(() => {
       return stuck.includes(account.name) ? { refused: true, owed: ["Processes did not end"] } : closing;
     },
   });
-  work = { host, status: "active", locked: () => new Set(), refused: new WeakMap(), turn: (step) => step() };
+  work = {
+    host,
+    status: "active",
+    mayOpen: true,
+    locked: () => new Set(),
+    refused: new WeakMap(),
+    turn: (step) => step(),
+  };
 });
 
 function records(...wanted: readonly (readonly [name: string, todo: Partial<Todo>])[]): AgentState {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -201,6 +202,31 @@ describeOnHost("an agent on a real host", () => {
       stub.gone = false;
       await until(() => existsSync(join(files.directory, "revoked-keys")));
       expect(login()).toBe(true);
+    });
+
+    test("a state of before, put back, opens nothing while the service is silent", async () => {
+      stub.next = { lease_ms: null };
+      await opened();
+      expect(login()).toBe(true);
+      const snapshot = join(base, "snapshot");
+      cpSync(directory, snapshot, { recursive: true });
+      stub.next = { lease_ms: 300_000 };
+      stub.tell({ accounts: [account({ open: false, keys: [] })] });
+      await confirmed(3);
+      end("SIGKILL");
+      stub.gone = true;
+      for (const boot of [false, true]) {
+        rmSync(directory, { recursive: true });
+        cpSync(snapshot, directory, { recursive: true });
+        if (boot) rmSync(files.directory, { recursive: true });
+        start();
+        // Longer than some comparisons take.
+        await Bun.sleep(5000);
+        expect([boot, login(), readAccounts().shadow?.get(NAME)?.expires]).toEqual([boot, false, 1]);
+        expect(existsSync(join(files.directory, "revoked-keys"))).toBe(!boot);
+        end("SIGKILL");
+      }
+      rmSync(snapshot, { recursive: true });
     });
 
     test("a restart goes on with what is left of it", async () => {
