@@ -90,6 +90,13 @@ export function accountsIn(texts: AccountTexts, only?: AccountRef): AccountTable
   return { passwd, namesByUid, groups, shadow };
 }
 
+/** The uids that the lines of passwd(5) have. Pure. */
+export function uidsIn(passwd: string): ReadonlySet<number> {
+  const uids = new Set<number>();
+  for (const [, , uid] of parseRecords(passwd, () => true)) uids.add(Number(uid));
+  return uids;
+}
+
 /** False if the name stands in an earlier line, which is the one that counts. */
 function isFirst(text: string, line: string): boolean {
   const key = line.slice(0, line.indexOf(":") + 1);

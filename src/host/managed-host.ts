@@ -68,7 +68,7 @@ export function createManagedHost(parts: HostParts): Host {
     narrowKeys: (account) => narrowKeys(parts, account),
     removeAccount: (account) => removeAccount(parts, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
-    orphanUids: async () => (isDry ? [] : orphanUids(parts)),
+    orphanUids: async () => (isDry ? [] : await orphanUids()),
     endStrays: async (uids, checkOnly) => await endStrays(parts, uids, checkOnly),
     // An account that is not ours has no session that concerns us.
     sessions: async (account) => {

@@ -1,11 +1,12 @@
 /** What runs under a uid that no account has: a deleted account's program, which another account started. */
 
+import { readFileSync } from "node:fs";
 import type { AccountRef, Stray } from "../protocol/host.ts";
 import { replaceUnprintable } from "../shared/text.ts";
-import { type AccountTable, isOurs, readAccounts } from "./account.ts";
+import { type AccountTable, isOurs, readAccounts, uidsIn } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
 import type { HostParts } from "./parts.ts";
-import { type ListedProcess, listedOf, programOf } from "./processes/processes.ts";
+import { type ListedProcess, listedOf, programOf, usedUids } from "./processes/processes.ts";
 
 /** As in account.ts: below are the system's. */
 const LOWEST_UID = 1000;
@@ -14,10 +15,11 @@ const MOST_NAMED = 3;
 const LONGEST_PATH = 200;
 
 /** The uids that processes have in any way and that no line of /etc/passwd has, from 1000 on. One look at all processes. */
-export function orphanUids({ executor }: HostParts): readonly number[] {
-  const uids = new Set(executor.view.processes().flatMap((process) => process.uids));
-  const { namesByUid } = readAccounts();
-  return [...uids].filter((uid) => uid >= LOWEST_UID && !namesByUid.has(uid));
+export async function orphanUids(): Promise<readonly number[]> {
+  const used = [...(await usedUids())].filter((uid) => uid >= LOWEST_UID);
+  if (used.length === 0) return [];
+  const known = uidsIn(readFileSync("/etc/passwd", "utf8"));
+  return used.filter((uid) => !known.has(uid));
 }
 
 /** See `Host.endStrays`. */

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, chownSync, copyFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { readProcesses } from "../../src/host/processes/processes.ts";
 import {
   CLOSED,
@@ -16,6 +14,7 @@ import {
   UID,
 } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { startOther } from "../support/start-other.ts";
 import { until } from "../support/until.ts";
 
 const [SECOND = ""] = MANY;
@@ -26,19 +25,6 @@ const left = `/var/tmp/uam-test-left-${UID}`;
 
 /** What has the uid in any way, by whatever listing. */
 const having = (uid: number) => readProcesses().filter(({ uids }) => uids.includes(uid));
-
-/** Starts `other-uids`, and resolves once it is what it is to be. */
-async function startOther(way: string, starter: number, uid: number): Promise<ChildProcess> {
-  const program = join(import.meta.dir, "../support/other-uids.ts");
-  const child = spawn(process.execPath, [program, way, String(starter), String(uid)], {
-    stdio: ["ignore", "pipe", "inherit"],
-    detached: true,
-    cwd: "/",
-  });
-  child.unref();
-  await new Promise((resolve) => child.stdout?.once("data", resolve));
-  return child;
-}
 
 describeOnHost("processes of uids that no account has", () => {
   prepareHost();

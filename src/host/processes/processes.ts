@@ -1,6 +1,7 @@
 /** The host's processes, read from /proc, and the killing of single ones. */
 
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
+import { setImmediate as breathe } from "node:timers/promises";
 import type { Kernel } from "../../shared/kernel.ts";
 import { errorCode } from "../walk.ts";
 import { peersOf } from "./peer.ts";
@@ -27,6 +28,9 @@ export interface Process extends ListedProcess {
   readonly started: number;
 }
 
+/** A few milliseconds. */
+const PROCESSES_A_TURN = 250;
+
 /** All processes but zombies. One that ends while it is read is left out: some live for less time than the reading takes. */
 export function readProcesses(): readonly ListedProcess[] {
   const processes: ListedProcess[] = [];
@@ -35,6 +39,16 @@ export function readProcesses(): readonly ListedProcess[] {
     if (found) processes.push(found);
   }
   return processes;
+}
+
+/** The uids that processes have in any way. Others have their turn meanwhile, where there are many. */
+export async function usedUids(): Promise<ReadonlySet<number>> {
+  const used = new Set<number>();
+  for (const [index, pid] of readPids().entries()) {
+    if (index % PROCESSES_A_TURN === PROCESSES_A_TURN - 1) await breathe();
+    for (const uid of readListed(pid)?.uids ?? []) used.add(uid);
+  }
+  return used;
 }
 
 /** The numbers of all processes. The youngest first: a process that forks and exits all the time is then caught more often than not. */
