@@ -22,6 +22,7 @@ import {
   unknownOf,
 } from "./records.ts";
 import { readNewest, readState, writeNewest, writeState } from "./store.ts";
+import { endStrays } from "./strays.ts";
 import type { Turn } from "./turn.ts";
 
 export interface OrdersParts {
@@ -153,6 +154,15 @@ export function openOrders(parts: OrdersParts): Orders {
     return drifts.map(problemOf);
   }
 
+  /** Last: what a shut account runs has ended with its repair. */
+  async function lookForStrays(): Promise<readonly HostProblem[]> {
+    if (state === undefined) return [];
+    const host = await parts.openHost(state.end_sessions);
+    const strays = await endStrays(host, state, { status: state.status, locked: locked(), checkOnly: false });
+    for (const stray of strays) log.warn("the host differed from what is stored", { ...stray });
+    return strays.map(problemOf);
+  }
+
   return {
     state: () => state,
     locks,
@@ -207,6 +217,7 @@ export function openOrders(parts: OrdersParts): Orders {
       for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
         all.push(...(await inTurn(() => compare(records.slice(from, from + AT_ONCE)))));
       }
+      all.push(...(await lookForStrays()));
       differences = all;
       // There may be room by now.
       await inTurn(async () => {

@@ -14,6 +14,9 @@ export function problemOf({ account, kind, problem, repaired }: Drift): HostProb
       return { account, kind: "conflict", text };
     case "failed":
       return { account, kind: "refused", text };
+    case "stray":
+      // What stays is found again each minute, in other words.
+      return { account: "", kind: repaired ? "drift" : "finding", text };
     case "trash":
       return { account: "", kind: "finding", text };
     default:

@@ -37,6 +37,8 @@ export interface AgentState {
   readonly end_sessions: HostState["end_sessions"];
   /** Each uid is one account's for ever, and a name may come again with another: unless the service's database was set back. */
   readonly records: readonly AccountRecord[];
+  /** The uid of every account there ever was a record of. Absent in what an older version stored. */
+  readonly given?: readonly number[];
 }
 
 export const NOTHING: Todo = { remove: false, shut: false, take: [], narrow: false, open: false };
@@ -76,7 +78,13 @@ export function mergeAnswer(
       : { ...record, todo: { ...record.todo, open: record.open } };
   });
   const { cursor, lease_ms, lease_ends, status, end_sessions } = answer;
-  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records };
+  const given = [...new Set([...givenTo(before), ...records.map(({ uid }) => uid)])];
+  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given };
+}
+
+/** The uid of every account that the agent was ever told of, also of those that are gone. */
+export function givenTo(state: Pick<AgentState, "records" | "given"> | undefined): readonly number[] {
+  return state?.given ?? (state?.records ?? []).map(({ uid }) => uid);
 }
 
 /** The account as it is to be now: shut where the host is not to let anybody in, or where `uam lock` shut it. */

@@ -6,6 +6,7 @@ import { REVOKED_KEYS_LINK } from "../agent/paths.ts";
 import { accountOf } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
 import { type AgentIdentity, readState } from "../agent/store.ts";
+import { endStrays } from "../agent/strays.ts";
 import { runCommand } from "../host/execute/command.ts";
 import { AGENT_UNIT, LEASE_TIMER } from "../install/settings.ts";
 import type { Host } from "../protocol/host.ts";
@@ -120,7 +121,10 @@ async function checkAccounts({ config, fix, openHost }: AgentExamination): Promi
   const locked = new Set(readLocks(config.dataDir, silentLog).map(({ username }) => hostAccountOf(username)));
   const about = { status: state.status, locked };
   const accounts = state.records.filter(({ made }) => made).map((record) => accountOf(record, about));
-  const drifts = await host.reconcile(accounts, !fix);
+  const drifts = [
+    ...(await host.reconcile(accounts, !fix)),
+    ...(await endStrays(host, state, { ...about, checkOnly: !fix })),
+  ];
   if (drifts.length === 0) return [area.ok("Every account is as the service wants it")];
   return drifts.map(({ account, problem, repaired }) => {
     const finding = account === "" ? problem : `${account}: ${problem}`;

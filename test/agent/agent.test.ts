@@ -415,6 +415,33 @@ describe("runAgent()", () => {
     expect(lab.stub.reports.length - many).toBeLessThanOrEqual(1);
   });
 
+  test("what runs under a removed account's uid is ended and reported; what the service never told of, or keeps open, is left alone", async () => {
+    await startWith(alice());
+    const { uid } = alice();
+    const strays = () => lab.host.calls.filter((call) => call.startsWith("endStrays"));
+    const stray = (of: number, ended = true) => ({ uid: of, problem: `1 process of uid ${of}`, ended });
+    lab.host.strays.push(stray(uid), stray(uid + 500));
+    const reports = lab.host.calls.length;
+    await Bun.sleep(1000);
+    expect([strays(), lab.host.calls.length - reports]).toEqual([[], 0]);
+
+    lab.stub.tell({ removed: [{ name: "ext_alice", uid }] });
+    await until(() => strays().length > 0);
+    await until(() => lastReport()?.problems[0]?.kind === "drift");
+    expect(lastReport()?.problems).toEqual([
+      { account: "", kind: "drift", text: `1 process of uid ${uid}; it was repaired` },
+    ]);
+    expect(lab.host.strays.map((left) => left.uid)).toEqual([uid + 500]);
+
+    // Also after a restart, long after the record of it is gone; and what does not end is shown.
+    await lab.stop();
+    lab.host.strays.push(stray(uid, false));
+    lab.start();
+    await until(() => lastReport()?.problems[0]?.kind === "finding");
+    expect(lastReport()?.problems[0]?.text).toBe(`1 process of uid ${uid}`);
+    expect(new Set(strays())).toEqual(new Set([`endStrays ${uid}`]));
+  });
+
   test("with no place to store, what is to be shut is shut, and nothing stale is left to open it again", async () => {
     await startWith(alice());
     rmSync(join(lab.directory, "state.json"));
