@@ -25,15 +25,24 @@ export interface Container {
 
 const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Boots the tree and waits until systemd is done. Throws `CannotBoot` if nspawn gave up before systemd ran. */
-export async function boot(directory: string, name: string): Promise<Container> {
+/** systemd 258 and later runs on control groups of version 2 only; where the machine has both, this shows nspawn no others. */
+const ONLY_VERSION_2 =
+  'if ! test -e /sys/fs/cgroup/cgroup.procs; then umount --recursive /sys/fs/cgroup; mount -t cgroup2 cgroup2 /sys/fs/cgroup; fi; exec "$@"';
+
+/**
+ * Boots the tree and waits until systemd is done; `isNew` for one whose systemd needs control groups of version 2. Throws `CannotBoot` if
+ * nspawn gave up before systemd ran.
+ */
+export async function boot(directory: string, name: string, isNew = false): Promise<Container> {
   const cgroups = makeCgroups(`${name}-${process.pid}`);
   const enterGroups = `for entrance in ${cgroups.entrances.join(" ")}; do echo 0 >$entrance; done; exec "$@"`;
   // If this process is killed, nspawn is, and then its init: nothing is left running.
   const nspawn = Bun.spawn(
     [
       ...["sh", "-euc", enterGroups, "sh"],
-      ...["setpriv", "--pdeathsig", "KILL", "systemd-nspawn", "--quiet", "--boot", "--private-network"],
+      ...["setpriv", "--pdeathsig", "KILL"],
+      ...(isNew ? ["unshare", "--mount", "sh", "-euc", ONLY_VERSION_2, "sh"] : []),
+      ...["systemd-nspawn", "--quiet", "--boot", "--private-network"],
       // Not registered anywhere: it works without a systemd on the outside, too.
       ...[`--machine=${name}`, `--directory=${directory}`, "--register=no", "--keep-unit", "--link-journal=no"],
       ...["--resolv-conf=off", "--timezone=off", "--console=pipe"],

@@ -30,7 +30,7 @@ export async function directMode(container: Container, program: string, packages
 }
 
 /** The README's commands; gives the administrator's password. */
-async function installs(container: Container, program: string): Promise<string> {
+export async function installs(container: Container, program: string): Promise<string> {
   let password = "";
   const before = await hostFingerprint(container);
   for (const command of installCommands(program)) {
@@ -51,7 +51,8 @@ async function installs(container: Container, program: string): Promise<string> 
   return password;
 }
 
-async function mainJob(container: Container, password: string): Promise<void> {
+/** A user gets in by a key, and is out without it; ends with alice, her key first revoked and her key second good. */
+export async function mainJob(container: Container, password: string): Promise<void> {
   await step("a user is created, and the administrator sees them", async () => {
     await container.sh("uam user create alice --email alice@example.org --ttl-days 3");
     same(await listedUsers(container, "root-admin", password), '"username":"alice"\n', "the list of users");
@@ -128,7 +129,8 @@ async function repeats(container: Container, program: string): Promise<void> {
   });
 }
 
-async function uninstalls(container: Container): Promise<void> {
+/** The service goes, and everything else stays. */
+export async function uninstalls(container: Container): Promise<void> {
   await step("uninstalling removes the service, and leaves data, configuration and accounts", async () => {
     await container.sh("uam uninstall");
     await absent(container, ["/etc/systemd/system/uam.service", "/usr/local/bin/uam"]);
@@ -140,7 +142,7 @@ async function uninstalls(container: Container): Promise<void> {
 }
 
 /** On the data that the uninstalled service left. */
-async function upgrades(container: Container, program: string, packages: Packages): Promise<void> {
+export async function upgrades(container: Container, program: string, packages: Packages): Promise<void> {
   await step(
     "the package takes over from a copy by hand, and its upgrade restarts the service on the same data",
     async () => {

@@ -89,7 +89,7 @@ async function openSession(container: Container, { user, key }: Connection): Pro
 /** Writes, in every way an owner has, that the other key opened each of the account's connections. */
 async function forge(container: Container, { user, other }: Case): Promise<void> {
   // For a moment the process that sshd makes for the account's own side has the name and the uid of the one that made it.
-  const seen = `PIDS=$(pgrep -U 0 -x -f 'sshd: ext_${user} .priv.'); test "$(wc -w <<<"$PIDS")" = 4; echo "$PIDS"`;
+  const seen = `PIDS=$(pgrep -U 0 -x -f 'sshd(-session)?: ext_${user} .(priv|postauth).'); test "$(wc -w <<<"$PIDS")" = 4; echo "$PIDS"`;
   const pids = (await container.until(seen, 10)).trim().split("\n");
   const fingerprint = (await container.sh(`ssh-keygen -l -f /root/${other}.pub`)).split(" ")[1];
   const line = `Accepted publickey for ext_${user} from 127.0.0.1 port 5 ssh2: ED25519 ${fingerprint}`;

@@ -1,5 +1,6 @@
 /**
- * `bun test/debian/run.ts`: the built program on a whole Debian, booted with systemd. Exit code 1 if anything is wrong or a
+ * `bun test/debian/run.ts [--suite NAME]`: the built program on a whole Debian, booted with systemd: everything on the release that it
+ * is made for, and the essentials on the others (`essentials.ts`). Exit code 1 if anything is wrong or a
  * program is missing; 0, and a prominent warning, if this machine cannot boot a container, or has no tree to
  * boot and gets no answer from Debian's archive.
  */
@@ -10,13 +11,14 @@ import process from "node:process";
 import { CannotBoot, requireMachine } from "./cannot-boot.ts";
 import { boot, type Container } from "./container.ts";
 import { directMode } from "./direct.ts";
+import { directEssentials, sudoEssentials } from "./essentials.ts";
 import { twoHosts } from "./fleet.ts";
 import { upgradedPackage } from "./package.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
 import { runToEnd } from "./to-end.ts";
-import { copyTree, placeOfThisRun, removeCopies, requireTree } from "./tree.ts";
+import { copyTree, placeOfThisRun, RELEASE, removeCopies, requireTree, SUITES, type Suite } from "./tree.ts";
 import type { Packages } from "./upgrade.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
@@ -30,6 +32,7 @@ const LIMIT = 25 * 60_000;
 
 const AGENT_MODES = ["direct", "sudo"] as const;
 
+const suite = suiteIn(process.argv.slice(2));
 const running = new Set<Container>();
 /** A machine that booted one container can boot the other: if it does not, that is a fault. */
 let hasBooted = false;
@@ -49,17 +52,27 @@ async function testHost(): Promise<void> {
   requireMachine();
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
   removeCopies();
-  const tree = await step("a Debian tree", requireTree);
+  const tree = await step(`a tree of Debian ${suite}`, () => requireTree(suite));
   await step("the package, and a later version of it", makePackages);
   // Most of it is waiting, for cron and for the end of a lease above all: they go on side by side.
   const direct = inContainer(tree, "direct", async (container, shared) => {
     copyFileSync(BINARY, join(shared, "uam"));
-    await directMode(container, "/opt/uam/uam", packagesIn(shared));
+    await (suite === RELEASE ? directMode : directEssentials)(container, "/opt/uam/uam", packagesIn(shared));
   });
   const sudo = inContainer(tree, "sudo", async (container, shared) => {
-    await sudoMode(container, packagesIn(shared));
+    await (suite === RELEASE ? sudoMode : sudoEssentials)(container, packagesIn(shared));
   });
-  await Promise.all([direct, sudo, ...AGENT_MODES.map((mode) => testAgent(tree, mode))]);
+  const agents = suite === RELEASE ? AGENT_MODES : [];
+  await Promise.all([direct, sudo, ...agents.map((mode) => testAgent(tree, mode))]);
+}
+
+/** Throws for a suite that there is no tree of. */
+function suiteIn([option, name, ...rest]: readonly string[]): Suite {
+  if (option === undefined) return RELEASE;
+  const found = SUITES.find((known) => known === name);
+  if (option !== "--suite" || found === undefined || rest.length > 0)
+    throw new Error(`Usage: bun test/debian/run.ts [--suite ${SUITES.join("|")}]`);
+  return found;
 }
 
 /** A service with a further host, whose agent works in this mode. */
@@ -95,7 +108,7 @@ function inContainer(
 ): Promise<void> {
   return at(name, async () => {
     const directory = await step("a copy of the tree", () => copyTree(tree, name));
-    const container = await step("it boots", () => boot(directory, `uam-test-${name}`));
+    const container = await step("it boots", () => boot(directory, `uam-test-${name}`, suite !== RELEASE));
     hasBooted = true;
     running.add(container);
     const shared = join(directory, "opt/uam");

@@ -15,15 +15,7 @@ const UAM = "uam";
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
-  let password = "";
-  await step("the package is installed and set up in sudo mode", async () => {
-    for (const command of packageCommands(packages.first)) await container.sh(command, 120);
-    await answers(container);
-    const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
-    password = (await container.sh(`cd /root && ${printed.trim()}`)).trim();
-    same(await container.sh(`ps -o user= -p ${await mainPid(container)}`), "uam\n", "the service's user");
-    await healthy(container, UAM);
-  });
+  const password = await installs(container, packages);
   await mainJob(container);
   await becomes(container);
   await reserve(container, UAM, password);
@@ -34,7 +26,21 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await removes(container);
 }
 
-async function mainJob(container: Container): Promise<void> {
+/** Gives the administrator's password. */
+export async function installs(container: Container, packages: Packages): Promise<string> {
+  return await step("the package is installed and set up in sudo mode", async () => {
+    for (const command of packageCommands(packages.first)) await container.sh(command, 120);
+    await answers(container);
+    const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
+    const password = (await container.sh(`cd /root && ${printed.trim()}`)).trim();
+    same(await container.sh(`ps -o user= -p ${await mainPid(container)}`), "uam\n", "the service's user");
+    await healthy(container, UAM);
+    return password;
+  });
+}
+
+/** A user gets in by a key, and is out without it; ends with bob, his key first revoked and his key second good. */
+export async function mainJob(container: Container): Promise<void> {
   await step("a user uploads a key, and ssh lets them in", async () => {
     await container.sh(`${UAM} user create bob --email bob@example.org --ttl-days 3`);
     await logIn(container, UAM, "bob");
@@ -95,7 +101,8 @@ async function becomes(container: Container): Promise<void> {
   });
 }
 
-async function upgrades(container: Container, packages: Packages): Promise<void> {
+/** Ends with bob deleted. */
+export async function upgrades(container: Container, packages: Packages): Promise<void> {
   await step("an upgrade of the package keeps the mode, and restarts the service on the same data", async () => {
     await upgradeWhileServing(container, packages, { serviceUser: "uam", user: "bob", key: "second" });
     await container.sh("grep -qx User=uam /etc/systemd/system/uam.service");
@@ -109,7 +116,8 @@ async function upgrades(container: Container, packages: Packages): Promise<void>
   });
 }
 
-async function removes(container: Container): Promise<void> {
+/** The package goes, and data and configuration stay. */
+export async function removes(container: Container): Promise<void> {
   await step("removing the package removes the service; even a purge leaves data and configuration", async () => {
     await container.sh("dpkg --remove uam", 120);
     await absent(container, ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/usr/bin/uam"]);

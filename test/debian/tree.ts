@@ -1,6 +1,16 @@
 /** Minimal Debian trees: made once a week, and copied for each test that changes one. */
 
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { CannotBoot } from "./cannot-boot.ts";
@@ -9,6 +19,7 @@ import { must } from "./shell.ts";
 /** How a tree is made; another recipe makes a new one. */
 interface Recipe {
   readonly path: string;
+  readonly suite: Suite;
   /** Packages in addition to debootstrap's minbase, separated by commas. */
   readonly packages: string;
   readonly masked: readonly string[];
@@ -20,42 +31,46 @@ const PACKAGES =
   "systemd,systemd-sysv,dbus,libpam-systemd,dbus-user-session,openssh-server,openssh-client,sudo,procps,passwd,iproute2,curl,e2fsprogs,cron,at,uidmap,fuse3";
 /** What could hold dpkg's lock at a bad moment. */
 const MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer"];
-const BOOTABLE: Recipe = { path: join(DIRECTORY, "uam-debian-tree"), packages: PACKAGES, masked: MASKED };
-const BARE: Recipe = { path: join(DIRECTORY, "uam-debian-bare-tree"), packages: "", masked: [] };
 const RECIPE_FILE = ".recipe";
-/** Of Debian. */
-export const RELEASE = "bookworm";
+/** Of Debian: the releases that a tree can be made of, oldest first. */
+export const SUITES = ["bookworm", "trixie", "forky"] as const;
+export type Suite = (typeof SUITES)[number];
+/** The release that everything is tested on. */
+export const RELEASE = "bookworm" satisfies Suite;
+/** debootstrap's script for what is not released yet; its own list of names ends with the release that it came with. */
+const UNRELEASED = "/usr/share/debootstrap/scripts/sid";
 const MIRROR = "http://deb.debian.org/debian";
 const DAY = 24 * 3600 * 1000;
 const WEEK = 7 * DAY;
 const HOST_NAME = "debian";
 
 /**
- * The path of a tree to boot, which is at most a week old, or older if Debian's archive does not answer. Throws `CannotBoot`
- * if there is none then.
+ * The path of a tree of that release to boot, which is at most a week old, or older if Debian's archive does not answer. Throws
+ * `CannotBoot` if there is none then.
  */
-export function requireTree(): Promise<string> {
-  return required(BOOTABLE);
+export function requireTree(suite: Suite = RELEASE): Promise<string> {
+  const name = suite === RELEASE ? "uam-debian-tree" : `uam-debian-${suite}-tree`;
+  return required({ path: join(DIRECTORY, name), suite, packages: PACKAGES, masked: MASKED });
 }
 
 /** Like `requireTree`, but a tree with only the packages that every Debian has, and apt. */
 export function requireBareTree(): Promise<string> {
-  return required(BARE);
+  return required({ path: join(DIRECTORY, "uam-debian-bare-tree"), suite: RELEASE, packages: "", masked: [] });
 }
 
 async function required(recipe: Recipe): Promise<string> {
-  const { path, packages, masked } = recipe;
+  const { path, suite, packages, masked } = recipe;
   const age = ageOf(recipe);
   if (age !== undefined && age < WEEK) return path;
   try {
-    await requireArchive();
+    await requireArchive(suite);
   } catch (error) {
     if (age === undefined || !(error instanceof CannotBoot)) throw error;
     console.log(`      ${path} is ${Math.floor(age / DAY)} days old: ${error.message}`);
     return path;
   }
   console.log(`      making ${path} with debootstrap`);
-  const made = join(DIRECTORY, `uam-debian-new-${process.pid}`);
+  const made = join(DIRECTORY, `uam-debian-new-${process.pid}-${suite}`);
   rmSync(made, { recursive: true, force: true });
   // In a mount namespace of its own: what debootstrap mounts in the tree disappears with it, whatever ends it.
   const argv = [
@@ -64,11 +79,12 @@ async function required(recipe: Recipe): Promise<string> {
     "debootstrap",
     "--variant=minbase",
     ...(packages === "" ? [] : [`--include=${packages}`]),
-    RELEASE,
+    suite,
     made,
     MIRROR,
+    ...(existsSync(`/usr/share/debootstrap/scripts/${suite}`) ? [] : [UNRELEASED]),
   ];
-  await must(argv, 300).catch((error: Error) => {
+  await must(argv, 900).catch((error: Error) => {
     rmSync(made, { recursive: true, force: true });
     throw new Error(`debootstrap could not make a tree: ${error.message.slice(-1500)}`);
   });
@@ -84,8 +100,8 @@ async function required(recipe: Recipe): Promise<string> {
 }
 
 /** Only an archive that does not answer is no fault of what is tested; any later failure is one. */
-async function requireArchive(): Promise<void> {
-  const url = `${MIRROR}/dists/${RELEASE}/InRelease`;
+async function requireArchive(suite: Suite): Promise<void> {
+  const url = `${MIRROR}/dists/${suite}/InRelease`;
   const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(30_000) }).catch((error: unknown) => {
     throw new CannotBoot(`no answer from ${MIRROR}: ${String(error)}`);
   });

@@ -1,0 +1,31 @@
+/** What has to hold on every Debian, whatever its sshd, systemd and sudo say: the essentials of both modes. */
+
+import type { Container } from "./container.ts";
+import * as direct from "./direct.ts";
+import { evidence } from "./evidence.ts";
+import { secondKeyFile } from "./second-key-file.ts";
+import * as sudo from "./sudo.ts";
+import { underWay } from "./under-way.ts";
+import type { Packages } from "./upgrade.ts";
+
+/** In direct mode; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
+export async function directEssentials(container: Container, program: string, packages: Packages): Promise<void> {
+  const password = await direct.installs(container, program);
+  await direct.mainJob(container, password);
+  await underWay(container, "uam");
+  await evidence(container, "uam", { spared: true, by: "the service" });
+  await secondKeyFile(container, "uam", "alice");
+  await direct.uninstalls(container);
+  await direct.upgrades(container, program, packages);
+}
+
+/** In sudo mode. */
+export async function sudoEssentials(container: Container, packages: Packages): Promise<void> {
+  await sudo.installs(container, packages);
+  await sudo.mainJob(container);
+  await underWay(container, "uam");
+  await evidence(container, "uam", { spared: false, by: "the shell" });
+  await secondKeyFile(container, "uam", "bob");
+  await sudo.upgrades(container, packages);
+  await sudo.removes(container);
+}
