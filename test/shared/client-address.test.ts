@@ -66,6 +66,14 @@ describe("parseTrustedProxies", () => {
     expect(clientAddress("11.0.0.1", "203.0.113.9", mapped)).toBe("11.0.0.1");
   });
 
+  test("parseTrustedProxies() reads all of IPv4 as IPv6 writes it, and nothing wider", () => {
+    const all = parseTrustedProxies(["::ffff:0:0/96"]);
+    expect(clientAddress("11.0.0.1", "203.0.113.9", all)).toBe("203.0.113.9");
+    expect(clientAddress("2001:db8::1", "203.0.113.9", all)).toBe("2001:db8::1");
+    const wider = parseTrustedProxies(["::ffff:0:0/95"]);
+    expect(clientAddress("11.0.0.1", "203.0.113.9", wider)).toBe("11.0.0.1");
+  });
+
   test.each(["nonsense", "10.0.0.0/33", "fd00::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0/8", "10.0.0.0/-1", "*"])(
     "parseTrustedProxies() refuses %s by name",
     (entry) => {

@@ -39,19 +39,20 @@ const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
 /**
  * The records within `range` that exist when it is called, oldest first, as UTF-8 CSV with a header row. When it
  * returns, the first block has been read, so a failure up to then is thrown; a later one aborts the stream. Holds a slot
- * until the stream ends, fails, is cancelled, or is not read from for ten minutes; throws `limited` when none is free.
+ * until the stream ends, fails, is cancelled, or is not read from for `patience`, ten minutes; throws `limited` when none is free.
  */
 export async function exportAudit(
   context: Context,
   range: ExportRange,
   slots: Slots,
+  patience = STALLED,
 ): Promise<ReadableStream<Uint8Array>> {
   const release = slots.take();
   try {
     // The log only grows at its end, so the newest number at the start bounds one state of it.
     const { first, last } = await auditRange(context.db, range.since, range.until);
     const read = readAhead(context, first - 1, last);
-    return toStream(context, { first: await read(), read, release });
+    return toStream(context, { first: await read(), read, release, patience });
   } catch (error) {
     release();
     throw error;
@@ -64,9 +65,11 @@ interface Source {
   /** Whole lines, in the order of the log; undefined after the last. */
   readonly read: () => Promise<Uint8Array | undefined>;
   readonly release: () => void;
+  /** For how long, in milliseconds, nobody need read. */
+  readonly patience: number;
 }
 
-function toStream(context: Context, { first, read, release }: Source): ReadableStream<Uint8Array> {
+function toStream(context: Context, { first, read, release, patience }: Source): ReadableStream<Uint8Array> {
   let lines = concatenated(BEGINNING, first);
   let watch: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -86,7 +89,7 @@ function toStream(context: Context, { first, read, release }: Source): ReadableS
   const watchReader = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     clearTimeout(watch);
     const stalled = () => fail(controller, new UamError("internal", "The export was not read for ten minutes"));
-    watch = setTimeout(stalled, STALLED).unref();
+    watch = setTimeout(stalled, patience).unref();
   };
   return new ReadableStream<Uint8Array>(
     {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { sql } from "drizzle-orm";
+import { exportAudit } from "../../../src/domain/audit/csv.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import type { RunningServer } from "../../../src/runtime/runtime.ts";
+import { createSlots, type Slots } from "../../../src/shared/bounded.ts";
 import { DAY } from "../../../src/shared/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { withGuardsDown } from "../../../src/store/protect.ts";
@@ -194,6 +196,18 @@ describe("exportAudit()", () => {
     }
   });
 
+  test("is given up when it is not read from for long, before the first block or after one, and frees the slot", async () => {
+    await addMany(MANY, "2034-01-01T00:00:00Z");
+    const range = {};
+    for (const blocks of [0, 1]) {
+      const slots = createSlots({ concurrency: 1, retryAfter: 1 });
+      const reader = (await exportAudit(app.system, range, slots, 1500)).getReader();
+      for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
+      await until(() => isFree(slots));
+      await expect(reader.read()).rejects.toThrow("The audit export broke off");
+    }
+  });
+
   test("a failure before the first block is JSON with 500", async () => {
     await root.db.execute(sql`alter table audit rename column ip to ip_gone`);
     const answer = await admin.call("GET", "/audit/export");
@@ -225,6 +239,15 @@ describe("exportAudit()", () => {
     expect(headers.get("content-disposition")).toContain(app.clock.now().toISOString().slice(0, 10));
   });
 });
+
+function isFree(slots: Slots): boolean {
+  try {
+    slots.take()();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function exportRequest(): Request {
   return new Request("http://127.0.0.1:8080/api/v1/audit/export", { headers: { cookie: admin.cookie } });

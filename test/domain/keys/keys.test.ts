@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { MINUTE } from "../../../src/shared/clock.ts";
 import { sshKeys } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -194,6 +195,21 @@ describe("revokeKey()", () => {
       resourceId: String(id),
     });
     expect(revoke).toMatchObject({ action: "key.revoke", actorType: "user", result: "failed" });
+  });
+
+  test("of a user who was disabled already keeps since when", async () => {
+    const key = await upload();
+    const admin = await app.admin();
+    await admin.call("POST", `/users/${id}/disable`);
+    const since = (await admin.call("GET", `/users/${id}`)).body.data.disabled_at;
+    expect(since).toBe(app.clock.now().toISOString());
+    app.clock.advance(MINUTE);
+    app.host.failing.add("takeKey");
+    expect((await me.call("DELETE", `/me/keys/${key.body.data.id}`)).status).toBe(500);
+    expect((await admin.call("GET", `/users/${id}`)).body.data).toMatchObject({
+      status: "disabled",
+      disabled_at: since,
+    });
   });
 
   test("disables the user when another file that sshd reads still holds the key, and fails", async () => {

@@ -97,6 +97,13 @@ describe("plans", () => {
   test("planBeforeRemoval() moves the home last, and planRemoveEntry() never removes files", () => {
     const changes = planBeforeRemoval(settings, owner);
     expect(changes.at(-1)).toEqual({ kind: "set-aside", base: "/home", path: ["ext_tplan"], uid: 58_801 });
+    // systemd takes the runtime directory away only of a unit that it has started.
+    expect(changes.slice(0, 2)).toEqual(
+      ["start", "stop"].map((verb) => ({
+        kind: "systemd-command",
+        argv: ["/usr/bin/systemctl", verb, "user-runtime-dir@58801.service"],
+      })),
+    );
     expect(planRemoveEntry(account)).toEqual([
       { kind: "account-command", argv: ["/usr/sbin/userdel", "--", "ext_tplan"], accept: [0, 6] },
     ]);
