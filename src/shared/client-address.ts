@@ -42,12 +42,22 @@ export function clientAddress(peer: string | undefined, forwardedFor: string | n
   let client = socket;
   for (const entry of (forwardedFor ?? "").split(",").reverse()) {
     if (!believed) break;
-    const next = parseAddress(entry.trim());
+    const next = parseForwarded(entry.trim());
     if (!next) break;
     client = next;
     believed = isTrusted(next, trusted);
   }
   return client?.toString() ?? UNIX_PEER;
+}
+
+/**
+ * As a proxy writes an address: perhaps with the port that the client came from, an IPv6 address then in brackets. All clients would else be one, the
+ * proxy itself.
+ */
+function parseForwarded(entry: string): Address | undefined {
+  const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(entry) ?? [];
+  const [, withPort] = /^([\d.]+):\d{1,5}$/.exec(entry) ?? [];
+  return parseAddress(bracketed ?? withPort ?? entry);
 }
 
 /** Undefined for what is not an IP address in full; a zone (`fe80::1%eth0`) is dropped, it means nothing elsewhere. */

@@ -22,6 +22,12 @@ describe("clientAddress", () => {
     ["IPv4 inside IPv6 as peer", "::ffff:10.0.0.1", "::ffff:203.0.113.9", "203.0.113.9"],
     ["IPv6 in its canonical form", "::1", "2001:DB8:0:0:0:0:0:1", "2001:db8::1"],
     ["a zone is dropped", "fe80::1%eth0", null, "fe80::1"],
+    ["a port after IPv4", "10.0.0.1", "203.0.113.9:4711", "203.0.113.9"],
+    ["a port after IPv6", "10.0.0.1", "[2001:db8::1]:4711", "2001:db8::1"],
+    ["brackets without a port", "10.0.0.1", "[2001:db8::1]", "2001:db8::1"],
+    ["a trusted hop with a port", "10.0.0.1", "203.0.113.9:4711, 10.0.0.2:80", "203.0.113.9"],
+    ["a port that is none is junk", "10.0.0.1", "203.0.113.9:http", "10.0.0.1"],
+    ["two addresses in one entry are junk", "10.0.0.1", "[2001:db8::1]:1:2", "10.0.0.1"],
     ["a unix peer that is trusted", undefined, "203.0.113.9", "203.0.113.9"],
     ["a unix peer without a header", undefined, null, "unix"],
   ])("clientAddress(): %s", (_case, peer, header, expected) => {
