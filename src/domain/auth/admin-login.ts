@@ -12,6 +12,7 @@ import type { Context, Operation } from "../operation/context.ts";
 import { parseTypedAdminName } from "../users/username.ts";
 import { findAdmin, returnRightAttempt, tryPassword, unlock, wrongPassword } from "./admin.ts";
 import { forgetFailures } from "./attempts.ts";
+import type { CaptchaAnswer } from "./captchas.ts";
 import { type Factors, missingOf, readFactors } from "./factors.ts";
 import {
   ANYBODY,
@@ -34,6 +35,8 @@ export interface AdminProof {
   readonly code?: string | undefined;
   /** To a challenge of `askForSecond`. */
   readonly passkey?: PasskeyAnswer | undefined;
+  /** Solved, where the service is too busy for strangers. */
+  readonly captcha?: CaptchaAnswer | undefined;
 }
 
 /** What a second step may be. */
@@ -60,7 +63,7 @@ export async function loginAdmin(
     { action: "auth.admin_login", ...(await entryAbout(context, username)) },
     {
       prepare: async () => {
-        const admin = await tryPassword(context, username, proof.password);
+        const admin = await tryPassword(context, username, proof.password, proof.captcha);
         if (admin === undefined) throw wrongPassword();
         return { verified: admin, second: await checkSecond(context, admin, proof) };
       },
@@ -126,14 +129,18 @@ export async function loginWithPasskey(
  * What the second step of the login may be, for whoever knows the password: the same refusals, the same limits and the same records as a
  * login with it. That the password was right is recorded too.
  */
-export async function askForSecond(context: Context, typedName: string, password: string): Promise<SecondStep> {
+export async function askForSecond(
+  context: Context,
+  typedName: string,
+  { password, captcha }: Pick<AdminProof, "password" | "captcha">,
+): Promise<SecondStep> {
   const username = parseTypedAdminName(typedName);
   const admin = await audited(
     context,
     { action: "auth.admin_login", ...(await entryAbout(context, username)) },
     {
       prepare: async () => {
-        const admin = await tryPassword(context, username, password);
+        const admin = await tryPassword(context, username, password, captcha);
         if (admin === undefined) throw wrongPassword();
         await returnRightAttempt(context, username);
         return admin;

@@ -10,16 +10,27 @@ import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { parseEmail } from "../users/username.ts";
 import { type AttemptLimit, claimAttempt, forgetFailures, returnAttempt } from "./attempts.ts";
+import { type CaptchaAnswer, consumeCaptcha } from "./captchas.ts";
 import { checkPassword } from "./passwords.ts";
 
 /**
  * Counts an attempt and returns the administrator whose password it is, with whom `forgetFailures` is due; undefined for a wrong name or
- * password. Throws `limited` while the name is locked, even for the right password.
+ * password. Throws `limited` while the name is locked, even for the right password; `invalid` for a captcha that was not solved. One that was
+ * gives a place where strangers find none.
  */
-export async function tryPassword(context: Context, username: string, password: string): Promise<AdminRow | undefined> {
+export async function tryPassword(
+  context: Context,
+  username: string,
+  password: string,
+  captcha?: CaptchaAnswer,
+): Promise<AdminRow | undefined> {
+  // First: an answer that is wrong is no attempt.
+  if (captcha !== undefined) await consumeCaptcha(context, captcha);
+  const hasSolved = captcha !== undefined && context.policy.captcha !== "off";
+  const isKnown = hasSolved || context.actor.type !== "anonymous";
   await claimAttempt(context.autocommit, limitOf(context), { username, now: context.clock.now() });
   const admin = await findAdmin(context.autocommit, username);
-  return (await isRight(context, { username, password, admin })) ? admin : undefined;
+  return (await isRight(context, { username, password, admin, isKnown })) ? admin : undefined;
 }
 
 /** Takes back the attempt that `tryPassword` counted: its password was right, but what it was for may yet fail. */
@@ -100,14 +111,15 @@ interface Attempt {
   readonly username: string;
   readonly password: string;
   readonly admin: AdminRow | undefined;
+  readonly isKnown: boolean;
 }
 
-async function isRight(context: Context, { username, password, admin }: Attempt): Promise<boolean> {
+async function isRight(context: Context, { username, password, admin, isKnown }: Attempt): Promise<boolean> {
   try {
     const stored = admin?.passwordHash ?? undefined;
-    if (stored !== undefined) return await context.hasher.verify(stored, password);
+    if (stored !== undefined) return await context.hasher.verify(stored, password, isKnown);
     // An unknown name, and one who has set no password yet, cost as much time as a known one.
-    await context.hasher.verifyDummy(password);
+    await context.hasher.verifyDummy(password, isKnown);
     return false;
   } catch (error) {
     // Too many wait for the hasher: this attempt was not evaluated, so it does not count as a failure.

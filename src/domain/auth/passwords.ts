@@ -29,26 +29,33 @@ const DEFAULTS: Bounds = {
   maxQueue: 32,
   retryAfter: 5,
 };
+/** The part of all places that strangers may take; the others are for those who have shown something, and still get in then. */
+const STRANGERS = 1 / 2;
 
-/** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order. */
+/** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order; half of the places are never strangers'. */
 export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMORY): Hasher {
-  const gate = createGate({ ...DEFAULTS, ...bounds });
+  const all = { ...DEFAULTS, ...bounds };
+  const gate = createGate(all);
+  const most = Math.max(1, Math.floor((all.concurrency + all.maxQueue) * STRANGERS));
+  // In front of the other one: what is in here is there, too.
+  const strangers = createGate({ ...all, concurrency: most, maxQueue: 0 });
+  const enter = <T>(isKnown: boolean, task: () => Promise<T>) => (isKnown ? gate(task) : strangers(() => gate(task)));
   const hash = (secret: string, memoryCost: number) =>
     gate(async () => await (await loadArgon2()).hash(secret, { ...PASSES, memoryCost }));
-  const verify = (stored: string, secret: string) => gate(() => compare(stored, secret));
+  const verify = (stored: string, secret: string, isKnown: boolean) => enter(isKnown, () => compare(stored, secret));
   return {
     hash: (password) => hash(password.normalize("NFC"), memory.password),
-    async verify(stored, password) {
-      for (const form of formsOf(password)) if (await verify(stored, form)) return true;
+    async verify(stored, password, isKnown = true) {
+      for (const form of formsOf(password)) if (await verify(stored, form, isKnown)) return true;
       return false;
     },
-    async verifyDummy(password) {
-      for (const form of formsOf(password)) await verify(unmatchable(memory.password), form);
+    async verifyDummy(password, isKnown = true) {
+      for (const form of formsOf(password)) await verify(unmatchable(memory.password), form, isKnown);
     },
     hashCode: (code) => hash(code, memory.code),
-    verifyCode: verify,
+    verifyCode: (stored, code) => verify(stored, code, true),
     async verifyDummyCode(code) {
-      await verify(unmatchable(memory.code), code);
+      await verify(unmatchable(memory.code), code, false);
     },
   };
 }

@@ -61,14 +61,17 @@ export interface Site {
   readonly console: boolean;
 }
 
-/** Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. */
+/**
+ * Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. Strangers have a part of the places only:
+ * `isKnown` says that the caller has shown something before, a solved captcha or a session; whoever was sent a code had to.
+ */
 export interface Hasher {
   /** A PHC string, `$argon2id$v=19$m=65536,t=2,p=1$…`, of the password in NFC. */
   hash(password: string): Promise<string>;
   /** False for a wrong password, in NFC and as it is; throws `internal` if `hash` is not a PHC string. */
-  verify(hash: string, password: string): Promise<boolean>;
+  verify(hash: string, password: string, isKnown?: boolean): Promise<boolean>;
   /** Takes as long as a `verify` that fails, for a name that does not exist. */
-  verifyDummy(password: string): Promise<void>;
+  verifyDummy(password: string, isKnown?: boolean): Promise<void>;
   /** As `hash`, at the lower cost that a code of ten minutes and five attempts needs. */
   hashCode(code: string): Promise<string>;
   verifyCode(hash: string, code: string): Promise<boolean>;

@@ -1,6 +1,7 @@
 /** /auth: logging in and out. */
 
 import { Elysia } from "elysia";
+import type * as v from "valibot";
 import { askForSecond, loginAdmin } from "../../domain/auth/admin-login.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
 import { issueCaptcha } from "../../domain/auth/captchas.ts";
@@ -25,6 +26,11 @@ import { data, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 const Sent = statusOf("sent");
+
+/** A captcha that was solved beside a password, where one was. */
+function solvedIn({ captcha_id: captchaId, captcha_code: answer }: v.InferOutput<typeof AdminPassword>) {
+  return captchaId === undefined || answer === undefined ? undefined : { captchaId, answer };
+}
 
 export function authRoutes(web: Web) {
   return new Elysia({ prefix: "/auth" })
@@ -105,8 +111,9 @@ function loginRoutes(web: Web) {
     .post(
       "/admin/login",
       async ({ context, body, request, cookie }) => {
-        const { username, ...proof } = body;
-        const session = await loginAdmin(context, username, proof, tokenOf(request));
+        const { username, captcha_id: _, captcha_code: __, ...proof } = body;
+        const all = { ...proof, captcha: solvedIn(body) };
+        const session = await loginAdmin(context, username, all, tokenOf(request));
         setSessionCookie(web, cookie, session);
         return { data: principalRecord(session.principal) };
       },
@@ -118,14 +125,16 @@ function loginRoutes(web: Web) {
           operationId: "loginAdmin",
           summary: "Log in as an administrator",
           description:
-            "An administrator who has a passkey or an authenticator app sends one of them beside the password: `passkey`, an answer to what `POST /auth/admin/second` gave, or `code`. Without, the answer to a right password is 401 with `Uam-Error: login.second_factor`. Replaces the session of the request, if any. Repeated failures lock the login for a while.",
+            "An administrator who has a passkey or an authenticator app sends one of them beside the password: `passkey`, an answer to what `POST /auth/admin/second` gave, or `code`. Without, the answer to a right password is 401 with `Uam-Error: login.second_factor`. Replaces the session of the request, if any. Repeated failures lock the login for a while. Where that is 429 `service.busy`, because strangers ask for too much at once, a solved captcha (`captcha_id`, `captcha_code`) finds a place that is kept from them.",
           responses: cookieSet,
         },
       },
     )
     .post(
       "/admin/second",
-      async ({ context, body }) => ({ data: await askForSecond(context, body.username, body.password) }),
+      async ({ context, body }) => ({
+        data: await askForSecond(context, body.username, { password: body.password, captcha: solvedIn(body) }),
+      }),
       {
         parse,
         body: AdminPassword,

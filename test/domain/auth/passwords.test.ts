@@ -99,6 +99,11 @@ describe("generatePassword", () => {
 });
 
 describe("createPasswordHasher", () => {
+  /** Until what was asked for before has its place. */
+  async function turns(): Promise<void> {
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+
   const hasher = createPasswordHasher();
 
   test("hash() makes argon2id of 64 MiB, t=2, p=1 that only the same password verifies", async () => {
@@ -148,9 +153,28 @@ describe("createPasswordHasher", () => {
   });
 
   // That both take the same time is measured by test/bench/enumeration.ts.
+  test("strangers take half of the places, and leave the others to who has shown something", async () => {
+    const narrow = createPasswordHasher({ concurrency: 1, maxQueue: 3 }, { password: 256, code: 256 });
+    const outcome = (call: Promise<unknown>) =>
+      call.then(
+        () => "done",
+        (error: { reason: string }) => error.reason,
+      );
+    const strangers = [
+      ...[outcome(narrow.verifyDummyCode("1")), outcome(narrow.verifyDummy("a password", false))],
+      ...[outcome(narrow.verifyDummyCode("1")), outcome(narrow.verifyDummy("a password", false))],
+    ];
+    await turns();
+    const known = [outcome(narrow.hashCode("1")), outcome(narrow.verifyDummy("a password", true))];
+    expect(await Promise.all(known)).toEqual(["done", "done"]);
+    expect(await Promise.all(strangers)).toEqual(["done", "done", "service.busy", "service.busy"]);
+  });
+
   test("verifyDummy() and verifyDummyCode() take a place in the queue, as a verify() does", async () => {
     const narrow = createPasswordHasher({ concurrency: 1, maxQueue: 1 });
-    const dummies = [narrow.verifyDummy("wrong"), narrow.verifyDummyCode("1"), narrow.verifyDummy("wrong")];
+    const dummies = [narrow.verifyDummy("wrong"), narrow.verifyDummyCode("1")];
+    await turns();
+    dummies.push(narrow.verifyDummy("wrong"));
     expect((await Promise.allSettled(dummies)).map(({ status }) => status)).toEqual([
       "fulfilled",
       "fulfilled",

@@ -101,6 +101,8 @@ const nameAndPassword = {
     v.maxLength(1024, "is too long"),
     v.metadata({ format: "password", examples: [PASSWORD] }),
   ),
+  captcha_id: v.optional(described(CAPTCHA_ID, "From `/auth/captcha`, where the service is too busy for strangers")),
+  captcha_code: v.optional(described("HPXCM", "The answer to it, as where a code is asked for")),
 };
 
 export const AdminPassword = v.pipe(v.object(nameAndPassword), v.title("AdminPassword"));
