@@ -99,7 +99,7 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
 
 /**
  * Ends the sessions that no key of the account, other than the one with the fingerprint, is proven to have opened; or, if
- * that cannot be established, everything of the account, scheduled jobs included. Returns what failed.
+ * that cannot be established, everything of the account. Scheduled jobs go either way: none says whose key planted it. Returns what failed.
  */
 export async function endSessions(
   parts: HostParts,
@@ -107,15 +107,19 @@ export async function endSessions(
   fingerprint?: string,
 ): Promise<readonly Failure[]> {
   const { settings, executor, log } = parts;
-  let spared = false;
-  if (settings.revokeEnds !== "account") {
+  if (settings.revokeEnds === "account") return await endEverything(parts, account);
+  const endUnproven = async (): Promise<boolean> => {
+    let spared = false;
     // If that is impossible, everything ends.
     await attempt(async () => {
       spared = await executor.endUnproven(account, fingerprint);
     }, log);
-  }
-  if (spared) return [];
-  return await endEverything(parts, account);
+    return spared;
+  };
+  if (!(await endUnproven())) return await endEverything(parts, account);
+  await tryAll(parts, planNoJobs(account));
+  // What a job started just before may itself have planted one.
+  return (await endUnproven()) ? await tryAll(parts, planNoJobs(account)) : await endEverything(parts, account);
 }
 
 /** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */

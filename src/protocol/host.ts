@@ -186,8 +186,8 @@ export interface Host {
   /**
    * Takes one key away: the file is rewritten with `account.keys` and read back, as is any other file that sshd reads for the
    * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is
-   * spared only where sshd's own log proves that another key in `account.keys` opened it. Where everything of the account
-   * ends, its scheduled jobs go too.
+   * spared only where sshd's own log proves that another key in `account.keys` opened it. Where sessions
+   * end, the account's scheduled jobs go too: none says whose key planted it.
    */
   takeKey(account: Account, fingerprint: string): Promise<KeyTaken>;
   /**

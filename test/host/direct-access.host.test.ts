@@ -288,10 +288,16 @@ describeOnHost("access in direct mode", () => {
       startAs(UID, "/usr/bin/sleep", "309");
       await until(() => sleeping("309"));
       for (const line of journal(pids)) fake.add(line);
+      const crontab = `/var/spool/cron/crontabs/${NAME}`;
+      mkdirSync(join(crontab, ".."), { recursive: true });
+      writeFileSync(crontab, "x\n");
       const taken = await host.takeKey({ ...account, keys: [second.key] }, first.key.fingerprint);
       expect(taken).toEqual({ rewritten: true, owed: [] });
       fake.close();
       const left = { first: sleeping("300"), second: sleeping("301"), daemon: sleeping("309") };
+      // No job says whose key planted it.
+      expect(existsSync(crontab)).toBe(revokeEnds === "none");
+      rmSync(crontab, { force: true });
       for (const path of [first.path, second.path]) {
         rmSync(path);
         rmSync(`${path}.pub`);

@@ -146,7 +146,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
     return key;
   }
   const revokedAt = clock.now();
-  const message = keyRemoved(policy.site, user, key);
+  const message = keyRemoved(policy.site, user, key, policy.endSessions !== "none");
   await pipelined(
     markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), userId: user.id, note }),
     queueMail(op, { recipient: user.email, message }),
