@@ -1,10 +1,14 @@
 /** uam agent leave: ends what uam agent join began. */
 
+import { existsSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { endLease } from "../agent/lease.ts";
 import { hostOpener, madeHere, unknownIn } from "../agent/open-host.ts";
 import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { forgetAgent, readState } from "../agent/store.ts";
+import { JOBS_ASIDE } from "../host/settings.ts";
 import { planAgentRemoval, planAgentStop } from "../install/agent.ts";
+import { JOB_PLACES } from "../install/lease-script.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import { hostSettingsOf } from "../server/host-settings.ts";
 import { counted } from "../shared/counted.ts";
@@ -52,9 +56,19 @@ export async function leaveService(
     environment.err(`Not removed: ${left.join(", ")}. Run uam agent leave again, or remove them by hand. ${shut}.\n`);
     return EXIT.failed;
   }
+  giveJobsBack();
   forgetAgent(AGENT_DIRECTORY);
   environment.err(`This host has left ${identity.service}. There: uam host retire ${identity.name} --force\n`);
   return EXIT.done;
+}
+
+/** What the end of the lease took away of accounts with such a name that uam did not make; of ours nothing is left. */
+function giveJobsBack(): void {
+  for (const place of JOB_PLACES.filter((directory) => existsSync(directory))) {
+    for (const name of readdirSync(place).filter((entry) => entry.startsWith(JOBS_ASIDE))) {
+      renameSync(join(place, name), join(place, name.slice(JOBS_ASIDE.length)));
+    }
+  }
 }
 
 /** Shuts all of them before it removes the first. Returns the names of those that are left, or whose keys sshd still reads. */

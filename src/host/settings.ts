@@ -9,6 +9,9 @@ export type { UidRange };
 /** The group whose members are the accounts that the service created. */
 export const MARKER_GROUP = "uam-ext";
 
+/** Names of crontabs, at jobs and lingering that begin so are read by nothing: how they wait while an agent's host has no lease. */
+export const JOBS_ASIDE = ".uam-";
+
 /** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
 export type RevokeEnds = "key" | "account" | "none";
 

@@ -2,9 +2,8 @@
 
 import { ENFORCER_PERIOD } from "../agent/lease-keeper.ts";
 import { AGENT_RUN_DIRECTORY } from "../agent/paths.ts";
-import { MARKER_GROUP } from "../host/settings.ts";
 import type { HostMode } from "../protocol/host.ts";
-import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
+import { quotedLeaseScript } from "./lease-script.ts";
 import {
   AGENT_ENVIRONMENT_FILE,
   HEAP_GROWTH,
@@ -73,53 +72,30 @@ export function renderAgentUnit(settings: AgentUnitSettings): string {
   ].join("\n");
 }
 
-/**
- * Shuts the host where its lease has ended; for sh(1), with the directory of the lease's files as its argument. It needs neither the
- * agent nor the service. Whatever it cannot read counts as ended.
- */
-export const LEASE_SCRIPT = [
-  'cd "$1" 2>/dev/null || exit 0',
-  "read -r up rest </proc/uptime",
-  'up=$(echo "$up" | cut -d. -f1)',
-  "now=$(date +%s)",
-  "ends=",
-  "for file in lease hold; do",
-  'boot= wall= how=; [ -f "$file" ] && read -r boot wall how <"$file"',
-  'case "$boot" in ""|*[!0-9]*) continue;; esac',
-  'case "$wall" in ""|*[!0-9]*) continue;; esac',
-  '[ "$up" -lt "$boot" ] && [ "$now" -lt "$wall" ] && exit 0',
-  '[ "$file" = lease ] && ends=$how',
-  "done",
-  "rm -rf revoked-keys",
-  '[ "$ends" = sessions ] || exit 0',
-  `getent group ${MARKER_GROUP} | cut -d: -f4 | tr , "\\n" | while read -r name; do`,
-  `case "$name" in ${ACCOUNT_PREFIX}*) ;; *) continue;; esac`,
-  'uid=$(id -u "$name") && [ "$uid" -ge 1000 ] && pkill -KILL -U "$uid"',
-  "done",
-  "exit 0",
-].join("\n");
-
-/** The text of uam-agent-lease.service. */
-export function renderLeaseUnit(): string {
-  // systemd.service(5): within single quotes only % and $ mean something, and a line ends where it ends.
-  const script = LEASE_SCRIPT.replaceAll("%", "%%")
-    .replaceAll("$", "$$$$")
-    .replaceAll("\\", "\\\\")
-    .replaceAll("\n", "; ");
+/** The text of uam-agent-lease.service. In a dry run only the link goes: nothing of an account is touched. */
+export function renderLeaseUnit(mode: HostMode): string {
+  const jobs = mode === "dry-run" ? "" : ' ""';
   return [
     "[Unit]",
     "Description=End of the lease of uam's agent",
     "Documentation=man:uam(1)",
+    "# After a boot there is no lease: what would start programs of accounts finds nothing to start.",
+    "Before=cron.service crond.service atd.service systemd-logind.service",
     "",
     "[Service]",
     "Type=oneshot",
-    `ExecStart=/bin/sh -c '${joinable(script)}' sh ${AGENT_RUN_DIRECTORY}`,
+    `ExecStart=/bin/sh -c ${quotedLeaseScript()} sh ${AGENT_RUN_DIRECTORY}${jobs}`,
     "# It runs all the time: what is to be said, the agent says.",
     "LogLevelMax=notice",
-    "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_KILL CAP_SYS_PTRACE",
+    "# CAP_FOWNER: the directory of at jobs is neither root's nor theirs.",
+    "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_FOWNER CAP_KILL CAP_SYS_PTRACE",
     "NoNewPrivileges=yes",
     "OOMScoreAdjust=-900",
-    "TimeoutStartSec=10",
+    "# The link goes first; ten thousand crontabs take twenty seconds of a processor.",
+    "TimeoutStartSec=2min",
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
     "",
   ].join("\n");
 }
@@ -141,9 +117,4 @@ export function renderLeaseTimer(): string {
     "WantedBy=timers.target",
     "",
   ].join("\n");
-}
-
-/** sh(1) takes no semicolon after `do` or `then`. */
-function joinable(script: string): string {
-  return script.replace(/\b(do|then); /g, "$1 ");
 }

@@ -17,6 +17,7 @@ import {
   type InstallSettings,
   LEASE_TIMER,
   LEASE_TIMER_FILE,
+  LEASE_UNIT,
   LEASE_UNIT_FILE,
   LIMITS_FILE,
   programPath,
@@ -66,10 +67,11 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
           command(["systemctl", "try-reload-or-restart", settings.sshUnit], { when: "changed" }),
         ]),
     { ...ROOT_FILE, kind: "file", path: AGENT_UNIT_FILE, content: renderAgentUnit(settings), keep: false },
-    { ...ROOT_FILE, kind: "file", path: LEASE_UNIT_FILE, content: renderLeaseUnit(), keep: false },
+    { ...ROOT_FILE, kind: "file", path: LEASE_UNIT_FILE, content: renderLeaseUnit(mode), keep: false },
     { ...ROOT_FILE, kind: "file", path: LEASE_TIMER_FILE, content: renderLeaseTimer(), keep: false },
     command(["systemctl", "daemon-reload"], { when: "changed" }),
     command(["systemctl", "enable", "--now", LEASE_TIMER], { undo: ["systemctl", "disable", "--now", LEASE_TIMER] }),
+    command(["systemctl", "enable", LEASE_UNIT], { undo: ["systemctl", "disable", LEASE_UNIT] }),
     command(["systemctl", "enable", AGENT_UNIT], { undo: ["systemctl", "disable", AGENT_UNIT] }),
     ...remove(settings.copyToReplace),
   ];
@@ -117,7 +119,7 @@ export function planAgentRemoval({
             : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),
         ];
   return [
-    command(["systemctl", "disable", "--now", LEASE_TIMER], { mayFail: true }),
+    command(["systemctl", "disable", "--now", LEASE_TIMER, LEASE_UNIT], { mayFail: true }),
     ...[AGENT_UNIT_FILE, LEASE_UNIT_FILE, LEASE_TIMER_FILE].map((path) => ({ kind: "remove", path }) as const),
     command(["systemctl", "daemon-reload"]),
     { kind: "remove", path: SUDOERS_FILE },

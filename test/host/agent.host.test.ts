@@ -22,7 +22,7 @@ import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { readAccounts } from "../../src/host/account.ts";
 import { createHost } from "../../src/host/create-host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
-import { LEASE_SCRIPT } from "../../src/install/agent-unit.ts";
+import { LEASE_SCRIPT } from "../../src/install/lease-script.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -72,11 +72,13 @@ describeOnHost("an agent on a real host", () => {
     writeFileSync(join(base, "bin/date"), date, { mode: 0o755 });
     sshd = await startSshd(base, [`RevokedKeys ${files.directory}/revoked-keys`]);
     for (const id of [1, 2]) keys.push(sshd.makeKey(id));
-    const loop = `while :; do /bin/sh -c "$0" sh ${files.directory}; sleep 0.3; done`;
-    const script = LEASE_SCRIPT.replaceAll("uam-ext", GROUP);
+    // Of the accounts on the machine it knows this test's alone.
+    mkdirSync(join(base, "root/etc"), { recursive: true });
+    writeFileSync(join(base, "root/etc/passwd"), `${NAME}:x:${UID}:${UID}::/:/bin/sh\n`);
+    const loop = `while :; do /bin/sh -c "$0" sh ${files.directory} ${base}/root; sleep 0.3; done`;
     const env = { PATH: `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin` };
     writeFileSync(skew, "0");
-    enforcer = spawn("/bin/sh", ["-c", loop, script], { env, stdio: "ignore" });
+    enforcer = spawn("/bin/sh", ["-c", loop, LEASE_SCRIPT], { env, stdio: "ignore" });
   });
   beforeEach(async () => {
     writeFileSync(skew, "0");

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endOf, enforce, momentOf, readLease, writeLease } from "../../src/agent/lease.ts";
 import { type AgentInstallSettings, planAgent, planAgentRemoval } from "../../src/install/agent.ts";
-import { LEASE_SCRIPT, renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "../../src/install/agent-unit.ts";
+import { renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "../../src/install/agent-unit.ts";
+import { LEASE_SCRIPT } from "../../src/install/lease-script.ts";
 import { describePlan } from "../../src/install/plan.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { needs } from "../support/tools.ts";
@@ -33,6 +34,7 @@ describe("planAgent()", () => {
       "systemctl try-reload-or-restart ssh.service",
       "systemctl daemon-reload",
       "systemctl enable --now uam-agent-lease.timer",
+      "systemctl enable uam-agent-lease.service",
       "systemctl enable uam-agent.service",
     ]);
     expect(text).not.toContain("uam-postgres");
@@ -65,7 +67,7 @@ describe("planAgent()", () => {
     const directory = mkdtempSync(join(top, "units-"));
     const units = {
       "uam-agent.service": renderAgentUnit(settings).replace("ExecStart=/usr/local/bin/uam", "ExecStart=/bin/true"),
-      "uam-agent-lease.service": renderLeaseUnit(),
+      "uam-agent-lease.service": renderLeaseUnit("direct"),
       "uam-agent-lease.timer": renderLeaseTimer(),
     };
     const paths = Object.entries(units).map(([name, text]) => {
@@ -136,7 +138,7 @@ describe("LEASE_SCRIPT", () => {
   test("a lease without end lives, in the unit's quoting, too", () => {
     writeLease(files(), "lease", { ...endOf({ boot: 0, wall: 0 }, null, 0), ends: "logins" });
     expect(run()).toBe(true);
-    const [, quoted = ""] = /ExecStart=\/bin\/sh -c '([^']*)' sh/.exec(renderLeaseUnit()) ?? [];
+    const [, quoted = ""] = /ExecStart=\/bin\/sh -c '([^']*)' sh/.exec(renderLeaseUnit("direct")) ?? [];
     // As systemd reads it.
     const script = quoted.replaceAll("%%", "%").replaceAll("$$", "$").replaceAll("\\\\", "\\");
     expect(run(script)).toBe(true);

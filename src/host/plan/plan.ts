@@ -5,7 +5,7 @@ import { hostAccountOf } from "../../shared/account-name.ts";
 import { DAY } from "../../shared/clock.ts";
 import { type KeyFile, keyFileOf, type Owner } from "../key-file/key-path.ts";
 import type { Process } from "../processes/processes.ts";
-import type { Layout } from "../settings.ts";
+import { JOBS_ASIDE, type Layout } from "../settings.ts";
 
 export type Change =
   /** A shadow-utils command; only one of ours runs at a time. */
@@ -220,6 +220,8 @@ export function planNoJobs(account: AccountRef): readonly Change[] {
   return [
     { kind: "systemd-command", argv: ["/usr/bin/loginctl", "disable-linger", account.name], about: { file: linger } },
     { kind: "remove-file", path: linger },
+    // As the end of a lease left it; the other files that it renamed have their owner.
+    { kind: "remove-file", path: `/var/lib/systemd/linger/${JOBS_ASIDE}${account.name}` },
     ...crontabs.map((directory): Change => ({ kind: "remove-file", path: `${directory}/${account.name}` })),
     // Including what a killed crontab(1) leaves beside them.
     ...[...crontabs, "/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at"].map(

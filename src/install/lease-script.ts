@@ -1,0 +1,102 @@
+/** What shuts a host at the end of its lease without the agent: the script of uam-agent-lease.service. */
+
+import { JOBS_ASIDE } from "../host/settings.ts";
+import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
+
+/** Where cron(8) and atd(8) of Debian, Red Hat and SUSE, and logind, keep what starts programs of accounts without a login. */
+const BY_NAME = ["/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/lib/systemd/linger"];
+const BY_OWNER = ["/var/spool/cron/atjobs", "/var/spool/at"];
+/** The files stay where they are: whoever removes an account's jobs finds them. */
+const ASIDE = JOBS_ASIDE;
+
+/** All of them. */
+export const JOB_PLACES: readonly string[] = [...BY_NAME, ...BY_OWNER];
+
+/** A file takes 2 ms of a processor. */
+const AT_ONCE = 500;
+
+const accountFile = `"$2$place"/${ACCOUNT_PREFIX}*`;
+const isFile = '[ -f "$file" ] && [ ! -L "$file" ] || continue';
+const accounts = `^${ACCOUNT_PREFIX}[^:]*:[^:]*:\\([1-9][0-9]\\{3,\\}\\):.*`;
+
+/**
+ * For sh(1), with the directory of the lease's files as its argument; and, unless only logins are to be refused, with what paths begin
+ * with: "". It needs neither the agent nor the service. Whatever it cannot read counts as ended.
+ *
+ * Where the lease has ended, the link goes. Then no crontab, at job or lingering manager of an account, by its name's beginning as in
+ * sshd's drop-in, starts anything: the files get names that are not read, and what they started ends; with `sessions`, everything
+ * else of the accounts ends, too. Where it lives, the files get their names back.
+ */
+export const LEASE_SCRIPT = [
+  "read -r up rest </proc/uptime",
+  `up=\${up%%.*}`,
+  "now=$(date +%s)",
+  "is=shut ends= moved=",
+  "for file in lease hold; do",
+  'boot= wall= how=; [ -f "$1/$file" ] && read -r boot wall how <"$1/$file"',
+  'case "$boot" in ""|*[!0-9]*) continue;; esac',
+  'case "$wall" in ""|*[!0-9]*) continue;; esac',
+  '[ "$up" -lt "$boot" ] && [ "$now" -lt "$wall" ] && is=open',
+  '[ "$file" = lease ] && ends=$how',
+  "done",
+  '[ "$is" = open ] || rm -rf "$1/revoked-keys"',
+  '[ "$#" -ge 2 ] || exit 0',
+
+  // So many at a time that the next look, which may have a link to remove, is not late.
+  "given=0",
+  // Given back, unless something newer has the name.
+  `[ "$is" = shut ] || for place in ${JOB_PLACES.join(" ")}; do`,
+  `for file in "$2$place"/${ASIDE}*; do`,
+  isFile,
+  `given=$((given+1)); [ "$given" -le ${AT_ONCE} ] || exit 0`,
+  `name=\${file##*/${ASIDE}}`,
+  '[ ! -e "$2$place/$name" ] || rm -f -- "$file"',
+  '[ ! -f "$file" ] || mv -- "$file" "$2$place/$name"',
+  'case "$place" in */linger) uid=$(id -u -- "$name" 2>/dev/null) && systemctl --no-block start "user@$uid.service";; esac',
+  "done",
+  "done",
+  '[ "$is" = shut ] || exit 0',
+
+  `uids=" $(sed -n "s/${accounts}/\\1/p" "$2/etc/passwd" | tr "\\n" " ")"`,
+  `for place in ${BY_NAME.join(" ")}; do`,
+  `for file in ${accountFile}; do`,
+  isFile,
+  `mv -f -- "$file" "$2$place/${ASIDE}\${file##*/}" && moved=yes`,
+  "done",
+  "done",
+  `for place in ${BY_OWNER.join(" ")}; do`,
+  'for file in "$2$place"/[a-zA-Z]*; do',
+  isFile,
+  'owner=$(stat -c %u -- "$file")',
+  `case "$uids" in *" $owner "*) mv -f -- "$file" "$2$place/${ASIDE}\${file##*/}";; esac`,
+  "done",
+  "done",
+  `for file in "$2"/var/lib/systemd/linger/${ASIDE}*; do`,
+  isFile,
+  `uid=$(id -u -- "\${file##*/${ASIDE}}" 2>/dev/null) || continue`,
+  'group="/sys/fs/cgroup/user.slice/user-$uid.slice/user@$uid.service"',
+  '[ ! -d "$group" ] || echo 1 2>/dev/null >"$group/cgroup.kill" || systemctl kill --signal=SIGKILL "user@$uid.service"',
+  "done",
+  // What a process that was just ended had begun is found by the next look.
+  "for round in 1 2 3; do",
+  "ps -eo pid=,ruid=,euid=,cgroup= | while read -r pid real effective group; do",
+  'case "$uids" in *" $real "*|*" $effective "*) ;; *) continue;; esac',
+  'case "$ends $group" in sessions*|*/cron.service*|*/crond.service*|*/atd.service*) kill -KILL "$pid";; esac',
+  'case "$ends $uids" in sessions*" $real "*) echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$real.slice/cgroup.kill";; esac',
+  "done",
+  "done",
+  // cron(8) looks whether the directory has changed, by the second.
+  `[ -z "$moved" ] || sleep 1`,
+  `[ -z "$moved" ] || touch -c ${BY_NAME.map((place) => `"$2${place}"`).join(" ")}`,
+  "exit 0",
+].join("\n");
+
+/** As a word of ExecStart: within single quotes only % and $ mean something (systemd.service(5)), and a line ends where it ends. */
+export function quotedLeaseScript(): string {
+  const script = LEASE_SCRIPT.replaceAll("%", "%%")
+    .replaceAll("$", "$$$$")
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "; ");
+  // sh(1) takes no semicolon after `do`.
+  return `'${script.replace(/\bdo; /g, "do ")}'`;
+}

@@ -1,0 +1,127 @@
+/** What the end of a lease does to what would start programs of accounts: with files below a directory of the test's own. */
+
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endOf, type LeaseEnds, writeLease } from "../../src/agent/lease.ts";
+import { renderLeaseUnit } from "../../src/install/agent-unit.ts";
+import { LEASE_SCRIPT, quotedLeaseScript } from "../../src/install/lease-script.ts";
+
+const top = mkdtempSync(join(tmpdir(), "uam-test-lease-"));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const CRONTABS = "var/spool/cron/crontabs";
+const AT = "var/spool/cron/atjobs";
+const LINGER = "var/lib/systemd/linger";
+const OWNER = process.getuid?.() === 0 ? 61_111 : (process.getuid?.() ?? 0);
+/** As systemd reads it. */
+const QUOTED = quotedLeaseScript().slice(1, -1).replaceAll("%%", "%").replaceAll("$$", "$").replaceAll("\\\\", "\\");
+
+let root: string;
+let directory: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(top, "root-"));
+  directory = join(root, "run");
+  for (const place of [CRONTABS, AT, LINGER, "etc", "run"]) mkdirSync(join(root, place), { recursive: true });
+  // No account of that name or uid is on this machine.
+  writeFileSync(join(root, "etc/passwd"), `root:x:0:0::/root:/bin/sh\next_tnobody:x:${OWNER}:${OWNER}::/:/bin/sh\n`);
+  put(CRONTABS, "ext_tnobody", "crontab");
+  put(CRONTABS, "alice", "crontab of somebody else");
+  put(LINGER, "ext_tnobody");
+  put(LINGER, "alice");
+  put(AT, "a0000101c0ffee", "job");
+  put(AT, ".SEQ", "1");
+});
+
+function put(place: string, name: string, text = ""): void {
+  const path = join(root, place, name);
+  writeFileSync(path, text);
+  if (process.getuid?.() === 0) chownSync(path, OWNER, OWNER);
+}
+
+function run(script: string, ...more: readonly string[]): void {
+  const ran = spawnSync("/bin/sh", ["-c", script, "sh", directory, ...more], { encoding: "utf8" });
+  expect(ran).toMatchObject({ status: 0, stdout: "", stderr: "" });
+}
+
+function found(): readonly (readonly string[])[] {
+  return [CRONTABS, LINGER, AT].map((place) => readdirSync(join(root, place)).sort());
+}
+
+function leaseOf(milliseconds: number | null, ends: LeaseEnds = "logins"): void {
+  writeLease({ directory, target: "/none" }, "lease", { ...endOf({ boot: 0, wall: 0 }, milliseconds, 0), ends });
+}
+
+const THERE = [
+  ["alice", "ext_tnobody"],
+  ["alice", "ext_tnobody"],
+  [".SEQ", "a0000101c0ffee"],
+];
+const AWAY = [
+  [".uam-ext_tnobody", "alice"],
+  [".uam-ext_tnobody", "alice"],
+  [".SEQ", ".uam-a0000101c0ffee"],
+];
+
+describe.each([
+  ["as it is written", LEASE_SCRIPT],
+  ["as systemd reads it", QUOTED],
+])("the script, %s", (_, script) => {
+  test("takes crontabs, at jobs and lingering of accounts away while there is no lease, and gives them back", () => {
+    for (const ends of ["logins", "sessions"] as const) {
+      leaseOf(null, ends);
+      run(script, root);
+      expect(found()).toEqual(THERE);
+      leaseOf(1, ends);
+      run(script, root);
+      run(script, root);
+      expect(found()).toEqual(AWAY);
+    }
+    leaseOf(null);
+    run(script, root);
+    expect(found()).toEqual(THERE);
+    expect(readFileSync(join(root, CRONTABS, "ext_tnobody"), "utf8")).toBe("crontab");
+  });
+
+  test("does so after a boot, when there is no directory yet, and lets the newer one win", () => {
+    rmSync(directory, { recursive: true });
+    run(script, root);
+    expect(found()).toEqual(AWAY);
+    put(CRONTABS, "ext_tnobody", "newer");
+    run(script, root);
+    expect(found()).toEqual(AWAY);
+    expect(readFileSync(join(root, CRONTABS, ".uam-ext_tnobody"), "utf8")).toBe("newer");
+    put(CRONTABS, "ext_tnobody", "newest");
+    leaseOf(null);
+    run(script, root);
+    expect(found()).toEqual(THERE);
+    expect(readFileSync(join(root, CRONTABS, "ext_tnobody"), "utf8")).toBe("newest");
+  });
+
+  test("leaves links and directories, and in a dry run all of it", () => {
+    run(script);
+    expect(found()).toEqual(THERE);
+    for (const place of [CRONTABS, LINGER]) rmSync(join(root, place, "ext_tnobody"));
+    mkdirSync(join(root, CRONTABS, "ext_tnobody"));
+    symlinkSync("/etc/passwd", join(root, LINGER, "ext_tnobody"));
+    run(script, root);
+    expect(found().slice(0, 2)).toEqual(THERE.slice(0, 2));
+  });
+});
+
+test("the unit of a dry run touches nothing but the link", () => {
+  expect(renderLeaseUnit("direct")).toMatch(/ sh \/run\/uam-agent ""$/m);
+  expect(renderLeaseUnit("dry-run")).toMatch(/ sh \/run\/uam-agent$/m);
+});
