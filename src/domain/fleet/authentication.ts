@@ -181,7 +181,7 @@ async function store(db: Database, claims: readonly Claim[], now: Date): Promise
         as r(host int, counter bigint, key text, "nonceAt" bigint, renews boolean, held bigint,
           "appliedId" bigint, "appliedSeal" text)),
     was as materialized (
-      select h.id, h.counter, h.nonce_at, h.status from hosts h join r on r.host = h.id
+      select h.id, h.counter, h.nonce_at, h.last_seen_at, h.status from hosts h join r on r.host = h.id
       where h.public_key = decode(r.key, 'base64') order by h.id for update of h),
     done as (
       update hosts h set counter = greatest(was.counter, r.counter), nonce_at = r."nonceAt", last_seen_at = ${at},
@@ -192,7 +192,8 @@ async function store(db: Database, claims: readonly Claim[], now: Date): Promise
       where h.id = was.id and ((r."nonceAt" >= was.nonce_at and r."nonceAt" > 0 and r.counter > was.counter)
         or (r."nonceAt" > was.nonce_at and was.status = 'locked'))
       returning ${HOST_FIELDS})
-    select r.host, was.counter as was_counter, was.nonce_at as was_nonce, done.*
+    select r.host, was.counter as was_counter, was.nonce_at as was_nonce,
+      floor(extract(epoch from was.last_seen_at) * 1000)::bigint as was_seen, done.*
     from r left join was on was.id = r.host left join done on done.id = r.host`);
   const byHost = new Map(rows.map((row) => [Number(row.host), row]));
   return claims.map((claim) => admissionOf(claim, byHost.get(claim.host)));
@@ -202,6 +203,8 @@ interface Stored extends HostFields {
   readonly host: number;
   readonly was_counter: string | null;
   readonly was_nonce: string | null;
+  /** When the last request that was taken came, in milliseconds; null before the first. */
+  readonly was_seen: string | null;
 }
 
 function admissionOf(claim: Claim, row: Stored | undefined): Admission {
@@ -214,5 +217,8 @@ function admissionOf(claim: Claim, row: Stored | undefined): Admission {
   if (claim.nonceAt === 0 || claim.nonceAt < before) return { kind: "stale", nonceAt: before };
   // A proxy may send a request again whose answer it lost: no reason to suspect anybody.
   if (claim.nonceAt === before) return { kind: "repeated", nonceAt: before };
+  // Made out before the last request came, its nonce was the agent's own: a proxy kept this one back, and had the agent go on with an
+  // older nonce, since the header that has it is not signed. Who has a copy of the key asks for a nonce first, and that one is newer.
+  if (claim.nonceAt <= Number(row.was_seen ?? 0)) return { kind: "stale", nonceAt: before };
   return { kind: "copied", nonceAt: before };
 }
