@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { isAlive, isLinked, type LeaseFiles, momentOf, readLease, secondsLeft } from "../agent/lease.ts";
 import { REVOKED_KEYS_LINK } from "../agent/paths.ts";
-import { accountOf } from "../agent/records.ts";
+import { accountOf, givenTo } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
 import { type AgentIdentity, readState } from "../agent/store.ts";
 import { endStrays } from "../agent/strays.ts";
@@ -22,7 +22,7 @@ import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock } from "./time.ts";
-import { checkUidRange } from "./uids.ts";
+import { checkGivenUids, checkUidRange, type GivenUid } from "./uids.ts";
 
 export interface AgentExamination {
   readonly config: Pick<
@@ -48,6 +48,9 @@ export async function examineAgent(examination: AgentExamination): Promise<reado
     ...(isDry ? [] : await guarded("lease", async () => checkLease(examination))),
     ...(isSystemdHost() ? await guarded("agent", checkUnits) : []),
     ...(isDry || !isRoot ? [] : await guarded("accounts", () => checkAccounts(examination))),
+    ...(isDry || !isRoot
+      ? []
+      : await guarded("uids", () => checkGivenUids(givenHere(config.dataDir), config.homeBase))),
     ...(await guarded("clock", checkClock)),
   ];
 }
@@ -101,6 +104,12 @@ function checkLease({ files }: AgentExamination): readonly Finding[] {
     return [area.note("The lease has no end: cut off, this host stays open", "give the host a lease at the service")];
   }
   return [area.ok(`The lease lives for ${formatDuration(longest * SECOND)}`)];
+}
+
+function givenHere(directory: string): readonly GivenUid[] {
+  const state = readState(directory);
+  const stored = new Set(state?.records.map(({ uid }) => uid));
+  return givenTo(state).map((uid) => ({ uid, isStored: stored.has(uid) }));
 }
 
 async function checkUnits(): Promise<readonly Finding[]> {

@@ -1,5 +1,6 @@
 /** Checks everything that the service needs to do its work. */
 
+import { givenUidsOf } from "../domain/accounts/uid.ts";
 import type { SsoProvider } from "../domain/auth/sso/provider.ts";
 import { reconcileHost } from "../domain/lifecycle/reconcile.ts";
 import type { Services } from "../domain/operation/context.ts";
@@ -28,7 +29,7 @@ import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
 import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkService, type ServiceAddress } from "./time.ts";
-import { checkUidRange } from "./uids.ts";
+import { checkGivenUids, checkUidRange } from "./uids.ts";
 
 /** The part of the configuration that is checked here. */
 export interface DoctorSettings extends MailSettings {
@@ -67,7 +68,7 @@ export interface Examination {
 /** Without the terminal: it must not be in reach of the service's user. */
 const AS_SERVICE = "check it as the service's user, too: setsid -w sudo -u uam uam doctor < /dev/null 2>&1 | cat";
 /** What can be checked only through the database. */
-const STORED = ["database", "service", "accounts", "closings", "events", "hosts", "administrators"] as const;
+const STORED = ["database", "service", "accounts", "uids", "closings", "events", "hosts", "administrators"] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -119,6 +120,9 @@ async function checkStored({ config, isRoot, fix, open, service }: Examination):
       ...(await guarded("database", () => checkDatabase(services.db, config.databaseUrl !== undefined))),
       ...(await guarded("service", () => checkService(services, service))),
       ...(config.localHost ? await guarded("accounts", () => checkAccounts(services, config.dataDir, fix)) : []),
+      ...(config.localHost && config.hostMode !== "dry-run"
+        ? await guarded("uids", async () => checkGivenUids(await givenUidsOf(services.db), config.homeBase))
+        : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("hosts", () => checkHosts(services))),

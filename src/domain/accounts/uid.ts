@@ -3,8 +3,17 @@
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
+import type { Database } from "../../store/client.ts";
 import { givenUids, uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
+
+/** Every uid that an account was ever given, and whether a user has it still. */
+export async function givenUidsOf(
+  db: Database,
+): Promise<readonly { readonly uid: number; readonly isStored: boolean }[]> {
+  const isStored = sql<boolean>`exists (select from accounts a where a.uid = ${givenUids.uid})`;
+  return await db.select({ uid: givenUids.uid, isStored }).from(givenUids).orderBy(givenUids.uid);
+}
 
 /**
  * A uid that this service never gave to an account and that no account on the host has. That it is given is committed on its own before
