@@ -18,6 +18,10 @@ export const FOR_ALL = "shared";
  */
 export const PLACES: Readonly<Record<string, Place>> = {
   "main.ts": { what: "argv in, exit code out", imports: ["cli", "runtime"] },
+  "fetch.ts": {
+    what: "the service as a fetch handler, for a server that somebody else runs",
+    imports: ["cli", "runtime"],
+  },
   shared: { what: "errors, clock, durations, texts: what everybody uses", imports: [] },
   "shared/version.ts": { what: "the version, from package.json", imports: ["package.json"] },
   protocol: { what: "what crosses between service and host, as plain data", imports: [] },
@@ -219,6 +223,7 @@ export const WORDS: readonly Word[] = [
     pattern: /\b(?:Bun|Deno)\b(?!")/,
     allowed: {
       "main.ts": "chooses the runtime",
+      "fetch.ts": "chooses the runtime",
       runtime: "is the runtime",
       build: "builds with Bun, and never runs in the service",
     },
@@ -229,6 +234,7 @@ export const WORDS: readonly Word[] = [
       /"node:process"|(?<![\w.])process\.(?:env|argv0?|cwd|exit|exitCode|execPath|kill|get[ug]id|on|once|std\w+|platform|arch|umask)\b/,
     allowed: {
       "main.ts": "argv in, exit code out",
+      "fetch.ts": "is the module that a server of somebody else's imports",
       runtime: "is the runtime",
       build: "is a program of its own",
       "shared/fault-point.ts": "ends itself for a test; the build leaves it out",
@@ -243,6 +249,7 @@ export const WORDS: readonly Word[] = [
     pattern: /\b(?:process|Bun|Deno|import\.meta)\.env\b|\.variables\.[A-Z]/,
     allowed: {
       "main.ts": "hands it to config/",
+      "fetch.ts": "hands it to config/",
       "shared/fault-point.ts": "is told by a test, and is no part of the binary",
       "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",

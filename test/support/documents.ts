@@ -58,6 +58,8 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
+    { by: "test/runtime/same-answers.test.ts" },
+    { by: "test/runtime/fetch.test.ts" },
   ],
   "docs/single-sign-on.md": ["here"],
   "docs/passkeys.md": ["here"],
