@@ -127,7 +127,8 @@ describe("doctor", () => {
     const drift = { area: "accounts", finding: "ext_anna: its key file is missing" };
     const look = async (fix: boolean) =>
       (await examineApp({ fix, open: driftingHost() })).filter((f) => f.area === "accounts");
-    expect(await look(false)).toMatchObject([{ ...drift, state: "fault" }]);
+    const remedy = expect.stringContaining("uam doctor --fix repairs");
+    expect(await look(false)).toMatchObject([{ ...drift, state: "fault", remedy }]);
     expect(await look(true)).toMatchObject([{ ...drift, state: "fixed" }]);
   });
 

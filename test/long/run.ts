@@ -19,6 +19,8 @@ const SUITES: Readonly<Record<string, string>> = {
   "fleet-kills": "agents, replicas and the primary killed at random, and older backups restored, under load",
   crash: "service, database, agent and pairs of them killed at every step of every change, and at random under load",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
+  mutations:
+    "small faults in src, drawn at random, each tried by the tests that name its file: what survives is printed",
   faults: "the database, disks, processes, the clock, receivers and callers fail, one after the other",
 };
 

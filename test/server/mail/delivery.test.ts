@@ -270,6 +270,16 @@ describe("startDelivery()", () => {
     await delivery.stop();
   });
 
+  test("drops what became useless while nobody sent mail", async () => {
+    await queue("late@example.org", { expiresAt: new Date(app.clock.now().getTime() + SECOND) });
+    app.clock.advance(2 * SECOND);
+    const delivery = startDelivery(app.services, post);
+    await until(async () => (await only()).status === "dropped");
+    await delivery.stop();
+    expect(post.sent).toEqual([]);
+    expect(await only()).toMatchObject({ text: "", html: "" });
+  });
+
   test("stop() lets the mail under way finish, begins no other, and loses none", async () => {
     let begun = 0;
     post.answer = async () => {
