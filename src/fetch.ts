@@ -51,7 +51,8 @@ export async function close(): Promise<number> {
 
 /** Answers a request. `about` is what the server says of the connection: Bun's server, or Deno's info. */
 export async function fetch(request: Request, about?: unknown): Promise<Response> {
-  return await handle(request, peerOf(request, about));
+  // How long a connection may be idle is the server's affair.
+  return await handle(request, peerOf(request, about), (seconds) => seconds);
 }
 
 export default { fetch };
