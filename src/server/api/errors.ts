@@ -39,7 +39,8 @@ export class HttpRefusal extends Error {
 
 /** The response for anything thrown. Anything but a deliberate refusal becomes a 500 with a fixed sentence. */
 export function errorResponse(error: unknown): Response {
-  const lost = ofDatabase(error);
+  // What leads to it may look like the loss of a database's connection.
+  const lost = isUnavailable(error) ? undefined : ofDatabase(error);
   if (lost !== undefined) {
     // The specification's status for a failure; what tells it from others is its reason, and when to try again.
     const status = error instanceof UamError ? STATUS[error.code] : 500;
@@ -99,10 +100,12 @@ function isFull(error: unknown): boolean {
   return isDatabaseFull(error) || (error instanceof UamError && error.reason === "database.full");
 }
 
-/** What passes by itself, and is reported once where it is found. */
+/** What passes by itself, and is reported where it is found. */
 function isUnavailable(error: unknown): boolean {
-  return error instanceof UamError && error.reason === "agent.no_head";
+  return error instanceof UamError && UNAVAILABLE.has(error.reason);
 }
+
+const UNAVAILABLE: ReadonlySet<Reason> = new Set(["agent.no_head", "sso.unavailable"]);
 
 /** True if the thrown value is, or hides, a fault of the service, to be logged in full, rather than a refusal. */
 export function isFault(thrown: unknown): boolean {

@@ -79,13 +79,16 @@ function logoutRoutes(web: Web) {
     {
       parse: anonymousForm(web),
       body: SsoLogoutToken,
-      response: responses(statusOf("logged_out"), 400, 404, 429),
+      response: responses(statusOf("logged_out"), 400, 404, 429, 503),
       detail: {
         operationId: "logoutBySso",
         summary: "End the sessions that ended at the provider",
         description:
           "For the provider itself: OpenID Connect Back-Channel Logout 1.0. The token must be its own, about a logout, for this service, and not used before.",
-        responses: { 404: { description: "Single sign-on is not set up" } },
+        responses: {
+          404: { description: "Single sign-on is not set up" },
+          503: { description: "The provider's keys cannot be had: send it again" },
+        },
       },
     },
   );

@@ -1,6 +1,13 @@
 /** The provider of single sign-on over HTTP: OpenID Connect's code flow by openid-client, logout tokens by jose. */
 
-import { createRemoteJWKSet, customFetch as fetchOfKeys, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  customFetch as fetchOfKeys,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from "jose";
 import * as oidc from "openid-client";
 import { LOGIN_TTL } from "../../domain/auth/sso/begun.ts";
 import { claimAt } from "../../domain/auth/sso/claims.ts";
@@ -113,6 +120,7 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
   }
 
   async function readLogout(token: string): Promise<ProviderLogout> {
+    refuseJunk(token, clientId);
     const { issuer, jwks_uri: address } = (await discover()).serverMetadata();
     if (address === undefined) throw unavailable("it names no keys");
     const { payload } = await jwtVerify(token, keysAt(safeAddress(address)), {
@@ -237,6 +245,19 @@ function createKeyRing(patience: number): (address: URL) => JWTVerifyGetKey {
     }
     return ring;
   };
+}
+
+/** Throws for what is no logout token for this service, whoever signed it: for that the provider need not be asked, nor be there. */
+function refuseJunk(token: string, clientId: string): void {
+  let claims: Claims;
+  try {
+    decodeProtectedHeader(token);
+    claims = decodeJwt(token);
+  } catch {
+    throw invalid("it is no token");
+  }
+  if (![claims.aud].flat().includes(clientId)) throw invalid("the logout token is for another service");
+  logoutOf(claims);
 }
 
 /** OpenID Connect Back-Channel Logout 1.0, section 2.6. */

@@ -32,7 +32,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /auth/me": [200, 401],
   "GET /auth/oidc/login": [303, 400, 404],
   "GET /auth/oidc/callback": [303, 404],
-  "POST /auth/oidc/backchannel-logout": [200, 400, 403, 404, 429],
+  "POST /auth/oidc/backchannel-logout": [200, 400, 403, 404, 429, 503],
   "GET /users": [200, 400, 401, 403],
   "POST /users": [201, 400, 401, 403, 409],
   "GET /users/{id}": [200, 400, 401, 403, 404],

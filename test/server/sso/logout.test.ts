@@ -166,13 +166,23 @@ describe("POST /auth/oidc/backchannel-logout", () => {
     expect(await browser.me()).toBe(401);
   });
 
-  test("is answered 500 while the provider's keys cannot be had, so that it tries again", async () => {
-    const fresh = await createTestApp(ssoVariables(provider.issuer));
+  test("is answered 503 while the provider's keys cannot be had, so that it tries again; junk is 400, and none is a fault", async () => {
+    const faults: string[] = [];
+    const fresh = await createTestApp(ssoVariables(provider.issuer), { error: (message) => void faults.push(message) });
     meetClock(fresh);
     provider.forgery.at = { "/jwks": (_, response) => void response.destroy() };
     const body = new URLSearchParams({ logout_token: await provider.logoutToken({ sub: "hal" }) });
     const response = await fresh.app.fetch(new Request(APP + PATH, { method: "POST", body }), undefined);
-    expect([response.status, response.headers.get("uam-error")]).toEqual([500, "sso.unavailable"]);
+    expect([response.status, response.headers.get("uam-error")]).toEqual([503, "sso.unavailable"]);
+    expect(response.headers.get("retry-after")).toBe("2");
+    const unsigned = (claims: object) =>
+      ['{"alg":"RS256"}', JSON.stringify(claims), "x"].map((part) => Buffer.from(part).toString("base64url")).join(".");
+    for (const token of ["junk", "a.b.c", "..", unsigned({}), unsigned({ aud: "somebody else" })]) {
+      const junk = new URLSearchParams({ logout_token: token });
+      const { status } = await fresh.app.fetch(new Request(APP + PATH, { method: "POST", body: junk }), undefined);
+      expect([token, status]).toEqual([token, 400]);
+    }
+    expect(faults).toEqual([]);
     await fresh.close();
   });
 
