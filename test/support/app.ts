@@ -75,10 +75,16 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** Opens an application on a database of its own; `variables` change the configuration. Rate limits are off unless asked for. */
+/** Opens an application on a database of its own; `variables` change the configuration. Limits of rates are off unless asked for. */
 export async function createTestApp(
   variables: Record<string, string> = {},
-  { pages, setupCommand, ...log }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand"> = {},
+  {
+    pages,
+    setupCommand,
+    // Of most tests the clock stands still.
+    mostRefused = Number.POSITIVE_INFINITY,
+    ...log
+  }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand" | "mostRefused"> = {},
   // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
@@ -99,14 +105,14 @@ export async function createTestApp(
     seal: createSeal(TEST_KEY),
     policy: policyOf(config),
   };
-  const app = createApp(
-    services,
-    webOptionsOf(config, {
+  const app = createApp(services, {
+    ...webOptionsOf(config, {
       ...{ version: "0.0.0-test", runtime: "test 1", pages, setupCommand },
       sso: await ssoProviderOf(config, services),
       sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
     }),
-  );
+    mostRefused,
+  });
   app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };
 

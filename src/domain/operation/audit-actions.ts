@@ -21,6 +21,7 @@ export type ResourceType = (typeof RESOURCE_TYPES)[number];
 export const RESOURCE_TYPE_OF = {
   "auth.admin_login": "",
   "auth.admin_password_only": "",
+  "auth.changes_refused": "",
   "auth.otp_send": "",
   "auth.otp_login": "",
   "auth.logout": "",

@@ -29,8 +29,9 @@ import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { passkeyRoutes } from "./passkeys.ts";
 import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
+import { createRefusedChanges } from "./refused-changes.ts";
 import { removedAdminRoutes } from "./removed-admins.ts";
-import { infoOf, noteRequest } from "./request.ts";
+import { endChange, infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
 import {
   checkTarget,
@@ -89,6 +90,7 @@ export function createApp(services: Services, options: WebOptions): App {
     }),
     findToken: createTokenFinder(services),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
+    refusedChanges: createRefusedChanges(services, options.mostRefused),
     exportSlots: createSlots({
       concurrency: MAX_EXPORTS,
       retryAfter: 30,
@@ -108,7 +110,11 @@ export function createApp(services: Services, options: WebOptions): App {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
     enter: (next) => {
       phase = next;
-      if (next === "stopping") web.fleet().release();
+      if (next !== "stopping") return;
+      web.fleet().release();
+      void web.refusedChanges
+        .record("all")
+        .catch((error) => services.log.error("refused changes are not recorded", { error }));
     },
     fetch: async (received, peer, hold = (seconds) => seconds) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
@@ -149,6 +155,9 @@ function onlyDescribed(options: WebOptions): Web {
       return absent();
     },
     get exportSlots() {
+      return absent();
+    },
+    get refusedChanges() {
       return absent();
     },
   };
@@ -218,6 +227,7 @@ function withUrl(request: Request, url: string): Request {
 async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
   const answered = await respond(web, router, request);
+  endChange(request, answered.status);
   const response = isOfAgent(request) ? await signResponse(web, request, answered) : answered;
   completeHeaders(web.options, request, response);
   const { method } = request;

@@ -98,7 +98,7 @@ export async function authorize(
 ): Promise<LiveSession> {
   let pending = found.get(request);
   if (pending === undefined) {
-    pending = lookUp(web, request);
+    pending = lookUp(web, request).then((session) => beginChange(web, request, session));
     found.set(request, pending);
   }
   const session = await pending;
@@ -182,7 +182,26 @@ export async function sessionOf(request: Request): Promise<LiveSession | undefin
 }
 
 /** What finds out whose request it is. */
-type Authorizing = Pick<Web, "findSession" | "findToken" | "limits">;
+type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedChanges" | "services">;
+
+const changes = new WeakMap<Request, (isRefused: boolean) => void>();
+
+/** Throws `limited` for a change of a session whose changes were refused too often. */
+async function beginChange(
+  web: Authorizing,
+  request: Request,
+  session: LiveSession | undefined,
+): Promise<LiveSession | undefined> {
+  if (session === undefined || isSafe(request.method)) return session;
+  const context = contextOf(web.services, request, session.principal);
+  changes.set(request, await web.refusedChanges.begin(session, context));
+  return session;
+}
+
+/** Says how a change ended, if it is one of a session: with that status. */
+export function endChange(request: Request, status: number): void {
+  changes.get(request)?.(status >= 400);
+}
 
 async function lookUp(web: Authorizing, request: Request): Promise<LiveSession | undefined> {
   const bearer = bearerOf(request);

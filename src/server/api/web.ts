@@ -9,6 +9,7 @@ import type { SendMessage } from "../../domain/events/message.ts";
 import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
+import type { RefusedChanges } from "./refused-changes.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
 /** The options of the HTTP side, from the configuration. */
@@ -23,6 +24,8 @@ export interface WebOptions {
   readonly runtime: string;
   /** Whether anonymous routes are limited for each client address. */
   readonly rateLimit: boolean;
+  /** Refused changes of one session or token in a minute; see `createRefusedChanges`. */
+  readonly mostRefused?: number | undefined;
   /** Addresses, ranges and the word `unix`: whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** The contact for the service: an address or a sentence. */
@@ -76,6 +79,8 @@ export interface Web {
   readonly findSession: SessionFinder;
   readonly findToken: TokenFinder;
   readonly limits: RateLimits;
+  /** How often changes of each session and token are refused. */
+  readonly refusedChanges: RefusedChanges;
   readonly exportSlots: Slots;
   /** All routes, once they are registered. */
   readonly routes: () => RouteIndex<RegisteredRoute>;

@@ -463,7 +463,7 @@ const ELSEWHERE: readonly AuditAction[] = [
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
   ...(["auth.sso_logout", "admin.readmit"] as const),
   ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
-  ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only"] as const),
+  ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only", "auth.changes_refused"] as const),
 ];
 
 describe("the Events table", () => {
