@@ -27,6 +27,7 @@ import {
 } from "./admin-rows.ts";
 import { forgetFailures } from "./attempts.ts";
 import { readFactors, tellOwner } from "./factors.ts";
+import { takeBackWhatLetsIn } from "./left-behind.ts";
 import { removePasskeysOf } from "./passkeys.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf } from "./sessions.ts";
@@ -67,7 +68,7 @@ export interface AdminChanges {
 }
 
 /**
- * Changes an administrator's address or role, from their next request on. A new address voids a link that was mailed to the old one; both are
+ * Changes an administrator's address or role, from their next request on. What they made that is above the new role is void. A new address voids a link that was mailed to the old one; both are
  * told, and one who is invited is invited again. Throws `not_found`, `invalid`, `forbidden` if the caller is no owner any
  * more, and `conflict` where no owner would be left, unless "even-the-last" is said.
  */
@@ -96,6 +97,7 @@ export async function updateAdmin(
       .set({ ...supplied, updatedAt: after.updatedAt })
       .where(eq(admins.id, admin.id));
     if (after.email !== admin.email) await moveAddress(op, admin, after);
+    if (after.role !== admin.role) await takeBackWhatLetsIn(op, admin, after.role);
     return entryOf(after, await readFactors(op.tx, admin.id));
   });
   report(context, "an administrator was changed", changed.username);
@@ -143,7 +145,7 @@ export async function setAdminPassword(context: Context, username: string, passw
 }
 
 /**
- * Removes the administrator, ends every session and revokes every token. The last one, and the last owner, only with "even-the-last", because then nobody
+ * Removes the administrator, ends every session, revokes every token, and voids what they made that lets somebody in. The last one, and the last owner, only with "even-the-last", because then nobody
  * can add administrators any more. Throws `not_found`, `conflict`, and `forbidden` if the caller is no owner any more.
  */
 export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<AdminEntry> {
@@ -158,7 +160,7 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
     requireStillOwner(context, all);
     await tx.delete(admins).where(eq(admins.id, admin.id));
     await endSessionsOf(tx, "admin", admin.id);
-    await revokeTokensOf(op, admin);
+    await takeBackWhatLetsIn(op, admin);
     op.record({ resourceId: String(admin.id), detail: { email: admin.email, role: admin.role } });
     return entryOf(admin);
   });

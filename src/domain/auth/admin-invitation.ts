@@ -1,9 +1,10 @@
 /** Administrators who are invited over the API: a link by mail sets their first password, so that nobody else ever knows it. */
 
 import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
-import { type AdminRow, resetTokens } from "../../store/schema-auth.ts";
+import { type AdminRow, admins, resetTokens } from "../../store/schema-auth.ts";
 import { adminInvited } from "../mail/admin-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
@@ -12,6 +13,7 @@ import { nameForPeople } from "../operation/entry.ts";
 import { parseEmail } from "../users/username.ts";
 import { checkAdminName, insertAdmin } from "./admin.ts";
 import { type AdminEntry, entryOf, lockAdmins, requireStillOwner } from "./admin-rows.ts";
+import { askingAdmin } from "./left-behind.ts";
 import { hashToken } from "./sessions.ts";
 
 /** How long an invitation is valid: longer than a reset token, because nobody waits in front of the mailbox for it. */
@@ -41,12 +43,16 @@ export function inviteAdmin(context: Context, { username, email: typedEmail, rol
   });
 }
 
-/** Mails the administrator a link that sets the password; one that was mailed before is void. */
+/** Mails the administrator a link that sets the password; one that was mailed before is void. It is the invitation of who asks. */
 export async function mailInvitation(op: Operation, { id, username, email, role }: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
   const token = randomBytes(32).toString("base64url");
   const expiresAt = shift(clock.now(), INVITATION_TTL);
   const stored = { tokenHash: hashToken(token), expiresAt };
+  await op.tx
+    .update(admins)
+    .set({ invitedBy: askingAdmin(op.context) })
+    .where(eq(admins.id, id));
   await op.tx
     .insert(resetTokens)
     .values({ adminId: id, ...stored })

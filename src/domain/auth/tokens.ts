@@ -1,12 +1,12 @@
 /** Tokens for machines: each acts for the administrator who owns it, with at most their role, until it ends or is revoked. */
 
-import { and, count, desc, eq, gt, isNull, lte, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, lte, type SQL } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { includesRole } from "../../shared/role-order.ts";
-import type { AdminRole, TOKEN_STATUSES } from "../../shared/statuses.ts";
+import { ADMIN_ROLES, type AdminRole, type TOKEN_STATUSES } from "../../shared/statuses.ts";
 import { requireText } from "../../shared/text.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../shared/token-limits.ts";
@@ -167,15 +167,16 @@ export async function revokeToken(context: Context, asking: Principal | undefine
   });
 }
 
-/** Revokes all tokens of an administrator, each on record; returns how many. */
+/** Revokes the tokens of an administrator, all or those of some roles, each on record; returns how many. */
 export async function revokeTokensOf(
   { tx, context, alsoRecord }: Operation,
   { id }: Pick<AdminRow, "id">,
+  isToGo: (role: AdminRole) => boolean = () => true,
 ): Promise<number> {
   const revoked = await tx
     .update(tokens)
     .set({ revokedAt: context.clock.now() })
-    .where(and(eq(tokens.ownerId, id), isNull(tokens.revokedAt)))
+    .where(and(eq(tokens.ownerId, id), isNull(tokens.revokedAt), inArray(tokens.role, ADMIN_ROLES.filter(isToGo))))
     .returning();
   for (const row of revoked) {
     const entry = { action: "token.revoke", resourceId: String(row.id), detail: aboutToken(row) } as const;

@@ -7,7 +7,9 @@ import { UamError } from "../../shared/errors.ts";
 import { parseHostName } from "../../shared/host-name.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
+import { admins } from "../../store/schema-auth.ts";
 import { hostGroups, hosts, joinTokens } from "../../store/schema-fleet.ts";
+import { askingAdmin } from "../auth/left-behind.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
@@ -35,6 +37,9 @@ export interface JoinLine {
 export async function createJoinToken(context: Context, { name: wanted, group }: NewJoinToken): Promise<JoinLine> {
   const asked = { ...(wanted === undefined ? {} : { host: wanted }), ...(group === undefined ? {} : { group }) };
   return await audited(context, { action: "host_token.create", detail: asked }, async (op) => {
+    const madeBy = askingAdmin(context);
+    // Against a removal or another role at the same time: whoever comes second sees what the first has done.
+    if (madeBy !== null) await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, madeBy)).for("share");
     const name = wanted === undefined ? "" : parseHostName("host", wanted);
     if (name !== "") await requireFree(op.tx, name);
     const groupId = group === undefined ? null : await groupOf(op.tx, group);
@@ -44,7 +49,8 @@ export async function createJoinToken(context: Context, { name: wanted, group }:
     // What has ended is of no use to anybody.
     await op.tx.delete(joinTokens).where(lte(joinTokens.expiresAt, now));
     const createdBy = nameForPeople(context.actor);
-    await op.tx.insert(joinTokens).values({ tokenHash: hashJoinToken(token), name, groupId, createdBy, expiresAt });
+    const tokenHash = hashJoinToken(token);
+    await op.tx.insert(joinTokens).values({ tokenHash, name, groupId, createdBy, madeBy, expiresAt });
     op.record({ detail: { host: name, group: group ?? "", expires_at: formatTimestamp(expiresAt) } });
     const { fingerprint } = fleetSecrets(context.seal);
     return { line: `${context.policy.site.baseUrl} ${token} ${fingerprint}`, expiresAt };

@@ -46,7 +46,8 @@ function administratorRoutes(web: Web) {
         detail: {
           operationId: "removeAdmin",
           summary: "Remove an administrator",
-          description: "Ends all their sessions. What they did stays in the audit log.",
+          description:
+            "Ends all their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used. What they did stays in the audit log.",
           responses: { 409: LAST_OWNER },
         },
       },
@@ -111,7 +112,7 @@ function wayInRoutes(web: Web) {
         detail: {
           operationId: "updateAdmin",
           summary: "Change an administrator's e-mail or role",
-          description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
+          description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too; tokens above it are revoked, and who is no owner any more leaves no token for joining a host and no open invitation. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
           responses: { ...confirming, 409: LAST_OWNER },
         },
       },

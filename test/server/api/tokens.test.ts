@@ -438,26 +438,29 @@ describe("a token's owner", () => {
     return `${role} ${allowed}`;
   };
 
-  test("who has another role by now lends at most that", async () => {
+  test("who has another role by now lends at most that, and what is above it ends for good", async () => {
     const { name, client } = await administrator("owner");
     const all = await make(client, { role: "owner" });
     const daily = await make(client, { role: "operator" });
     const reads = await make(client, { role: "auditor" });
     const now = (role: AdminRole) => updateAdmin(app.system, name, { role });
     const each = async () => [await may(all.token), await may(daily.token), await may(reads.token)];
+    const ENDED = "undefined +++++++";
     expect(await each()).toEqual(["owner +++++++", "operator -++--++", "auditor ++++---"]);
     await now("operator");
     // An auditor's token of an operator: what both may.
-    expect(await each()).toEqual(["operator -++--++", "operator -++--++", "auditor -++----"]);
+    expect(await each()).toEqual([ENDED, "operator -++--++", "auditor -++----"]);
+    expect(reasonOf(await use(all.token, "GET", "/auth/me"))).toBe("401 token.revoked");
     expect(reasonOf(await use(reads.token, "POST", "/tokens", { name: "x", role: "auditor", days: 1 }))).toBe(
       "403 role.insufficient",
     );
-    await now("reviewer");
-    expect(await each()).toEqual(["reviewer --+---+", "reviewer --+---+", "auditor --+----"]);
+    // Neither an auditor nor an operator is above the other.
     await now("auditor");
-    expect(await each()).toEqual(["auditor ++++---", "operator -++----", "auditor ++++---"]);
+    expect(await each()).toEqual([ENDED, "operator -++----", "auditor ++++---"]);
     await now("owner");
-    expect(await each()).toEqual(["owner +++++++", "operator -++--++", "auditor ++++---"]);
+    expect(await each()).toEqual([ENDED, "operator -++--++", "auditor ++++---"]);
+    await now("reviewer");
+    expect(await each()).toEqual([ENDED, ENDED, "auditor --+----"]);
   });
 
   test("who is removed leaves no token behind, nor does one of the same name get them back", async () => {

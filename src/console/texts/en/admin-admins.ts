@@ -50,7 +50,7 @@ export const adminsTexts = {
     title: (name: string) => `Change ${name}`,
     own: "This is you. Only another owner can give back a role that you take from yourself.",
     emailHint: "A new address voids a link that was mailed to the old one; both addresses are told.",
-    roleHint: "It holds at once, in open sessions too.",
+    roleHint: "It holds at once, in open sessions too. Tokens and invitations of theirs that it does not allow end.",
     ssoRole: "Their role comes from single sign-on at each login; it is changed at the provider.",
     submit: "Save the changes",
     busy: "Saving …",
@@ -74,6 +74,7 @@ export const adminsTexts = {
     title: (name: string) => `Remove ${name}`,
     effects: [
       "They are logged out everywhere and cannot log in again.",
+      "Their tokens for machines end. So do the tokens for joining hosts and the invitations that they made, unless they are used.",
       "What they did stays in the audit log.",
       "The users and keys stay as they are.",
     ],

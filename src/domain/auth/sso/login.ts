@@ -11,8 +11,8 @@ import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import { findAdmin, insertAdmin } from "../admin.ts";
 import { lockAdmins, requireOtherOwner } from "../admin-rows.ts";
+import { takeBackWhatLetsIn } from "../left-behind.ts";
 import { endSessionsOf, hashToken, type NewSession, openSession } from "../sessions.ts";
-import { revokeTokensOf } from "../tokens.ts";
 import { type Begun, takeLogin } from "./begun.ts";
 import { emailOf, nameOf, roleOf } from "./claims.ts";
 import type { ProvenPerson, SsoProvider } from "./provider.ts";
@@ -84,8 +84,9 @@ async function refuse(op: Operation, issuer: string, person: ProvenPerson): Prom
   if (known !== undefined) {
     op.record({ detail: { username: known.username } });
     if (known.adminId !== null) {
+      await lockAdmins(op.tx);
       await endSessionsOf(op.tx, "admin", known.adminId);
-      await revokeTokensOf(op, { id: known.adminId });
+      await takeBackWhatLetsIn(op, { id: known.adminId, username: known.username });
     }
   }
   op.record({ refused: refusal.message });
@@ -140,6 +141,7 @@ async function note(op: Operation, admin: AdminRow, role: AdminRole): Promise<Ad
     const entry = { action: "admin.update", resourceId: String(admin.id), detail } as const;
     op.alsoRecord({ entry, result: "success", actor: actorOf(op, admin) });
     op.context.log.warn("an administrator's role was changed by single sign-on", detail);
+    await takeBackWhatLetsIn(op, admin, role);
   }
   return after;
 }

@@ -1,0 +1,50 @@
+/** What an administrator made that lets somebody in: it goes with them, or with the role that allowed it. */
+
+import { and, eq, inArray, isNull } from "drizzle-orm";
+import { includesRole } from "../../shared/role-order.ts";
+import type { AdminRole } from "../../shared/statuses.ts";
+import { type AdminRow, admins } from "../../store/schema-auth.ts";
+import { joinTokens } from "../../store/schema-fleet.ts";
+import type { Context, Operation } from "../operation/context.ts";
+import { revokeTokensOf } from "./tokens.ts";
+
+/** The administrator who asks, or whose token does; null for anybody else, such as the host's operator. */
+export function askingAdmin({ permit }: Pick<Context, "permit">): number | null {
+  return permit?.userType === "admin" ? permit.principalId : null;
+}
+
+/**
+ * Takes back what the administrator made and no longer may: with a role, what is above it; without one, everything. Tokens are revoked, on
+ * record; tokens for joining and invitations that are open, which only owners make, are void. Call it under `lockAdmins`, so that nothing
+ * is being made meanwhile.
+ */
+export async function takeBackWhatLetsIn(
+  op: Operation,
+  admin: Pick<AdminRow, "id" | "username">,
+  role?: AdminRole,
+): Promise<void> {
+  const isAbove = (own: AdminRole) => role === undefined || (own !== role && includesRole(own, role));
+  await revokeTokensOf(op, admin, isAbove);
+  if (!isAbove("owner")) return;
+  const joining = await op.tx
+    .delete(joinTokens)
+    .where(eq(joinTokens.madeBy, admin.id))
+    .returning({ hash: joinTokens.tokenHash });
+  if (joining.length > 0) op.record({ detail: { join_tokens: joining.length } });
+  await removeInvited(op, admin);
+}
+
+/** Whoever is invited and has set no password: the link alone would not do, because they can ask for another. */
+async function removeInvited(op: Operation, { id, username }: Pick<AdminRow, "id" | "username">): Promise<void> {
+  const isOpen = and(eq(admins.invitedBy, id), isNull(admins.passwordHash), eq(admins.sso, false));
+  const invited = await op.tx.select().from(admins).where(isOpen);
+  if (invited.length === 0) return;
+  const ids = invited.map((guest) => guest.id);
+  await op.tx.delete(admins).where(inArray(admins.id, ids));
+  for (const guest of invited) {
+    const detail = { username: guest.username, email: guest.email, role: guest.role, invited_by: username };
+    const entry = { action: "admin.remove", resourceId: String(guest.id), detail } as const;
+    op.alsoRecord({ entry, result: "success" });
+  }
+  op.record({ detail: { invitations: invited.map((guest) => guest.username).join(", ") } });
+}

@@ -1,0 +1,177 @@
+/** What an administrator leaves behind who is removed, or loses a role: nothing that lets anybody in. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { removeAdmin, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { HOUR } from "../../../src/shared/clock.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
+import { admins, resetTokens, tokens } from "../../../src/store/schema-auth.ts";
+import { joinTokens } from "../../../src/store/schema-fleet.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
+import { newAgent } from "../../support/fleet.ts";
+
+let app: TestApp;
+let count = 0;
+
+beforeAll(async () => {
+  app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+  await addAdmin(app.system, "stays", "stays@example.org", ADMIN_PASSWORD);
+});
+afterAll(() => app.close());
+beforeEach(() => app.clock.advance(HOUR));
+
+async function owner() {
+  const name = `owner-${++count}`;
+  const { id } = await addAdmin(app.system, name, `${name}@example.org`, ADMIN_PASSWORD);
+  const client = app.anonymous();
+  await client.call("POST", "/auth/admin/login", { username: name, password: ADMIN_PASSWORD });
+  return { id, name, client };
+}
+
+type Owner = Awaited<ReturnType<typeof owner>>;
+
+/** By the session, or by a token of the owner's. */
+async function post({ client, name }: Owner, path: string, body: object, by: "session" | "token") {
+  if (by === "session") return await client.call("POST", path, body);
+  const wanted = { name: "machine", role: "owner", days: 1, networks: [] } as const;
+  const { token } = await createToken(app.system, { owner: name }, wanted);
+  return await app.anonymous().call("POST", path, body, { authorization: `Bearer ${token}` });
+}
+
+async function invite(by: Owner) {
+  const username = `guest-${++count}`;
+  const email = `${username}@example.net`;
+  const wanted = { username, email, role: "owner", password: ADMIN_PASSWORD };
+  expect((await by.client.call("POST", "/admins", wanted)).status).toBe(201);
+  return { username, email, link: await linkTo(email) };
+}
+
+async function linkTo(email: string): Promise<string> {
+  const text = (await app.mails(email)).at(-1)?.text ?? "";
+  return /(?<![\w-])[\w-]{43}(?![\w-])/.exec(text)?.[0] ?? "";
+}
+
+const accept = (token: string) =>
+  app.anonymous().call("POST", "/auth/admin/reset", { token, new_password: "eight kettles under old bridges" });
+
+async function joinLine(by: Owner, way: "session" | "token" = "session"): Promise<string> {
+  const answer = await post(by, "/hosts/tokens", {}, way);
+  expect(answer.status).toBe(201);
+  return answer.body.data.line.split(" ")[1];
+}
+
+const join = (token: string) => newAgent(app, `host-${++count}`).enrol(token);
+const stored = async (username: string) => (await app.db.select().from(admins).where(eq(admins.username, username)))[0];
+
+const ENDS: Readonly<Record<string, (by: Owner) => Promise<unknown>>> = {
+  removed: ({ name }) => removeAdmin(app.system, name),
+  "removed by another owner over the API": async ({ id }) => {
+    const other = await owner();
+    expect((await other.client.call("DELETE", `/admins/${id}`)).status).toBe(200);
+  },
+  "made an operator": ({ name }) => updateAdmin(app.system, name, { role: "operator" }),
+  "made an auditor": ({ name }) => updateAdmin(app.system, name, { role: "auditor" }),
+};
+
+describe.each(Object.entries(ENDS))("an owner who is %s", (_, end) => {
+  test.each(["session", "token"] as const)("leaves no token for joining a host, made by a %s", async (way) => {
+    const [by, other] = [await owner(), await owner()];
+    const [left, kept] = [await joinLine(by, way), await joinLine(other)];
+    await end(by);
+    expect((await join(left)).status).toBe(401);
+    expect((await join(kept)).status).toBe(201);
+  });
+
+  test("leaves no invitation, nor a way to another one", async () => {
+    const [by, other] = [await owner(), await owner()];
+    const [left, kept] = [await invite(by), await invite(other)];
+    await end(by);
+    expect((await accept(left.link)).status).toBe(400);
+    const mails = (await app.mails(left.email)).length;
+    await app.anonymous().call("POST", "/auth/admin/forgot", { username: left.username });
+    expect(await app.mails(left.email)).toHaveLength(mails);
+    expect(await stored(left.username)).toBeUndefined();
+    expect(await app.lastAudit("admin.remove")).toBeDefined();
+    const removals = await app.auditRows("admin.remove");
+    expect(removals.find(({ detail }) => JSON.parse(detail).username === left.username)).toMatchObject({
+      ...{ result: "success", resourceType: "admin" },
+      detail: expect.stringContaining(`"invited_by":"${by.name}"`),
+    });
+    expect((await accept(kept.link)).status).toBe(200);
+  });
+
+  test("leaves those in who had accepted", async () => {
+    const by = await owner();
+    const { username, link } = await invite(by);
+    expect((await accept(link)).status).toBe(200);
+    await end(by);
+    expect(await stored(username)).toMatchObject({ role: "owner" });
+  });
+});
+
+describe("who made an invitation", () => {
+  test("is who mailed the link last: another address is another invitation", async () => {
+    const [first, second] = [await owner(), await owner()];
+    const { username } = await invite(first);
+    const guest = await stored(username);
+    await second.client.call("PATCH", `/admins/${guest?.id}`, {
+      email: "elsewhere@example.net",
+      password: ADMIN_PASSWORD,
+    });
+    const link = await linkTo("elsewhere@example.net");
+    await removeAdmin(app.system, first.name);
+    expect(await stored(username)).toBeDefined();
+    await removeAdmin(app.system, second.name);
+    expect(await stored(username)).toBeUndefined();
+    expect((await accept(link)).status).toBe(400);
+    expect(await app.db.$count(resetTokens, eq(resetTokens.adminId, guest?.id ?? 0))).toBe(0);
+  });
+
+  test("is invited at the same instant as being removed: nothing is left", async () => {
+    for (let round = 0; round < 5; round++) {
+      const by = await owner();
+      const username = `guest-${++count}`;
+      const email = `${username}@example.net`;
+      const [invited, line] = await Promise.all([
+        by.client.call("POST", "/admins", { username, email, password: ADMIN_PASSWORD }),
+        by.client.call("POST", "/hosts/tokens"),
+        removeAdmin(app.system, by.name),
+      ]);
+      expect([201, 401, 403]).toContain(invited.status);
+      expect([201, 401]).toContain(line.status);
+      expect(await stored(username)).toBeUndefined();
+      expect(await app.db.select().from(joinTokens).where(eq(joinTokens.madeBy, by.id))).toEqual([]);
+    }
+  });
+});
+
+describe("a role that is lost", () => {
+  const rolesLeft = async (name: string) => {
+    const rows = await app.db.select().from(tokens).where(eq(tokens.owner, name));
+    return rows.filter(({ revokedAt }) => revokedAt === null).map(({ role }) => role);
+  };
+
+  test.each([
+    ["operator", ["operator", "reviewer", "auditor"]],
+    ["reviewer", ["reviewer", "auditor"]],
+    ["auditor", ["operator", "reviewer", "auditor"]],
+    ["owner", ["owner", "operator", "reviewer", "auditor"]],
+  ] as const)("takes the tokens above it along, for good: %s", async (role: AdminRole, left) => {
+    const { name } = await owner();
+    for (const own of ADMIN_ROLES) {
+      await createToken(app.system, { owner: name }, { name: own, role: own, days: 1, networks: [] });
+    }
+    await updateAdmin(app.system, name, { role });
+    expect(await rolesLeft(name)).toEqual([...left]);
+    await updateAdmin(app.system, name, { role: "owner" });
+    expect(await rolesLeft(name)).toEqual([...left]);
+    const records = (await app.auditRows("token.revoke")).filter(
+      ({ detail }) => JSON.parse(detail).administrator === name,
+    );
+    expect(records.map(({ detail }) => JSON.parse(detail).role)).toEqual(
+      ADMIN_ROLES.filter((own) => !left.includes(own as never)),
+    );
+  });
+});
