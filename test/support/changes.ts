@@ -121,15 +121,18 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       await helper.call("PUT", "/settings", { key: "policy.default_ttl", value: `${90 + ++count}d` });
       return { path: "/settings/policy.default_ttl" };
     },
-    "POST /admins": async () => ({ path: "/admins", body: { username: fresh("new"), email: "new@example.org" } }),
-    "PATCH /admins/{id}": async () => ({ path: `/admins/${await admin()}`, body: { role: "owner" } }),
+    "POST /admins": async () => ({
+      path: "/admins",
+      body: { username: fresh("new"), email: "new@example.org", password },
+    }),
+    "PATCH /admins/{id}": async () => ({ path: `/admins/${await admin()}`, body: { role: "owner", password } }),
     "DELETE /admins/{id}": async () => ({ path: `/admins/${await admin()}` }),
     "DELETE /admins/{id}/sessions": async () => ({ path: `/admins/${await admin()}/sessions` }),
     "DELETE /removed-admins/{id}": async () => {
       const removed = { issuer: "https://id.example.org", subject: fresh("subject"), username: fresh("removed") };
       const row = { ...removed, createdAt: app.clock.now() };
       const [stored] = await app.db.insert(ssoIdentities).values(row).returning();
-      return { path: `/removed-admins/${stored?.id}` };
+      return { path: `/removed-admins/${stored?.id}`, body: { password } };
     },
     "POST /tokens": async () => ({
       path: "/tokens",

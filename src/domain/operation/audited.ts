@@ -13,7 +13,7 @@ import type { AuditAction } from "./audit-actions.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
-import { onward, requirePermission } from "./permission.ts";
+import { onward, requirePermission, whilePermitted } from "./permission.ts";
 
 /** What an operation does, where some of it needs no transaction. */
 export interface Steps<P, T, Op = Operation> {
@@ -153,8 +153,7 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   const journal: Journal = { records: [], failures: [], undos: [], afterwards: [] };
   let finished: { readonly result: T; readonly record: RecordRef | undefined } | undefined;
   try {
-    if (steps.prepare !== undefined) await requirePermission(context.autocommit, context, entry.action);
-    const prepared = (await steps.prepare?.()) as P;
+    const prepared = (await (steps.prepare && whilePermitted(context, entry.action, steps.prepare))) as P;
     const before = unreplicatedCommits(context.db);
     const done = await context.db.transaction(async (tx) => {
       await requirePermission(tx, context, entry.action);

@@ -72,6 +72,24 @@ export async function requirePermission(db: Database | Transaction, asking: Aski
   if (row?.permitted !== true) throw await refusalOf(db, asking.permit, action);
 }
 
+/**
+ * Does what comes before an operation, for who is permitted. Who has lost the permission by the time that it fails is told that, and not what
+ * failed: the password of who was removed is wrong, too.
+ */
+export async function whilePermitted<T>(
+  asking: Asking & { readonly autocommit: Database },
+  action: AuditAction,
+  work: () => Promise<T>,
+): Promise<T> {
+  await requirePermission(asking.autocommit, asking, action);
+  try {
+    return await work();
+  } catch (error) {
+    await requirePermission(asking.autocommit, asking, action);
+    throw error;
+  }
+}
+
 /** The context of what follows from a change that is committed, or was begun for good: it goes on, whatever becomes of who asked. */
 export function onward<C extends Asking>(context: C): C {
   return { ...context, permit: undefined };

@@ -169,7 +169,7 @@ describe("what ends the caller's own permission", () => {
     const answers = [
       await first.client.call("POST", "/auth/logout"),
       await second.client.call("DELETE", `/admins/${second.id}/sessions`),
-      await third.client.call("PATCH", `/admins/${third.id}`, { role: "auditor" }),
+      await third.client.call("PATCH", `/admins/${third.id}`, { role: "auditor", password: ADMIN_PASSWORD }),
       await fourth.client.call("DELETE", `/admins/${fourth.id}`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
