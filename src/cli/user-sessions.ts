@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
+import { counted } from "../shared/counted.ts";
 import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
@@ -38,8 +39,17 @@ const endSessionCommand = command(
   },
 );
 
+const signOutCommand = command(
+  "sign-out",
+  map(object({ user: userArgument(), json: jsonFlag() }), (input) => runSignOut(input)),
+  {
+    brief: message`End a user's sessions with the service.`,
+    description: message`Ends all sessions of a user with the service, in browsers, and voids a code that was sent. SSH logins go on. The user can log in again: to prevent that, disable the user.`,
+  },
+);
+
 /** What concerns a user's access beyond the account itself. */
-export const accessCommands = or(sessionsCommand, endSessionCommand, userHostsCommand);
+export const accessCommands = or(sessionsCommand, endSessionCommand, signOutCommand, userHostsCommand);
 
 type SessionRecord = ReturnType<typeof import("../server/records.ts").sessionRecord>;
 
@@ -61,6 +71,19 @@ function runList({ user, json }: { readonly user: string; readonly json: boolean
     const items = sessions.map(sessionRecord);
     if (json) printJson(environment, { items });
     else await printTable(environment, COLUMNS, items);
+    return EXIT.done;
+  };
+}
+
+function runSignOut({ user, json }: { readonly user: string; readonly json: boolean }): Command {
+  return async (environment) => {
+    const { endWebSessions } = await import("../domain/users/web-sessions.ts");
+    const { name, sessions } = await withServices(environment, "store", async (context) => {
+      const { id, username } = await requireUserReferred(context, user);
+      return { name: username, sessions: await endWebSessions(context, id) };
+    });
+    if (json) printJson(environment, { status: "ended", sessions });
+    else environment.err(`${counted(sessions, "session")} of ${name} ${sessions === 1 ? "was" : "were"} ended.\n`);
     return EXIT.done;
   };
 }

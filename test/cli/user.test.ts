@@ -230,6 +230,13 @@ describe("sessions", () => {
     expect(stderr).toEndWith("uam: There is no such session, or it has already ended\n");
   });
 
+  test("sign-out says how many sessions there were", async () => {
+    const { code, stderr } = await cli.run(["user", "sign-out", "alice"]);
+    expect([code, stderr]).toEqual([0, "0 sessions of alice were ended.\n"]);
+    expect(await cli.json(["user", "sign-out", "alice"])).toEqual({ status: "ended", sessions: 0 });
+    expect((await cli.run(["user", "sign-out", "zoe"])).code).toBe(1);
+  });
+
   test("sessions and end-session of an unknown user fail", async () => {
     for (const args of [
       ["sessions", "zoe"],

@@ -100,6 +100,9 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       app.host.sessionsOpen.push({ ...session, account: `ext_${username}` } as (typeof app.host.sessionsOpen)[number]);
       return { path: `/users/${id}/sessions/${session.id}` };
     },
+    "DELETE /users/{id}/web-sessions": async () => ({
+      path: `/users/${(await app.user(fresh("signed-in"))).id}/web-sessions`,
+    }),
     "PUT /users/{id}/hosts": async () => {
       const { row } = await createGroup(app.system, { name: fresh("given") });
       return { path: `/users/${(await user()).id}/hosts`, body: { hosts: [], groups: [row.name] } };

@@ -43,6 +43,7 @@ export const RESOURCE_TYPE_OF = {
   "user.lock": "user",
   "extension.request": "user",
   "session.end": "user",
+  "user.end_sessions": "user",
   "key.create": "ssh_key",
   "key.rename": "ssh_key",
   "key.update": "ssh_key",

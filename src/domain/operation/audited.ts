@@ -40,7 +40,7 @@ export function audited<T, P = undefined>(
 
 /** What takes access away and touches no account of the service's own host. */
 const OTHER_CLOSINGS: ReadonlySet<AuditAction> = new Set([
-  ...(["token.revoke", "admin.remove", "admin.end_sessions", "webhook.delete"] as const),
+  ...(["token.revoke", "admin.remove", "admin.end_sessions", "user.end_sessions", "webhook.delete"] as const),
   "host.lock",
 ]);
 

@@ -13,12 +13,12 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { voidCode } from "../auth/otp.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "./username.ts";
+import { endLoginsOf } from "./web-sessions.ts";
 
 export interface UserChanges {
   readonly email?: string | undefined;
@@ -29,7 +29,7 @@ export interface UserChanges {
 }
 
 /**
- * Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void.
+ * Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void; the sessions from before end.
  * Networks that take something away do so at once, and the sessions from outside end; what the host could not do is owed, and
  * then this throws `internal`, with the networks stored. Networks that only widen are stored and written, or neither.
  */
@@ -114,7 +114,8 @@ async function store(op: Operation, user: User, supplied: Supplied): Promise<Use
   if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
   const updated = await storeUser(op, user, supplied);
   if (updated.email !== user.email) {
-    await voidCode(op.tx, user.username);
+    // Whoever reads the old mailbox may be in already.
+    await endLoginsOf(op, user);
     await tellAddressChanged(op, user, updated);
   }
   return updated;

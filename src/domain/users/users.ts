@@ -23,6 +23,7 @@ import { readSetting } from "../settings/settings.ts";
 import { extensionOf, parseDays, requireDisableable, requireEnableable } from "./changeable.ts";
 import { isExpired, lockUser, requireUser, type User } from "./find.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
+import { endLoginsOf } from "./web-sessions.ts";
 
 export interface NewUser {
   readonly username: string;
@@ -103,11 +104,13 @@ export function disableUser(context: Context, userId: number): Promise<User> {
   });
 }
 
-/** Gives a disabled user access again, with the keys as stored. */
+/** Gives a disabled user access again, with the keys as stored; the sessions with the service from before end. */
 export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
+    // Whatever was the reason to disable them, nobody goes on in a session from before.
+    await endLoginsOf(op, user);
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);
     await openAccess(op, enabled);

@@ -171,7 +171,7 @@ function actorOf(principal: Principal | undefined, ip: string): Actor {
 }
 
 /** The id within a path, which is its last part or the one before; an SSH session is no row of the database. */
-const SENT_ID = /\/(\d+)(?:\/[a-z]*|\/sessions\/\d+)?\/?$/;
+const SENT_ID = /\/(\d+)(?:\/[a-z-]*|\/sessions\/\d+)?\/?$/;
 
 /** No shorter number is too large for an id. */
 const LONG_NUMBER = /\d{16}/;

@@ -4,8 +4,10 @@ import { Elysia } from "elysia";
 import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listKeys, revokeKey } from "../../domain/keys/keys.ts";
 import { endSshSession, listSshSessions } from "../../domain/users/ssh-sessions.ts";
+import { endWebSessions } from "../../domain/users/web-sessions.ts";
 import { hostsRecord, keyRecord, sessionRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
+import { EndedSessions } from "./schemas/admins.ts";
 import { KeyList, RevokedKey, UserKeyParams } from "./schemas/keys.ts";
 import { SessionList, UserSessionParams } from "./schemas/sessions.ts";
 import { data, IdParams, responses, statusOf } from "./schemas.ts";
@@ -64,6 +66,23 @@ export function userAccessRoutes(web: Web) {
           description:
             "Oldest first, and not paged. As the kernel and sshd's own log have it: nothing that the user could write counts. One connection is one session, whatever runs in it.",
           responses: { 500: { description: "The host could not be asked; trying again may help" } },
+        },
+      },
+    )
+    .delete(
+      "/:id/web-sessions",
+      async ({ context, params }) => {
+        const sessions = await endWebSessions(context, params.id);
+        return { data: { status: "ended" as const, sessions } };
+      },
+      {
+        params: IdParams,
+        response: responses(data(EndedSessions), 400, 401, 403, 404),
+        detail: {
+          operationId: "endUserWebSessions",
+          summary: "Sign a user out",
+          description:
+            "Ends all sessions of the user with this service, and voids a code that was sent. SSH sessions go on. The user can log in again: to prevent that, disable the user.",
         },
       },
     )

@@ -107,7 +107,7 @@ export function userRoutes(web: Web) {
           operationId: "updateUser",
           summary: "Change e-mail, supervisor, purpose or networks",
           description:
-            "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
+            "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
           responses: {
             400: {
               description:
@@ -156,7 +156,8 @@ export function userRoutes(web: Web) {
         detail: {
           operationId: "enableUser",
           summary: "Give a disabled user access again",
-          description: "Restores the authorized-keys file from the stored keys.",
+          description:
+            "Restores the authorized-keys file from the stored keys. Sessions with this service from before end.",
           responses: {
             409: ACCOUNT_CONFLICT,
             500: { description: "The host refused; nothing was changed. Trying again may help" },

@@ -45,6 +45,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /users/{id}/keys/{keyId}": [200, 400, 401, 403, 404],
   "GET /users/{id}/sessions": [200, 400, 401, 403, 404],
   "DELETE /users/{id}/sessions/{sessionId}": [200, 400, 401, 403, 404],
+  "DELETE /users/{id}/web-sessions": [200, 400, 401, 403, 404],
   "GET /me": [200, 401, 403],
   "POST /me/lock": [200, 400, 401, 403, 404, 409],
   "POST /me/extension": [201, 400, 401, 403, 404, 409],

@@ -97,6 +97,7 @@ describe("path ids", () => {
     ],
     ...["GET /host-groups/:id", "DELETE /host-groups/:id"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
+    "DELETE /users/:id/web-sessions",
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],
   ];
 

@@ -60,6 +60,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "DELETE /users/:id/keys/:keyId": OPERATORS,
   "GET /users/:id/sessions": reading(OPERATORS),
   "DELETE /users/:id/sessions/:sessionId": OPERATORS,
+  "DELETE /users/:id/web-sessions": OPERATORS,
   "GET /me": USERS,
   "GET /me/keys": USERS,
   "POST /me/keys": USERS,

@@ -188,6 +188,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `let ${of("administrator", facts.name)} in again by single sign-on`,
     `let ${of("administrator", facts.name)} in again by single sign-on`,
   ]),
+  "user.end_sessions": action("User signed out", (facts) => [`signed ${user(facts)} out`, `sign ${user(facts)} out`]),
   "admin.end_sessions": action("Administrator's sessions ended", (facts) => [
     `ended the sessions of ${of("administrator", facts.name)}`,
     `end the sessions of ${of("administrator", facts.name)}`,

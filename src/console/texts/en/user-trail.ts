@@ -75,6 +75,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
     key === "" ? phrase("renamed a key", "rename a key") : phrase(`renamed a key to ${key}`, `rename a key to ${key}`),
   "key.revoke": (facts) => phrase(`revoked ${theKey(facts)}`, `revoke ${theKey(facts)}`),
   "session.end": () => phrase("ended one of your SSH sessions", "end one of your SSH sessions"),
+  "user.end_sessions": () => phrase("signed you out", "sign you out"),
   "lifecycle.expire": () => phrase("ended your access, because its time was up", "end your access at its time"),
   "lifecycle.recycle": () =>
     phrase(
