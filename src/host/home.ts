@@ -5,7 +5,7 @@ import { UamError } from "../shared/errors.ts";
 import { isShut } from "./key-file/key-file-check.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
 import { splitHome } from "./plan/plan.ts";
-import { errorCode, openDirectory, openTrusted, readMounts } from "./walk.ts";
+import { errorCode, type Mount, openDirectory, openTrusted, readMounts } from "./walk.ts";
 
 /** A home by its path, and whose it is. */
 export interface Home {
@@ -27,12 +27,13 @@ export async function shutHome(home: Home): Promise<void> {
 
 /** Gives a home that is root's back to the account, mode 0700; leaves one that is the account's as it is. Throws as `shutHome` does. */
 export async function openHome(home: Home): Promise<void> {
-  if (lstatSync(home.path, { throwIfNoEntry: false })?.uid === home.uid) return;
   await settle(home, home);
 }
 
-/** Undefined if there is no home. */
-export function isHomeShut(path: string): boolean | undefined {
+/** Undefined if there is no home, or a FUSE server would have to say so, which need not answer. */
+export function isHomeShut(path: string, mounts: readonly Mount[]): boolean | undefined {
+  const { name } = splitHome(path);
+  if (mounts.some((mount) => mount.type.startsWith("fuse") && mount.path.endsWith(`/${name}`))) return undefined;
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat === undefined ? undefined : stat.isDirectory() && isShut(stat);
 }
@@ -70,6 +71,8 @@ function give(fd: number, home: Home, owner: Pick<Home, "uid" | "gid">): void {
   const stat = fstatSync(fd);
   if (stat.uid !== home.uid && stat.uid !== SHUT.uid)
     throw new UamError("internal", `${home.path} belongs to uid ${stat.uid}, not to ${home.uid}: it is left alone`);
+  // Opening leaves what is open as its owner has it.
+  if (owner.uid !== SHUT.uid && stat.uid === owner.uid) return;
   if (stat.uid !== owner.uid || stat.gid !== owner.gid) fchownSync(fd, owner.uid, owner.gid);
   if ((fstatSync(fd).mode & 0o7777) !== MODE) fchmodSync(fd, MODE);
 }

@@ -180,7 +180,7 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
-  differences.push(...homeDifferences(parts, account, owner));
+  differences.push(...homeDifferences(parts, snapshot, { account, owner }));
   // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
   if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;
   const file = keyFileOf(settings.authorizedKeysFile, owner);
@@ -225,10 +225,10 @@ function groupDifferences({ settings }: HostParts, table: AccountTable, account:
 
 function homeDifferences(
   { settings, executor }: HostParts,
-  { open }: Account,
-  owner: PasswdEntry,
+  { mounts }: Snapshot,
+  { account: { open }, owner }: Pick<Repair, "account" | "owner">,
 ): readonly Difference[] {
-  const isShut = settings.homesStay === true ? undefined : executor.view.isHomeShut(owner.home);
+  const isShut = settings.homesStay === true ? undefined : executor.view.isHomeShut(owner.home, mounts);
   if (isShut === undefined || isShut !== open) return [];
   const problem = open ? "the home is still root's" : "the home is open although the account is shut";
   return [{ kind: "home", problem, changes: open ? planOpenHome(settings, owner) : [] }];

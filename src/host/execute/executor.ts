@@ -50,7 +50,7 @@ export interface HostView {
   /** The shadow entries of those accounts in the table; undefined if they cannot be read. */
   shadow(names: readonly string[]): Promise<AccountTable["shadow"]>;
   /** Whether the home with that path is shut; undefined if there is none, or that is not to be known. */
-  isHomeShut(path: string): boolean | undefined;
+  isHomeShut(path: string, mounts: readonly Mount[]): boolean | undefined;
   /** True if something with that name exists; a link is not followed. */
   exists(path: string): boolean;
   processes(): readonly ListedProcess[];
