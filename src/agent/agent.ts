@@ -11,6 +11,7 @@ import { type Clock, DAY, HOUR, MINUTE, SECOND } from "../shared/clock.ts";
 import { faultPoint } from "../shared/fault-point.ts";
 import { NO_LEASE } from "../shared/lease.ts";
 import type { Log } from "../shared/log.ts";
+import { NEWER_KEY_TYPES } from "../shared/ssh-key-types.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { require2xx, type ServiceClient, Unanswered } from "./client.ts";
@@ -20,6 +21,9 @@ import { createReporter } from "./reporting.ts";
 import { createKeyRotation } from "./rotation.ts";
 import { type AgentStatus, writeStatus } from "./status.ts";
 import type { AgentIdentity } from "./store.ts";
+
+/** What it can read that agents of before cannot; whether this host's sshd can, the host says. */
+const READS = NEWER_KEY_TYPES.join(",");
 
 export interface AgentParts {
   readonly directory: string;
@@ -117,7 +121,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const wait = isStateFirst ? 0 : Math.round(timing.wait / SECOND);
     const applied = reporter.applied();
     const said = applied === undefined ? "" : `&applied=${applied}`;
-    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}${said}`;
+    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}&reads=${READS}${said}`;
     const sent = lease.now();
     const began = performance.now();
     let given: unknown;

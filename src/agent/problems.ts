@@ -13,6 +13,9 @@ export function problemOf({ account, kind, problem, repaired }: Drift): HostProb
     case "foreign":
       return { account, kind: "conflict", text };
     case "failed":
+      // What is of no account was not refused to anybody.
+      return { account, kind: account === "" ? "finding" : "refused", text };
+    case "key_refused":
       return { account, kind: "refused", text };
     case "stray":
       // What stays is found again each minute, in other words.

@@ -20,6 +20,7 @@ import { narrowKeys } from "./narrowing.ts";
 import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
 import {
   type Change,
+  EXAMPLE,
   homeOf,
   planCreate,
   planDiscardHalfCreated,
@@ -78,6 +79,11 @@ export function createManagedHost(parts: HostParts): Host {
     endSession: async (account, id) => (isPresent(parts, account) ? await executor.sessions.end(account, id) : "gone"),
     logins: (from) => executor.sessions.logins(from),
     planned: (work) => plannedBy(parts, createManagedHost, work),
+    keyRefusal: async (key) => {
+      if (isDry) return undefined;
+      await parts.patterns.of(EXAMPLE.name);
+      return parts.patterns.refusal(key);
+    },
     hostKeys: parts.hostKeys,
   });
 }

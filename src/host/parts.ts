@@ -1,8 +1,9 @@
 /** What all work on the host uses, and the first checks on an account. */
 
-import type { Account, AccountPresence, AccountRef, Host } from "../protocol/host.ts";
+import type { Account, AccountPresence, AccountRef, Host, HostKey } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
+import { NEWER_KEY_TYPES } from "../shared/ssh-key-types.ts";
 import { isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import type { Executor } from "./execute/executor.ts";
 import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";
@@ -23,8 +24,15 @@ export interface HostParts {
 }
 
 /** What the account's file should hold; throws `internal` for a stored key that is damaged. */
-export function textOf({ expiry }: HostParts, account: Account): string {
-  return account.open ? renderAuthorizedKeys(account.keys, account.expireAt, expiry) : "";
+export function textOf({ expiry, patterns }: HostParts, account: Account): string {
+  if (!account.open) return "";
+  const readable = account.keys.filter((key) => !isUnread(patterns, key));
+  return renderAuthorizedKeys(readable, account.expireAt, expiry);
+}
+
+/** Whether the key is of a type that this host's sshd cannot read: it has no line in the file. */
+export function isUnread(patterns: KeyFilePatterns, { type }: Pick<HostKey, "type">): boolean {
+  return NEWER_KEY_TYPES.some((newer) => newer === type) && !patterns.reads(type);
 }
 
 /** The files other than ours that sshd reads for the account. */

@@ -23,8 +23,8 @@ import {
   trashBases,
   wantedShadow,
 } from "./plan/plan.ts";
-import { type ListedProcess, listedOf, sentenceOfUnread } from "./processes/processes.ts";
-import type { ReadKeyFiles } from "./sshd/sshd.ts";
+import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import { keysUnread, unreadable } from "./unread.ts";
 import { createRoots, type Ground, mountsWithin } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;
@@ -80,19 +80,6 @@ export async function reconcileAccounts(
     roots.close();
   }
   return [...drifts, ...(await reconcileTrash(parts, checkOnly))];
-}
-
-/** What prevents the whole host from being looked at. It is no account's: an administrator has to decide. */
-function unreadable(
-  { settings }: HostParts,
-  { problem }: ReadKeyFiles,
-  processes: readonly ListedProcess[],
-): readonly Drift[] {
-  // A dry run may be anybody's, and sshd answers only root.
-  if (settings.mode === "dry-run") return [];
-  return [problem, sentenceOfUnread(processes)].flatMap((sentence) =>
-    sentence === undefined ? [] : [{ account: "", kind: "failed", problem: sentence, repaired: false } as const],
-  );
 }
 
 async function reconcileAccount(
@@ -180,6 +167,7 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
+  differences.push(...keysUnread(parts, account));
   differences.push(...homeDifferences(parts, snapshot, { account, owner }));
   // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
   if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;

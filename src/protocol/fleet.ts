@@ -67,7 +67,7 @@ export interface AccountState extends AccountRef {
 }
 
 /**
- * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&applied=CURSOR`, 200: what changed, or all. `applied` says what a report would
+ * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&reads=TYPES&applied=CURSOR`, 200: what changed, or all. `applied` says what a report would
  * say of nothing but a newer cursor, so that a change costs a host one request and not two.
  */
 export interface HostState {

@@ -55,6 +55,8 @@ export type DriftKind =
   | "key_file"
   /** sshd reads another file besides ours. */
   | "other_file"
+  /** This host's sshd does not accept a stored key: it opens nothing there. */
+  | "key_refused"
   | "expiry_date"
   /** Somebody took the account out of our group. */
   | "group"
@@ -222,6 +224,8 @@ export interface Host {
    * accounts of this service may be asked for.
    */
   endStrays(uids: readonly number[], checkOnly: boolean): Promise<readonly Stray[]>;
+  /** Why this host's sshd would refuse a key of that kind, as a clause; undefined if it takes it, if it cannot be asked, and in dry-run. */
+  keyRefusal(key: { readonly type: string; readonly bits: number }): Promise<string | undefined>;
   /** The host keys that sshd shows to clients, in clients' order of preference; none if none can be read. */
   hostKeys(): Promise<readonly ServerKey[]>;
   /** The logins by SSH that are open now, oldest first; none where the account is missing or foreign, and in dry-run. */

@@ -1,7 +1,15 @@
 /** The wire format of SSH public keys (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH PROTOCOL.u2f), read and written. */
 
 import { Buffer } from "node:buffer";
-import { curveName, FIELDS, type FieldKind, isKeyType, type KeyType, MAX_INTEGER } from "../shared/ssh-key-types.ts";
+import {
+  curveName,
+  FIELDS,
+  type FieldKind,
+  isKeyType,
+  type KeyType,
+  MAX_INTEGER,
+  MLDSA44_ED25519_BYTES,
+} from "../shared/ssh-key-types.ts";
 
 /** A key as its type and its fields, in the order of the wire; integers hold no leading zero bytes, names no NUL. */
 export interface WireKey {
@@ -20,6 +28,7 @@ const FIELD_NAMES: Readonly<Record<FieldKind, string>> = {
   curve: "curve name",
   point: "curve point",
   application: "application name",
+  "mldsa44-ed25519": "ML-DSA-44 and Ed25519 key",
 };
 
 // OpenSSH's sshkey.c takes these names inside a blob for the same keys; short names in any case.
@@ -89,6 +98,11 @@ function readField(kind: FieldKind, type: KeyType, raw: Buffer): Buffer | Malfor
     case "ed25519":
       if (raw.length === 32) return raw;
       return { malformed: `holds an Ed25519 key of ${raw.length} bytes, it must have 32` };
+    case "mldsa44-ed25519":
+      if (raw.length === MLDSA44_ED25519_BYTES) return raw;
+      return {
+        malformed: `holds an ML-DSA-44 and Ed25519 key of ${raw.length} bytes, it must have ${MLDSA44_ED25519_BYTES}`,
+      };
     case "curve": {
       const curve = withoutFinalNul(raw);
       if (curve.toString("latin1") === curveName(type)) return curve;

@@ -9,12 +9,13 @@ export const KEY_TYPES = [
   "ssh-rsa",
   "sk-ssh-ed25519@openssh.com",
   "sk-ecdsa-sha2-nistp256@openssh.com",
+  "ssh-mldsa44-ed25519",
 ] as const;
 
 export type KeyType = (typeof KEY_TYPES)[number];
 
 /** What a field of a key is. */
-export type FieldKind = "integer" | "ed25519" | "curve" | "point" | "application";
+export type FieldKind = "integer" | "ed25519" | "curve" | "point" | "application" | "mldsa44-ed25519";
 
 /** The fields of each type, in the order of the wire. */
 export const FIELDS: Readonly<Record<KeyType, readonly FieldKind[]>> = {
@@ -25,7 +26,14 @@ export const FIELDS: Readonly<Record<KeyType, readonly FieldKind[]>> = {
   "ssh-rsa": ["integer", "integer"],
   "sk-ssh-ed25519@openssh.com": ["ed25519", "application"],
   "sk-ecdsa-sha2-nistp256@openssh.com": ["curve", "point", "application"],
+  "ssh-mldsa44-ed25519": ["mldsa44-ed25519"],
 };
+
+/** Bytes of a field of that kind, which has always as many: ML-DSA-44's public key, and Ed25519's behind it (ssh-mldsa-eddsa.c). */
+export const MLDSA44_ED25519_BYTES = 1312 + 32;
+
+/** What OpenSSH knows only from 10.6 on: an older one cannot read such a line. */
+export const NEWER_KEY_TYPES: readonly KeyType[] = ["ssh-mldsa44-ed25519"];
 
 /** The most bytes of a number: sshbuf.h, SSHBUF_MAX_BIGNUM (16384 bits), and the zero byte that keeps it positive. */
 export const MAX_INTEGER = 16384 / 8 + 1;

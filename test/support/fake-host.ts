@@ -40,6 +40,8 @@ export interface FakeHost extends Host {
   readonly calls: string[];
   /** Actions that fail until removed from the set. */
   readonly failing: Set<FakeAction>;
+  /** Types of keys that sshd refuses. */
+  readonly refusedTypes: Set<string>;
   /** Fingerprints in an administrator's files that sshd also reads. */
   readonly elsewhere: Set<string>;
   /** What the next comparison finds. */
@@ -61,6 +63,7 @@ export function createFakeHost(pause = 3): FakeHost {
   const calls: string[] = [];
   const failing = new Set<FakeAction>();
   const elsewhere = new Set<string>();
+  const refusedTypes = new Set<string>();
   const drifts: FakeHost["drifts"] = [];
   const strays: FakeHost["strays"] = [];
   const sessions: FakeHost["sessionsOpen"] = [];
@@ -102,6 +105,7 @@ export function createFakeHost(pause = 3): FakeHost {
     accounts,
     calls,
     failing,
+    refusedTypes,
     elsewhere,
     drifts,
     strays,
@@ -197,6 +201,8 @@ export function createFakeHost(pause = 3): FakeHost {
       const drift = { kind: "group", problem: "the account is no longer in the group", repaired: !checkOnly } as const;
       return [...drifts.splice(0), ...outside.map(({ name }) => ({ account: name, ...drift }))];
     },
+    keyRefusal: async ({ type }) =>
+      refusedTypes.has(type) ? `its sshd does not accept keys of the type ${type}` : undefined,
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
     sessions: async ({ name }) => {
       refuseAll("sessions");

@@ -14,7 +14,7 @@ export type Fault =
   | { readonly kind: "types-differ"; readonly type: string; readonly found: string | undefined }
   | { readonly kind: "cut-off"; readonly part: Part }
   | { readonly kind: "negative" | "oversized" | "form-of-point" | "nul-in-application" | "not-canonical" }
-  | { readonly kind: "ed25519-length"; readonly bytes: number }
+  | { readonly kind: "ed25519-length" | "mldsa44-ed25519-length"; readonly bytes: number }
   | { readonly kind: "curve"; readonly type: string }
   | { readonly kind: "trailing"; readonly bytes: number }
   | { readonly kind: "application-empty" | "application-text" }

@@ -32,6 +32,8 @@ export type Reading = { readonly key: PublicKey } | { readonly fault: Fault };
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16384;
 // OpenSSL's rsa.h: beyond this modulus (bits) it verifies only with exponents of at most 64 bits.
+/** As ssh-keygen prints them. */
+const MLDSA44_BITS = 512;
 const SMALL_MODULUS_BITS = 3072;
 const MAX_TEXT = 16 * 1024;
 
@@ -105,6 +107,7 @@ function bitsOf(type: KeyType, blob: Uint8Array): number | Fault {
     const [exponent = new Uint8Array(), modulus = new Uint8Array()] = fields;
     return rsaBits(toInteger(exponent), toInteger(modulus));
   }
+  if (type === "ssh-mldsa44-ed25519") return MLDSA44_BITS;
   return Number(curveName(type)?.slice("nistp".length) ?? 256);
 }
 

@@ -1,6 +1,13 @@
 /** Reads the wire format of SSH public keys (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH PROTOCOL.u2f). */
 
-import { curveName, FIELDS, type FieldKind, type KeyType, MAX_INTEGER } from "../../shared/ssh-key-types.ts";
+import {
+  curveName,
+  FIELDS,
+  type FieldKind,
+  type KeyType,
+  MAX_INTEGER,
+  MLDSA44_ED25519_BYTES,
+} from "../../shared/ssh-key-types.ts";
 import { latin1 } from "./bytes.ts";
 import type { Fault } from "./fault.ts";
 
@@ -41,6 +48,8 @@ function faultOf(part: FieldKind, type: KeyType, raw: Uint8Array): Fault | undef
       return raw.length > 0 && first === 0 && second < 0x80 ? { kind: "not-canonical" } : undefined;
     case "ed25519":
       return raw.length === 32 ? undefined : { kind: "ed25519-length", bytes: raw.length };
+    case "mldsa44-ed25519":
+      return raw.length === MLDSA44_ED25519_BYTES ? undefined : { kind: "mldsa44-ed25519-length", bytes: raw.length };
     case "curve":
       if (latin1(raw).replace(/\0$/, "") !== curveName(type)) return { kind: "curve", type };
       return isPadded ? { kind: "not-canonical" } : undefined;

@@ -23,6 +23,8 @@ export interface AdmittedHost {
   readonly recordedLocks: readonly string[];
   /** What the request said to be applied, where that was stored with it. */
   readonly applied?: Cursor | undefined;
+  /** Which of NEWER_KEY_TYPES its agent's program can read, as the request says. */
+  readonly reads?: readonly string[] | undefined;
 }
 
 /** What the lease of a host is, in SQL about `hosts` as h; see `leaseInForce`. */

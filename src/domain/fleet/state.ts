@@ -171,7 +171,10 @@ export function createStates(services: Services): States {
       const now = (await readHost(services, host.id)) ?? host;
       // A longer lease than the one that was stored with the request comes with the next answer.
       const lease = shorterLease(host.lease, now.lease);
-      return write({ ...now, lease, applied: host.applied }, { cursor: cursorAt(at), full: true, accounts, removed });
+      return write(
+        { ...now, lease, applied: host.applied, reads: host.reads },
+        { cursor: cursorAt(at), full: true, accounts, removed },
+      );
     } finally {
       slots++;
     }

@@ -21,6 +21,7 @@ import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
 import { isExpired, requireUser, type User } from "../users/find.ts";
+import { requireAccepted } from "./accepted.ts";
 import { lockUserAndKeys } from "./lock.ts";
 import { fingerprintTaken } from "./taken.ts";
 
@@ -55,6 +56,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     requireRoom(keys, context.policy.maxKeys);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
+    await requireAccepted(op, user, key);
     const message = keyAdded(site, user, row);
     const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
     await op.onRollback(() => restoreAccess(context, user));

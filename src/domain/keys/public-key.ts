@@ -8,7 +8,7 @@ import { ed25519Fault } from "../../protocol/ed25519.ts";
 import { encodeKey, innerName, readKey, type WireKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import { curveName, isKeyType, type KeyType } from "../../shared/ssh-key-types.ts";
+import { curveName, isKeyType, type KeyType, NEWER_KEY_TYPES } from "../../shared/ssh-key-types.ts";
 import { hasControlCharacters } from "../../shared/text.ts";
 import { weaknessOf } from "./rsa-modulus.ts";
 
@@ -27,6 +27,8 @@ export interface PublicKey {
 
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16384;
+/** As ssh-keygen prints them. */
+const MLDSA44_BITS = 512;
 // OpenSSL's rsa.h: beyond this modulus (bits) it verifies only with exponents of at most 64 bits.
 const SMALL_MODULUS_BITS = 3072;
 // The largest key, RSA of 16384 bits, takes 2772 characters; the rest is room for a comment.
@@ -132,6 +134,7 @@ function decodeKey(type: KeyType, blob: Buffer): WireKey {
 function checkedBits(key: WireKey): number {
   const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = key.fields;
   if (key.type.startsWith("sk-")) checkApplication(key.fields.at(-1) ?? Buffer.alloc(0));
+  if (key.type === "ssh-mldsa44-ed25519") return checkedMldsaBits(first);
   if (key.type === "ssh-rsa") return checkedRsaBits(toInteger(first), toInteger(second));
   const curve = curveName(key.type);
   if (curve === undefined) return checkedEd25519Bits(first);
@@ -166,6 +169,13 @@ function checkedEd25519Bits(bytes: Buffer): number {
   return 256;
 }
 
+/** Both halves sign. Any bytes are a public key of ML-DSA; a half that anybody can sign for is of no real key. */
+function checkedMldsaBits(bytes: Buffer): number {
+  const fault = ed25519Fault(bytes.subarray(-32));
+  if (fault !== undefined) throw refusal(`The Ed25519 half of the ML-DSA-44 key ${fault}`, "key.weak");
+  return MLDSA44_BITS;
+}
+
 function checkApplication(application: Buffer): void {
   const text = application.toString("utf8");
   if (text === "") throw refusal("The security key has an empty application name");
@@ -174,9 +184,9 @@ function checkApplication(application: Buffer): void {
   }
 }
 
-/** A second, independent reading of the classic types; sshpk does not support security keys. */
+/** A second, independent reading of the classic types; sshpk supports neither security keys nor ML-DSA. */
 function checkWithSshpk(type: KeyType, blob: Buffer): void {
-  if (type.startsWith("sk-")) return;
+  if (type.startsWith("sk-") || NEWER_KEY_TYPES.includes(type)) return;
   if (!reencodeWithSshpk(blob).equals(blob)) throw refusal("The key data does not re-encode to the same bytes");
 }
 

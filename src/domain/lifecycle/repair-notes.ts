@@ -14,7 +14,7 @@ interface RepairNote {
 }
 
 /** What is only ever reported. */
-const NEVER_REPAIRED: ReadonlySet<DriftKind> = new Set(["missing", "foreign", "failed"]);
+const NEVER_REPAIRED: ReadonlySet<DriftKind> = new Set(["missing", "foreign", "failed", "key_refused"]);
 
 /** Notes, committed at once, what is about to be repaired, if anything is. Call it under the user's row lock. */
 export async function noteRepair(

@@ -4,6 +4,7 @@ import { publicMessage } from "../../shared/errors.ts";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
 import type { HostSettings } from "../settings.ts";
+import { acceptsType, type KeyKind, refusalOf } from "./accepted-keys.ts";
 import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "./sshd-settings.ts";
 
 const UTC_SINCE = 901;
@@ -33,6 +34,10 @@ export interface KeyFilePatterns {
    * holds.
    */
   of(name: string): Promise<ReadKeyFiles>;
+  /** Why sshd, by its last answer, refuses a key of that kind, as a clause; undefined if it takes it, or has never said. */
+  refusal(key: KeyKind): string | undefined;
+  /** Whether keys of a type that older versions cannot read are read, by its last answer. */
+  reads(type: string): boolean;
   refresh(): void;
   /** The patterns for any name, asked at each call; undefined without an answer that is understood. */
   named(name: string): Promise<readonly string[] | undefined>;
@@ -50,12 +55,14 @@ export interface ReadKeyFiles {
 
 export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = runCommand): KeyFilePatterns {
   let last: readonly string[] | undefined;
+  let settings: SshdSettings | undefined;
   let known: Promise<ReadKeyFiles> | undefined;
   async function ask(name: string): Promise<ReadKeyFiles> {
     const answer = await askSshd(name, tools, run);
     if (answer.settings === undefined)
       return { patterns: last, problem: answer.problem, isStrange: answer.isStrange === true };
-    last = keyFilesIn(answer.settings);
+    settings = answer.settings;
+    last = keyFilesIn(settings);
     return { patterns: last, problem: undefined, isStrange: false };
   }
   return {
@@ -63,6 +70,8 @@ export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = r
       known ??= ask(name);
       return known;
     },
+    refusal: (key) => (settings === undefined ? undefined : refusalOf(settings, key)),
+    reads: (type) => settings !== undefined && acceptsType(settings, type) === true,
     refresh: () => {
       known = undefined;
     },

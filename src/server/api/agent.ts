@@ -84,7 +84,8 @@ function signedRoutes(web: Web) {
       async ({ agent, query, request }) => {
         const { signal } = request;
         const wait = Math.min(query.wait, infoOf(request).hold(HELD));
-        const state = await web.fleet().states.answer({ ...query, wait, host: agent.host, signal });
+        const host = { ...agent.host, reads: query.reads };
+        const state = await web.fleet().states.answer({ ...query, wait, host, signal });
         return agentAnswer(request, `{"data":${state}}`);
       },
       {

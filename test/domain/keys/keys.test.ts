@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { eq } from "drizzle-orm";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { sshKeys } from "../../../src/store/schema.ts";
+import { grants } from "../../../src/store/schema-fleet.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
 
 let app: TestApp;
@@ -120,6 +123,28 @@ describe("uploadKey()", () => {
       detail: { name: "laptop", err: answer.body.error },
     });
     expect(app.host.calls.at(-1)).toBe(`openAccount ext_key-owner-${count}`);
+  });
+});
+
+describe("uploadKey() of a key that sshd refuses", () => {
+  const MLDSA = readFileSync(new URL("../../testdata/keys-10.6/mldsa44-ed25519-1.pub", import.meta.url), "utf8");
+  beforeEach(() => void app.host.refusedTypes.add("ssh-mldsa44-ed25519"));
+  afterEach(() => app.host.refusedTypes.clear());
+
+  test("says so, and stores nothing, where the user has no other host", async () => {
+    const answer = await upload(me, MLDSA);
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      "The key would open nothing on this host: its sshd does not accept keys of the type ssh-mldsa44-ed25519",
+    ]);
+    expect((await me.call("GET", "/me/keys")).body.data.items).toEqual([]);
+    expect((await upload()).status).toBe(201);
+  });
+
+  test("stores it where the user has a further host, which may take it", async () => {
+    const { id: hostId } = await insertHost(app, `further-${count}`);
+    await app.db.insert(grants).values({ userId: id, hostId, createdAt: app.clock.now() });
+    expect((await upload(me, MLDSA)).body.data).toMatchObject({ type: "ssh-mldsa44-ed25519", bits: 512 });
   });
 });
 

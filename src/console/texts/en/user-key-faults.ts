@@ -11,6 +11,7 @@ const PARTS: Readonly<Record<Part, string>> = {
   curve: "curve name",
   point: "curve point",
   application: "application name",
+  "mldsa44-ed25519": "ML-DSA-44 and Ed25519 key",
 };
 
 /** The service's sentence, without its full stop. */
@@ -67,6 +68,8 @@ function dataSentence(fault: DataFault): string {
       return "The key data holds an RSA number of more than 16384 bits";
     case "ed25519-length":
       return `The key data holds an Ed25519 key of ${fault.bytes} bytes, it must have 32`;
+    case "mldsa44-ed25519-length":
+      return `The key data holds an ML-DSA-44 and Ed25519 key of ${fault.bytes} bytes, it must have 1344`;
     case "curve":
       return `The key data holds a curve name that does not belong to ${fault.type}`;
     case "form-of-point":

@@ -104,6 +104,17 @@ export const StateQuery = v.object({
       }),
     ),
   ),
+  reads: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[a-z0-9@.-]{1,64}(?:,[a-z0-9@.-]{1,64}){0,9}$/, "must be types of keys"),
+      v.metadata({
+        description:
+          "The types of keys, of those that the first agents do not know, that this one can read, with commas between them: it is told of no others",
+      }),
+      v.transform((types) => types.split(",")),
+    ),
+  ),
   applied: v.optional(
     v.pipe(
       v.string(),

@@ -1,0 +1,18 @@
+/** Whether a key that is to be stored would open anything. */
+
+import { UamError } from "../../shared/errors.ts";
+import { hostOf } from "../accounts/own-host.ts";
+import { hostsOfUser } from "../fleet/places.ts";
+import type { Operation } from "../operation/context.ts";
+import type { User } from "../users/find.ts";
+import type { PublicKey } from "./public-key.ts";
+
+/**
+ * Throws `invalid` for a key that the service's own host refuses, where the user has no other: it would open nothing. A further host may
+ * take it; that one does not is a problem of that host, which its owner is shown.
+ */
+export async function requireAccepted(op: Operation, user: User, key: Pick<PublicKey, "type" | "bits">): Promise<void> {
+  const refusal = await hostOf(op.context, user).keyRefusal(key);
+  if (refusal === undefined || (await hostsOfUser(op.tx, user.id)).length > 1) return;
+  throw new UamError("invalid", `The key would open nothing on this host: ${refusal}`, { reason: "key.type" });
+}

@@ -1,0 +1,34 @@
+/** What reconciling says of the host's sshd: that it cannot be read, or that it cannot read a key. */
+
+import type { Account, Drift } from "../protocol/host.ts";
+import { type HostParts, isUnread } from "./parts.ts";
+import { type ListedProcess, sentenceOfUnread } from "./processes/processes.ts";
+import type { ReadKeyFiles } from "./sshd/sshd.ts";
+
+/** A key that opens nothing on the host; nothing repairs that. */
+interface UnreadKey extends Pick<Drift, "kind" | "problem"> {
+  readonly changes: undefined;
+}
+
+/** What prevents the whole host from being looked at. It is no account's: an administrator has to decide. */
+export function unreadable(
+  { settings }: HostParts,
+  { problem }: ReadKeyFiles,
+  processes: readonly ListedProcess[],
+): readonly Drift[] {
+  // A dry run may be anybody's, and sshd answers only root.
+  if (settings.mode === "dry-run") return [];
+  return [problem, sentenceOfUnread(processes)].flatMap((sentence) =>
+    sentence === undefined ? [] : [{ account: "", kind: "failed", problem: sentence, repaired: false } as const],
+  );
+}
+
+/** Keys that are stored, and that sshd here cannot read: their owner is to know that they open nothing on this host. */
+export function keysUnread({ patterns }: HostParts, { open, keys }: Account): readonly UnreadKey[] {
+  const unread = open ? keys.filter((key) => isUnread(patterns, key)) : [];
+  return unread.map(({ type, fingerprint }) => ({
+    kind: "key_refused",
+    problem: `this host's sshd does not accept keys of the type ${type}: ${fingerprint} opens nothing here`,
+    changes: undefined,
+  }));
+}
