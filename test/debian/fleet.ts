@@ -28,6 +28,8 @@ const PROMISED = 60;
 /** The shortest lease that there is, what the second enforcer may add, and what the tests may take; seconds. */
 const LEASE = 300;
 const SLACK = 30;
+/** Longer than cron waits between two looks, and than the second at job is due after; seconds. */
+const JOBS_WATCHED = 130;
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<void> {
@@ -103,6 +105,17 @@ async function changes({ service, web7 }: TwoHosts): Promise<void> {
     await service.sh(`uam user enable ${USER}`);
     await untilAdmitted(web7, "second", 10);
   });
+  await step(
+    "an account that somebody took out of uam-ext is disabled on both all the same, and put back",
+    async () => {
+      for (const host of [service, web7]) await host.sh(`gpasswd -d ext_${USER} uam-ext`);
+      await service.sh(`uam user disable ${USER}`);
+      for (const host of [service, web7]) await refused(host, USER, "second");
+      for (const host of [service, web7]) await host.until(`id -nG ext_${USER} | grep -qw uam-ext`, 120);
+      await service.sh(`uam user enable ${USER}`);
+      await untilAdmitted(web7, "second", 10);
+    },
+  );
   await step("one uid on both hosts", async () => {
     same(await web7.sh(`id -u ext_${USER}`), await service.sh(`id -u ext_${USER}`), "the uid");
   });
@@ -154,6 +167,7 @@ async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void>
       const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
       if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
     }, 90);
+    await plantJobs(web7);
     await wire.cut();
     const begin = performance.now();
     await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
@@ -161,10 +175,39 @@ async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void>
     await Bun.sleep((LEASE - 60) * 1000 - (performance.now() - begin));
     await untilRefused(web7, "third", 60 + SLACK);
     say(`      refused ${((performance.now() - begin) / 1000).toFixed(0)} s after the cut, with a lease of ${LEASE} s`);
+    // The look that refuses logins ends these, too.
+    await Bun.sleep(5000);
+    const then = await ranBy(web7);
+    await Bun.sleep(JOBS_WATCHED * 1000);
+    same(await ranBy(web7), then, "what crontab, at job and lingering manager wrote after the lease");
+    say(`      in ${JOBS_WATCHED} s after that no crontab, at job or lingering manager of the account ran anything`);
     await wire.mend();
     await web7.sh("kill -CONT $(systemctl show --property=MainPID --value uam-agent)");
     await untilAdmitted(web7, "third", 120);
+    await web7.until(`test "$(${RAN}cron)" -gt ${then.split(" ")[0]}`, 120);
+    await web7.until(`systemctl is-active --quiet user@$(id -u ext_${USER})`, 30);
+    await web7.sh(`crontab -u ext_${USER} -r; loginctl disable-linger ext_${USER}`);
   });
+}
+
+/** A crontab, an at job that runs on, one that is due later, and a service of a lingering manager: each writes lines. */
+async function plantJobs(web7: Container): Promise<void> {
+  const as = `runuser -u ext_${USER} -- env XDG_RUNTIME_DIR=/run/user/$(id -u ext_${USER})`;
+  const ticks = (name: string) => `while sleep 2; do date +%s >>/tmp/ran-${name}; done`;
+  await web7.sh(`touch /tmp/ran-cron /tmp/ran-at /tmp/ran-linger; chmod 666 /tmp/ran-*
+    loginctl enable-linger ext_${USER}
+    echo '* * * * * date +\\%s >>/tmp/ran-cron' | ${as} crontab -
+    cd /tmp; echo '${ticks("at")}' | ${as} at now
+    echo 'date +%s >>/tmp/ran-at' | ${as} at now + 6 minutes`);
+  await web7.until(`${as} systemd-run --user --quiet sh -c '${ticks("linger")}'`, 30);
+  for (const name of ["cron", "at", "linger"]) await web7.until(`test -s /tmp/ran-${name}`, 90);
+}
+
+const RAN = "stat --format=%s /tmp/ran-";
+
+/** How much each has written by now. */
+async function ranBy(web7: Container): Promise<string> {
+  return (await web7.sh(`echo $(${RAN}cron) $(${RAN}at) $(${RAN}linger)`)).trim();
 }
 
 async function retires({ service, web7 }: TwoHosts): Promise<void> {
