@@ -8,6 +8,7 @@ import { forgetRetired, retireHost } from "../../../src/domain/fleet/retirement.
 import { listUserHosts } from "../../../src/domain/fleet/user-hosts.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
+import { MINUTE } from "../../../src/shared/clock.ts";
 import { createTestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 
@@ -52,7 +53,9 @@ describe("what agents are told", () => {
     await setUserHosts(system, bob.id, { hosts: ["quick"], groups: ["default"] });
     await agent.state();
     const confirming = agent.state(20).then(() => agent.report());
-    const { taken, places } = await setUserHosts(system, bob.id, { hosts: [], groups: ["default"] });
+    // The host answers at once; only a hang takes so long.
+    const patient = { ...system, policy: { ...system.policy, fleetWait: MINUTE } };
+    const { taken, places } = await setUserHosts(patient, bob.id, { hosts: [], groups: ["default"] });
     await confirming;
     expect(taken).toMatchObject({ total: 1, confirmed: 1, pending: [] });
     expect(places.map(({ host }) => host.name)).not.toContain("web1");
