@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { MOST_REFUSED } from "../../../src/server/api/refused-changes.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let t: TestApp;
 let admin: Client;
@@ -64,7 +64,12 @@ describe("changes that are refused", () => {
   });
 
   test("count for a token as well, by itself", async () => {
-    const made = await admin.call("POST", "/tokens", { name: "robot", role: "operator", days: 1 });
+    const made = await admin.call("POST", "/tokens", {
+      name: "robot",
+      role: "operator",
+      days: 1,
+      password: ADMIN_PASSWORD,
+    });
     if (made.status !== 201) throw new Error(made.text);
     const token = { authorization: `Bearer ${made.body.data.token}` };
     const robot = () => t.anonymous().call("POST", "/users", { username: "Not Valid" }, token);
