@@ -139,6 +139,7 @@ export const CONTRACT = {
   "DELETE /users/:id/keys/:keyId": { answer: RevokedKey },
   "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
   "DELETE /users/:id/sessions/:sessionId": { answer: status("ended") },
+  "DELETE /users/:id/web-sessions": { answer: EndedSessions },
   "GET /me": { answer: OwnRecord },
   "POST /me/lock": { answer: Locked },
   "POST /me/extension": { body: ExtensionRequest, answer: ApplicationRecord },
