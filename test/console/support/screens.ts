@@ -123,6 +123,7 @@ export const SCREENS: readonly Screen[] = [
       disable: dialog(/^Disable …/, /What will happen/),
       delete: dialog(/^Delete …/, /What will happen/),
       "revoke a key": dialog(/^Revoke …/),
+      "sign out": dialog(/^Sign out …/),
     },
   }),
   screen("audit", "admin", { dialogs: { filter: unfold(/^Filter/) } }),

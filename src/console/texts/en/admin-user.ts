@@ -131,6 +131,16 @@ export const userTexts = {
     busy: "Ending …",
     ended: (from: string) => (from === "" ? "The session was ended." : `The session from ${from} was ended.`),
   },
+  signOut: {
+    open: "Sign out …",
+    title: (name: string) => `Sign ${name} out`,
+    ends: "Every session with this service ends, in all browsers, and a login code that was sent is void. SSH sessions go on.",
+    again: (name: string) => `${name} can log in again. To prevent that, disable the user.`,
+    confirm: "Sign out",
+    busy: "Signing out …",
+    done: (name: string, sessions: number) =>
+      sessions === 0 ? `${name} had no open session.` : `${count(sessions, "session", "sessions")} of ${name} ended.`,
+  },
   trail: {
     title: "What was recorded",
     none: "The audit log has nothing about this user.",

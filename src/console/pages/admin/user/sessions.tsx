@@ -1,4 +1,4 @@
-/** A user's open SSH logins, and ending one. */
+/** A user's open SSH logins, and ending one; and signing them out of the service. */
 
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
@@ -16,6 +16,7 @@ import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
+import { SignOut } from "./sign-out.tsx";
 import { useChangeAction } from "./use-change.ts";
 
 type Session = AnswerOf<"GET /users/:id/sessions">["items"][number];
@@ -30,6 +31,7 @@ export function Sessions({ user, onDone }: SessionsProps) {
   const answer = useApi("GET /users/:id/sessions", { params: { id: user.id } });
   const isAllowed = mayChange(useRole(), "users");
   const [ending, setEnding] = useState<Session>();
+  const [isSigningOut, setSigningOut] = useState(false);
   return (
     <Section title={sessions.title}>
       <Loaded query={answer}>
@@ -45,10 +47,25 @@ export function Sessions({ user, onDone }: SessionsProps) {
                 {sessions.refresh}
               </Button>
               <span class="quiet">{sessions.hint}</span>
+              {isAllowed ? (
+                <Button kind="danger" onClick={() => setSigningOut(true)}>
+                  {userTexts.signOut.open}
+                </Button>
+              ) : null}
             </div>
           </div>
         )}
       </Loaded>
+      {isSigningOut ? (
+        <SignOut
+          user={user}
+          onClose={() => setSigningOut(false)}
+          onDone={(sentence) => {
+            setSigningOut(false);
+            onDone(sentence);
+          }}
+        />
+      ) : null}
       {ending === undefined ? null : (
         <EndDialog
           user={user}
