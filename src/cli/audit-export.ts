@@ -28,9 +28,9 @@ export const exportCommand = command(
 function runExport(range: ExportRange, output: string | undefined): Command {
   return async (environment) => {
     const { exportAudit } = await import("../domain/audit/csv.ts");
-    const { createSlots } = await import("../shared/bounded.ts");
+    const { createExportPlaces } = await import("../domain/audit/export-places.ts");
     await withServices(environment, "read", async (context) => {
-      const csv = await exportAudit(context, range, createSlots({ concurrency: 1, retryAfter: 1 }));
+      const csv = await exportAudit(context, range, createExportPlaces(1));
       await (output === undefined ? environment.outStream(csv) : writeNewFile(output, csv));
     });
     return EXIT.done;

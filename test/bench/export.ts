@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { exportAudit } from "../../src/domain/audit/csv.ts";
-import { createSlots } from "../../src/shared/bounded.ts";
+import { createExportPlaces } from "../../src/domain/audit/export-places.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
 import { type Cost, costOf, describeRun, openEven, percentile, residentMiB } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
@@ -16,7 +16,7 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
   const app = await openEven(rows);
   console.log(`\n## Exporting ${rows} audit records\n`);
   console.log(await describeRun(app));
-  const slots = createSlots({ concurrency: 1, retryAfter: 1 });
+  const places = createExportPlaces(1);
   Bun.gc(true);
   const idle = residentMiB();
   let peak = idle;
@@ -28,7 +28,7 @@ export async function benchExport({ rows }: BenchOptions): Promise<void> {
     times.push(
       await costOf(async () => {
         bytes = 0;
-        for await (const chunk of await exportAudit(app.system, {}, slots)) {
+        for await (const chunk of await exportAudit(app.system, {}, places)) {
           bytes += chunk.byteLength;
           peak = Math.max(peak, residentMiB());
         }

@@ -1,11 +1,11 @@
 /** The audit log as CSV (RFC 4180), in blocks that the database writes: no connection is held while a client is slow. */
 
 import { clearTimeout, setTimeout } from "node:timers";
-import type { Slots } from "../../shared/bounded.ts";
 import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Context } from "../operation/context.ts";
 import { auditRange } from "./audit.ts";
+import type { ExportPlace, ExportPlaces } from "./export-places.ts";
 
 /** Both inclusive. */
 export interface ExportRange {
@@ -38,23 +38,24 @@ const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
 
 /**
  * The records within `range` that exist when it is called, oldest first, as UTF-8 CSV with a header row. When it
- * returns, the first block has been read, so a failure up to then is thrown; a later one aborts the stream. Holds a slot
- * until the stream ends, fails, is cancelled, or is not read from for `patience`, ten minutes; throws `limited` when none is free.
+ * returns, the first block has been read, so a failure up to then is thrown; a later one aborts the stream. Holds a place
+ * until the stream ends, fails, is cancelled, is not read from for `patience`, ten minutes, or gives way; throws `limited` when none is free.
  */
 export async function exportAudit(
   context: Context,
   range: ExportRange,
-  slots: Slots,
+  places: ExportPlaces,
   patience = STALLED,
 ): Promise<ReadableStream<Uint8Array>> {
-  const release = slots.take();
+  const { actor } = context;
+  const place = places.take(`${actor.type} ${actor.owner ?? actor.name}`);
   try {
     // The log only grows at its end, so the newest number at the start bounds one state of it.
     const { first, last } = await auditRange(context.db, range.since, range.until);
     const read = readAhead(context, first - 1, last);
-    return toStream(context, { first: await read(), read, release, patience });
+    return toStream(context, { first: await read(), read, place, patience });
   } catch (error) {
-    release();
+    place.release();
     throw error;
   }
 }
@@ -64,19 +65,19 @@ interface Source {
   readonly first: Uint8Array | undefined;
   /** Whole lines, in the order of the log; undefined after the last. */
   readonly read: () => Promise<Uint8Array | undefined>;
-  readonly release: () => void;
+  readonly place: ExportPlace;
   /** For how long, in milliseconds, nobody need read. */
   readonly patience: number;
 }
 
-function toStream(context: Context, { first, read, release, patience }: Source): ReadableStream<Uint8Array> {
+function toStream(context: Context, { first, read, place, patience }: Source): ReadableStream<Uint8Array> {
   let lines = concatenated(BEGINNING, first);
   let watch: NodeJS.Timeout | undefined;
   let isOver = false;
   const end = () => {
     isOver = true;
     clearTimeout(watch);
-    release();
+    place.release();
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown) => {
     // Cancelled while a block was being read: nobody is left to tell.
@@ -88,14 +89,21 @@ function toStream(context: Context, { first, read, release, patience }: Source):
   };
   const watchReader = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     clearTimeout(watch);
+    place.waits();
     const stalled = () => fail(controller, new UamError("internal", "The export was not read for ten minutes"));
     watch = setTimeout(stalled, patience).unref();
   };
   return new ReadableStream<Uint8Array>(
     {
-      start: watchReader,
+      start(controller) {
+        place.onGivingWay(() =>
+          fail(controller, new UamError("internal", "The export was not read, and gave way to another")),
+        );
+        watchReader(controller);
+      },
       async pull(controller) {
         clearTimeout(watch);
+        place.isRead();
         try {
           controller.enqueue(lines);
           const next = await read();

@@ -1,5 +1,6 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
+import { createExportPlaces } from "../../domain/audit/export-places.ts";
 import { createAdminProbe } from "../../domain/auth/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions.ts";
@@ -7,7 +8,6 @@ import { createTokenFinder } from "../../domain/auth/token-use.ts";
 import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
-import { createSlots } from "../../shared/bounded.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
 import { agentRoutes } from "./agent.ts";
@@ -91,11 +91,7 @@ export function createApp(services: Services, options: WebOptions): App {
     findToken: createTokenFinder(services),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     refusedChanges: createRefusedChanges(services, options.mostRefused),
-    exportSlots: createSlots({
-      concurrency: MAX_EXPORTS,
-      retryAfter: 30,
-      refusal: "Two exports are already running; try again when one is done",
-    }),
+    exportPlaces: createExportPlaces(MAX_EXPORTS),
     routes: () => index,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
@@ -154,7 +150,7 @@ function onlyDescribed(options: WebOptions): Web {
     get limits() {
       return absent();
     },
-    get exportSlots() {
+    get exportPlaces() {
       return absent();
     },
     get refusedChanges() {

@@ -47,7 +47,7 @@ export function auditRoutes(web: Web) {
           "content-disposition": `attachment; filename="audit-${context.clock.now().toISOString().slice(0, 10)}.csv"`,
         };
         if (request.method === "HEAD") return new Response(null, { headers });
-        const file = await exportAudit(context, range, web.exportSlots);
+        const file = await exportAudit(context, range, web.exportPlaces);
         // It waits for the database and for its reader while it is written.
         infoOf(request).hold(0);
         return new Response(file, { headers });

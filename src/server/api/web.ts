@@ -1,6 +1,7 @@
 /** What the route files share: the services, and the options of the HTTP side. */
 
 import type * as v from "valibot";
+import type { ExportPlaces } from "../../domain/audit/export-places.ts";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
 import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
@@ -8,7 +9,6 @@ import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
 import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
-import type { Slots } from "../../shared/bounded.ts";
 import type { RefusedChanges } from "./refused-changes.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
@@ -81,7 +81,7 @@ export interface Web {
   readonly limits: RateLimits;
   /** How often changes of each session and token are refused. */
   readonly refusedChanges: RefusedChanges;
-  readonly exportSlots: Slots;
+  readonly exportPlaces: ExportPlaces;
   /** All routes, once they are registered. */
   readonly routes: () => RouteIndex<RegisteredRoute>;
   readonly phase: () => Phase;

@@ -151,13 +151,12 @@ describe("listAudit()", () => {
 
   test("records about a resource, with one action, are found by their index", async () => {
     await t.alter("vacuum analyze audit");
-    const query = t.db
-      .select({ id: audit.id })
-      .from(audit)
-      .where(isAbout(["5", "7"], "user.update"));
+    const ids = rows.filter(({ action }) => action === "user.update").map(({ resourceId }) => resourceId);
+    const about = [...new Set(ids)].slice(0, 2);
+    const query = t.db.select({ id: audit.id }).from(audit).where(isAbout(about, "user.update"));
     const plan = await t.db.execute<{ "QUERY PLAN": string }>(sql`explain ${query}`);
     expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).toContain("audit_by_resource_action");
-    const wanted = rows.filter((row) => ["5", "7"].includes(row.resourceId) && row.action === "user.update");
+    const wanted = rows.filter((row) => about.includes(row.resourceId) && row.action === "user.update");
     expect((await query).length).toBe(wanted.length);
     expect(wanted.length).toBeGreaterThan(0);
   });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { sql } from "drizzle-orm";
 import { exportAudit } from "../../../src/domain/audit/csv.ts";
+import { createExportPlaces, type ExportPlaces } from "../../../src/domain/audit/export-places.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import type { RunningServer } from "../../../src/runtime/runtime.ts";
-import { createSlots, type Slots } from "../../../src/shared/bounded.ts";
 import { DAY } from "../../../src/shared/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { withGuardsDown } from "../../../src/store/protect.ts";
@@ -200,10 +200,10 @@ describe("exportAudit()", () => {
     await addMany(MANY, "2034-01-01T00:00:00Z");
     const range = {};
     for (const blocks of [0, 1]) {
-      const slots = createSlots({ concurrency: 1, retryAfter: 1 });
-      const reader = (await exportAudit(app.system, range, slots, 1500)).getReader();
+      const places = createExportPlaces(1);
+      const reader = (await exportAudit(app.system, range, places, 1500)).getReader();
       for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
-      await until(() => isFree(slots));
+      await until(() => isFree(places));
       await expect(reader.read()).rejects.toThrow("The audit export broke off");
     }
   });
@@ -240,9 +240,9 @@ describe("exportAudit()", () => {
   });
 });
 
-function isFree(slots: Slots): boolean {
+function isFree(places: ExportPlaces): boolean {
   try {
-    slots.take()();
+    places.take("other").release();
     return true;
   } catch {
     return false;

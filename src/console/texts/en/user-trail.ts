@@ -47,6 +47,8 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
       : phrase("asked for a login code, which was mailed to you", "have a login code mailed to you"),
   "auth.otp_login": () => phrase("logged in to this service", "log in to this service as you"),
   "auth.logout": () => phrase("logged out of this service", "log out of this service"),
+  "auth.changes_refused": () =>
+    phrase("made many changes that were refused", "make more changes, after many that were refused"),
   "user.create": (facts) =>
     phrase(`created your account${facts.until === "" ? "" : `, until ${facts.until}`}`, "create your account"),
   "user.update": ({ changed }) => {
