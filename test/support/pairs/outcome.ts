@@ -10,6 +10,24 @@ const UNIQUE = new Set(["uid", "generation", "removed", "up_to", "public_key"]);
 const DAY_IN_WORDS =
   /\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}/g;
 
+/**
+ * A caller whose session another request ends while theirs is under way is refused, and that is on record, because they were somebody when they
+ * came. Had they come later, they would have been nobody: that is the same outcome.
+ */
+const ENDED_MEANWHILE: ReadonlySet<unknown> = new Set([
+  "The session has ended since the request came; log in again",
+  "The account was disabled since the request came",
+]);
+const NOBODY: PairAnswer = { status: 401, body: { error: "Log in first" } };
+
+function asIfLater(answer: PairAnswer): PairAnswer {
+  return ENDED_MEANWHILE.has((answer.body as { error?: unknown } | undefined)?.error) ? NOBODY : answer;
+}
+
+function isOfNobody(row: Row): boolean {
+  return row.result === "failed" && ENDED_MEANWHILE.has(JSON.parse(String(row.detail)).err);
+}
+
 /** The answers and what is stored, as text to be compared. */
 export function describe(subject: Subject, answers: readonly PairAnswer[], observed: Observed): string {
   const named = (value: unknown, field = ""): unknown => plain(subject, value, field);
@@ -17,7 +35,7 @@ export function describe(subject: Subject, answers: readonly PairAnswer[], obser
     found.map((row) => JSON.stringify(named({ ...row, id: labelOf(subject, kind, row.id) }))).sort();
   return JSON.stringify(
     {
-      answers: answers.map(({ status, body }) => ({ status, body: named(labelled(subject, body)) })),
+      answers: answers.map(asIfLater).map(({ status, body }) => ({ status, body: named(labelled(subject, body)) })),
       users: rows(observed.users, "user"),
       accounts: rows(observed.accounts, "user"),
       keys: rows(observed.keys, "key"),
@@ -26,7 +44,10 @@ export function describe(subject: Subject, answers: readonly PairAnswer[], obser
       approvals: rows(observed.approvals, "application"),
       intents: rows(observed.intents, "other"),
       mails: rows(observed.mails, "other"),
-      records: observed.records.map((row) => JSON.stringify(named(recordOf(subject, row)))).sort(),
+      records: observed.records
+        .filter((row) => !isOfNobody(row))
+        .map((row) => JSON.stringify(named(recordOf(subject, row))))
+        .sort(),
       host: named(observed.host ?? "no account"),
     },
     undefined,
