@@ -3,7 +3,7 @@
  * service's own limit, which a test cannot shorten; only what never ends can reach the minute that is waited.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import type { RunningServer } from "../../src/runtime/runtime.ts";
 import { createAgent, type Reach } from "../support/agent.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { joinToken } from "../support/fleet.ts";
+import { testSlow } from "../support/thorough.ts";
 
 setDefaultTimeout(120_000);
 
@@ -114,12 +115,12 @@ async function stillOpen({ name, at }: (typeof listeners)[number], slow: Slow): 
   return answer;
 }
 
-test("every connection ends on which no request comes whole, by any path, on any listener", async () => {
+testSlow("every connection ends on which no request comes whole, by any path, on any listener", async () => {
   const left = await Promise.all(listeners.flatMap((at) => slowOnes().map((slow) => stillOpen(at, slow))));
   expect(left.filter((name) => name !== undefined)).toEqual([]);
 });
 
-test("a body that does not come in time is answered with 408, and nothing is changed", async () => {
+testSlow("a body that does not come in time is answered with 408, and nothing is changed", async () => {
   const answers = await Promise.all(
     listeners.map(async ({ at }) => {
       const socket = connect(at as { readonly path: string });
@@ -141,7 +142,7 @@ test("a body that does not come in time is answered with 408, and nothing is cha
   expect(await app.auditRows("user.create")).toEqual([]);
 });
 
-test("an agent that was admitted waits for news longer than that, on a unix socket as long as it may", async () => {
+testSlow("an agent that was admitted waits for news longer than that, on a unix socket as long as it may", async () => {
   const service = fleetSecrets(app.services.seal).publicKey;
   const waited = await Promise.all(
     listeners.map(async ({ name, at }) => {

@@ -3,7 +3,7 @@
  * anybody, on every route of the document. The work of argon2 is left out: the hasher of these tests is a weak one.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createUser } from "../../../src/domain/users/users.ts";
 import type { Operation } from "../../../src/server/api/openapi.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
@@ -14,6 +14,7 @@ import { type Cost, costOf } from "../../support/cost.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 import { type Hostile, hostileBodies, hostileForms } from "../../support/hostile-bodies.ts";
 import { apiDocument } from "../../support/openapi.ts";
+import { describeSlow } from "../../support/thorough.ts";
 
 const MOST: Cost = { milliseconds: 100, mebibytes: 20 };
 const BODY = 64 * 1024;
@@ -124,7 +125,7 @@ function isTooMuch({ milliseconds, mebibytes }: Cost): boolean {
   return milliseconds > MOST.milliseconds || mebibytes > MOST.mebibytes;
 }
 
-describe.each(ROUTES.map((route) => [route.name, route] as const))("%s", (_name, route) => {
+describeSlow.each(ROUTES.map((route) => [route.name, route] as const))("%s", (_name, route) => {
   test("takes no body that costs more than it may", async () => {
     const { path, operation } = route;
     const bytes = path.startsWith("/agent/") ? AGENT_BODY : BODY;

@@ -19,6 +19,7 @@ import { apiDocument } from "../../support/openapi.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { sendSlowly } from "../../support/slow-body.ts";
 import { storedState } from "../../support/stored-state.ts";
+import { describeSlow } from "../../support/thorough.ts";
 
 setDefaultTimeout(60_000);
 
@@ -174,7 +175,7 @@ async function tooLate(route: string, loss: Loss) {
   return { ...answer, changed };
 }
 
-describe("a request that is under way", () => {
+describeSlow("a request that is under way", () => {
   test("is tried for every route that changes something", () => {
     const asked = routesFor("admin", "user", "session");
     expect([...changes.routes].sort()).toEqual([...asked].sort());
