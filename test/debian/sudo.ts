@@ -87,8 +87,9 @@ async function becomes(container: Container): Promise<void> {
     if (!has(/^root pts/) || !has(/^uam \? /) || has(/^uam pts/)) throw new Error([...seen].join("\n"));
     const shown = await container.sh("cat /tmp/shown");
     if (shown.split("bob@").length !== 7) throw new Error(`not what was asked for: ${shown}`);
-    const asked = await container.sh("printf 'n\\n' | script -qec 'uam user delete bob' /dev/null");
-    if (!/Delete bob[\s\S]*\[y\/N\][\s\S]*Nothing was deleted/.test(asked)) throw new Error(asked);
+    const asked = await container.attempt("printf 'n\\n' | script -qec 'uam user delete bob' /dev/null");
+    if (asked.status !== 1 || !/Delete bob[\s\S]*\[y\/N\][\s\S]*Nothing was deleted/.test(asked.stdout))
+      throw new Error(JSON.stringify(asked));
   });
   await step("root's doctor sees what only the service's user can check, and what only root can", async () => {
     const { stdout } = await container.attempt("uam doctor --json");
