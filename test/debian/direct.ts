@@ -76,6 +76,8 @@ export async function mainJob(container: Container, password: string): Promise<v
     await refused(container, "alice", "second");
     await container.sh("uam user enable alice");
     await admitted(container, "alice", "second");
+    // The session of before has ended.
+    await logIn(container, "uam", "alice");
   });
 }
 

@@ -123,6 +123,8 @@ async function changes({ service, web7 }: TwoHosts): Promise<void> {
 
 async function survives({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
   await step("what was revoked while the wire was cut is refused as soon as it is mended", async () => {
+    // Enabling ended the session of before.
+    await logIn(service, "uam", USER);
     await uploadKey(service, USER, "third");
     await web7.sh(`umask 077; cat >/root/third <<'END'\n${await service.sh("cat /root/third")}END`);
     await untilAdmitted(web7, "third", 10);

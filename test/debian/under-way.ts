@@ -54,6 +54,8 @@ export async function underWay(container: Container, uam: string): Promise<void>
       await container.sh(`${uam} user disable ${USER}`);
       await overNow(container, key);
       await container.sh(`${uam} user enable ${USER}`);
+      // The session of before has ended.
+      await logIn(container, uam, USER);
     });
   }
   await container.sh(
