@@ -126,6 +126,8 @@ export function startTraffic(ground: Ground, password: { username: string; passw
     if (client.disabled) {
       const { known } = await ask(client, "enable", admin("POST", `/users/${userId}/enable`));
       client.disabled = !known;
+      // The session of before has ended.
+      if (known) client.session = "";
       return known;
     }
     switch (random.below(4)) {
