@@ -12,6 +12,7 @@ import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
+import { voidCode } from "../auth/otp.ts";
 import { grantDefaultGroup } from "../fleet/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled, tellExtended } from "../mail/notices.ts";
@@ -55,6 +56,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
     const user = await insertUser(op, { username, ...texts, sourceNetworks, ...times }, uid);
+    // Codes are kept by name: one that whoever had it before was sent opens nothing of this user's.
+    await voidCode(op.tx, username);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     if (user.local) await createOnHost(op, user);

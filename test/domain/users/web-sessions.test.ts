@@ -100,3 +100,18 @@ describe("a session from before", () => {
     expect((await upload(client)).status).toBe(409);
   });
 });
+
+describe("a code from before", () => {
+  test("opens nothing of another user who is given the name of one who was deleted", async () => {
+    const { id, username } = await person();
+    app.clock.advance(2 * MINUTE);
+    const { code } = await printCode(app.system, username);
+    expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
+    const next = { username, email: "next@example.org", supervisor: "Bo", purpose: "Tests" };
+    expect((await admin.call("POST", "/users", next)).status).toBe(201);
+    expect((await app.anonymous().call("POST", "/auth/otp/login", { username, code })).status).toBe(401);
+    app.clock.advance(2 * MINUTE);
+    const { code: own } = await printCode(app.system, username);
+    expect((await app.anonymous().call("POST", "/auth/otp/login", { username, code: own })).status).toBe(200);
+  });
+});
