@@ -155,7 +155,11 @@ function compareEnd(
   if (hex(end.mac) !== head.seal) {
     return { kind: "head", id: head.id, message: `The stored head is not the seal of record ${head.id}.` };
   }
-  // A head from before the checkpoint's record is gone with the records that retention removed.
+  if (known !== undefined && known.id < start.id) {
+    // Who has the key can say that retention removed the record: what cannot be compared proves nothing.
+    const message = `The given head is of record ${known.id}, and the log begins after record ${start.id}: it shows nothing. Give a newer head; if retention should not have come as far, the log was replaced.`;
+    return { kind: "head", id: known.id, message };
+  }
   if (known !== undefined && known.id === start.id && known.seal !== hex(start.mac)) {
     return {
       kind: "head",

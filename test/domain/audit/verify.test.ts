@@ -149,6 +149,9 @@ describe("verifyAudit()", () => {
     const forged = sql`insert into audit_checkpoint select id, created_at, mac, now(), sha256('x') from audit where id = 150`;
     const result = await after([forged, sql`delete from audit where id <= 150`]);
     expect(result?.fault).toMatchObject({ kind: "checkpoint", id: 150 });
+    // Who has the key could say that retention removed what a head from elsewhere would have shown to be another log.
+    const old = { id: 50, seal: "0".repeat(64) };
+    expect((await after([], old))?.fault).toMatchObject({ kind: "head", id: 50 });
     const moved = sql`update audit_checkpoint set purged_at = purged_at + interval '1 day'`;
     expect((await after([moved]))?.fault).toMatchObject({ kind: "checkpoint", id: 100 });
   });
