@@ -57,12 +57,15 @@ function slotsOf(email: string, at: Date): readonly string[] {
   return Array.from({ length: MAX_MAILS }, (_, n) => `${APPLICANT_MAIL}${mailboxOf(email)} ${day} ${n + 1}`);
 }
 
-/** Where mail to the address arrives: with many providers, whatever follows a `+` and however it is written. */
+/** Where mail to the address arrives: with many providers, whatever follows a `+`, however it is written, and with some without its dots. */
 function mailboxOf(email: string): string {
-  return email.toLowerCase().replace(/^([^+@]+)\+[^@]*@/, "$1@");
+  const [local = "", domain = ""] = email.toLowerCase().split("@");
+  return `${local.replace(/^([^+]+)\+.*$/, "$1").replaceAll(".", "")}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
 }
 
 /** The same of a column. */
 function mailboxIn(email: SQL): SQL {
-  return sql`regexp_replace(lower(${email}), '^([^+@]+)\\+[^@]*@', '\\1@')`;
+  const local = sql`replace(regexp_replace(split_part(lower(${email}), '@', 1), '^([^+]+)\\+.*$', '\\1'), '.', '')`;
+  const domain = sql`regexp_replace(split_part(lower(${email}), '@', 2), '^googlemail\\.com$', 'gmail.com')`;
+  return sql`(${local} || '@' || ${domain})`;
 }

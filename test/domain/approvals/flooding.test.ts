@@ -56,6 +56,20 @@ describe("mails about applications", () => {
     await decideAll();
   });
 
+  test("dots, and the other name of the provider, make no other mailbox", async () => {
+    const mailbox = [
+      "va.r@gmail.com",
+      "v.a.r@gmail.com",
+      "var+x@Gmail.com",
+      "v.ar@googlemail.com",
+      "va.r+y@googlemail.com",
+    ];
+    for (const email of mailbox) expect((await apply(email)).status).toBe(201);
+    const sent = await Promise.all(mailbox.map(sentTo));
+    expect(sent.flat()).toHaveLength(3);
+    await decideAll();
+  });
+
   test("a refusal counts among them, and what an administrator grants is always told", async () => {
     const ids: number[] = [];
     for (let n = 0; n < 3; n++) ids.push((await apply("named@example.org")).body.data.id);
@@ -124,6 +138,16 @@ describe("the queue of applications", () => {
   test("who has a flooded address is kept while there are few", async () => {
     for (let n = 0; n < 10; n++) await apply("busy@example.org");
     expect(await app.db.$count(approvals, eq(approvals.status, "pending"))).toBe(10);
+    await decideAll();
+  });
+
+  test("another way to write a mailbox gives it no further share", async () => {
+    for (let n = 0; n < 3; n++) await apply("sh.are@gmail.com");
+    for (let n = 0; n < 50; n++) await apply(`filler-${n}@example.org`);
+    for (const email of ["s.hare@gmail.com", "Share+x@googlemail.com"]) {
+      expect((await apply(email)).status).toBe(201);
+      expect(await pendingOf(email)).toBe(0);
+    }
     await decideAll();
   });
 });
