@@ -195,7 +195,7 @@ const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.aud
 function quoted(column: "actor" | "resource_id" | "detail", before: string, separators = SEPARATORS): string {
   const first = `ascii(${column})`;
   const breaks = separators.map((character) => `strpos(${column}, E'${character}')`).join(" + ");
-  const text = `case when ${breaks} > 0 then regexp_replace(${column}, '([;\\t\\r\\n]\\s*)(?=[-=+@＝＋－＠])', '\\1''', 'g')
+  const text = `case when ${breaks} > 0 then regexp_replace(${column}, '([;\\t\\r\\n][\\s"]*)(?=[-=+@＝＋－＠])', '\\1''', 'g')
     else ${column} end`;
   return `case when ${first} between 65 and 65000 or ${first} between 46 and 60 then '${before}"'
     when ${first} in (61, 43, 45, 64, 9, 13, 65309, 65291, 65293, 65312) then '${before}"''' else '${before}"' end

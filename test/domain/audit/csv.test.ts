@@ -131,6 +131,19 @@ describe("exportAudit()", () => {
     expect([row[3], JSON.parse(row[7] ?? "").err]).toEqual([read, read.replace("\t", " ")]);
   });
 
+  // An empty quoted text with something after it: the cell is what comes after.
+  test.each([
+    ['x;"=1+1;y', `x;"'=1+1;y`],
+    ['x;""@sum', `x;""'@sum`],
+    ['x; " =1', `x; " '=1`],
+    ['say ";"', 'say ";"'],
+  ])("writes the name %j so that it reads %j", async (actor, read) => {
+    const createdAt = `2030-01-01T00:00:${String(++written).padStart(2, "0")}Z`;
+    await addRecords([{ actor, createdAt }]);
+    const row = parseCsv(await (await download("/audit/export?until=2030-12-31T00:00:00Z")).text()).at(-1) ?? [];
+    expect(row[3]).toBe(read);
+  });
+
   test("takes since and until as inclusive, and ends every line with CRLF", async () => {
     const times = ["2031-05-05T10:00:00.000Z", "2031-05-05T10:00:00.001Z", "2031-05-05T10:00:00.002Z"];
     await addRecords(times.map((createdAt) => ({ createdAt })));
