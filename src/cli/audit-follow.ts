@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { integer } from "@optique/core/valueparser";
-import { replaceUnprintable } from "../shared/text.ts";
+import { printableJson, replaceUnprintable } from "../shared/text.ts";
 import { jsonFlag } from "./arguments.ts";
 import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "./environment.ts";
 
@@ -48,7 +48,7 @@ function runFollow({ since, json }: FollowInput): Command {
     const { db, close } = await openDatabaseToLook(config, log);
     try {
       const after = since === undefined ? await readHead(db) : since - 1;
-      const show = json ? (record: AuditRecord) => JSON.stringify(record) : lineOf;
+      const show = json ? (record: AuditRecord) => printableJson(record) : lineOf;
       const encoder = new TextEncoder();
       const records = followRecords({ db, log }, { after, limit: BATCH }, signal);
       const lines = new ReadableStream<Uint8Array>({

@@ -1,7 +1,7 @@
 /** What commands print: tables and records for people, JSON for programs. Stored text never drives the terminal. */
 
 import type { Page } from "../shared/page.ts";
-import { replaceUnprintable } from "../shared/text.ts";
+import { printableJson, replaceUnprintable } from "../shared/text.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** One column of a table. */
@@ -116,9 +116,7 @@ export function printRecord(writer: Pick<Writer, "out">, record: Readonly<Record
 
 /** Prints indented JSON; characters that a terminal might obey are escaped. */
 export function printJson(writer: Pick<Writer, "out">, value: unknown): void {
-  const text = JSON.stringify(value, undefined, 2);
-  const escaped = replaceUnprintable(text, (character) => (character === "\n" ? character : jsonEscape(character)));
-  writer.out(`${escaped}\n`);
+  writer.out(`${printableJson(value, 2)}\n`);
 }
 
 /** The text with every control and formatting character (Unicode Cc, Cf, Zl, Zp, lone surrogates) as a visible escape. */
@@ -145,11 +143,4 @@ function fill(text: string, width: number, widthOf: (text: string) => number): s
     kept += segment;
   }
   return `${kept}…${" ".repeat(width - 1 - widthOf(kept))}`;
-}
-
-function jsonEscape(character: string): string {
-  return character
-    .split("")
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
 }

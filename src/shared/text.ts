@@ -78,6 +78,20 @@ export function replaceUnprintable(text: string, replacement: (character: string
   return text.replace(UNPRINTABLES, replacement);
 }
 
+/** The value as JSON in which whatever a terminal may obey or not show, and whatever some take for a line's end, is an escape. */
+export function printableJson(value: unknown, space?: number): string {
+  return replaceUnprintable(JSON.stringify(value, undefined, space), (character) =>
+    character === "\n" ? character : jsonEscape(character),
+  );
+}
+
+function jsonEscape(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}
+
 /** A character of two units of UTF-16 in NFC was up to four of them before (Unicode Standard Annex #15, section 9). */
 const MOST_UNITS = 8;
 

@@ -2,6 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/clock.ts";
+import { printableJson } from "../../shared/text.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import type { AuditContent, Context } from "./context.ts";
@@ -49,7 +50,8 @@ export async function appendPermitted(tx: Transaction, context: Context, recorde
     createdAt: behind > 0 ? new Date(next.floor) : now,
     actorType: actor.type,
     ...names,
-    detail: JSON.stringify(detail),
+    // It goes to terminals, files and receivers as it is.
+    detail: printableJson(detail),
     result,
     ip: actor.ip,
     ...next.counters,

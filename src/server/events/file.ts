@@ -2,6 +2,7 @@
 
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile, stat } from "node:fs/promises";
+import { printableJson } from "../../shared/text.ts";
 import { auditRecord } from "../records.ts";
 import { type Sink, SinkError } from "./stream.ts";
 
@@ -43,7 +44,7 @@ export function createFileSink(path: string): Sink {
         const file = await opened();
         const { size } = await file.stat();
         try {
-          await file.appendFile(records.map((row) => `${JSON.stringify(auditRecord(row))}\n`).join(""));
+          await file.appendFile(records.map((row) => `${printableJson(auditRecord(row))}\n`).join(""));
           // The database forgets nothing of what it says was written here, not even when the machine loses power.
           await file.datasync();
         } catch (error) {

@@ -5,6 +5,7 @@ import { connect as connectPlainly, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { connect as connectSecurely } from "node:tls";
 import { SECOND } from "../../shared/clock.ts";
+import { printableJson } from "../../shared/text.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { auditRecord } from "../records.ts";
 import { type Sink, SinkError } from "./stream.ts";
@@ -117,7 +118,7 @@ function syslogMessage(row: AuditRow): string {
     hostname()
       .replace(/[^!-~]/g, "")
       .slice(0, 255) || "-";
-  return `<${priority}>1 ${row.createdAt.toISOString()} ${name} uam - ${row.action.slice(0, 32)} - ${JSON.stringify(auditRecord(row))}`;
+  return `<${priority}>1 ${row.createdAt.toISOString()} ${name} uam - ${row.action.slice(0, 32)} - ${printableJson(auditRecord(row))}`;
 }
 
 function connect({ tls, host, port, ca }: SyslogAddress, where: string): Promise<Socket> {

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../../src/domain/operation/append.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
+import { isPrintable } from "../../../src/shared/text.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 describe("appendAudit()", () => {
@@ -50,6 +51,15 @@ describe("appendAudit()", () => {
     expect(row?.actor).toStartWith('��"\\\u{1f600}é');
     expect(JSON.parse(row?.detail ?? "").odd).toHaveLength(1000);
     expect((await verifyAudit(t.services)).fault).toBeUndefined();
+  });
+
+  test("appendAudit() writes a detail that drives no terminal and breaks no line, and says the same", async () => {
+    const odd = "\x1b[1m\u009b31m a\u0085b\u2028c \u202ed\u200b \u{e0041} \u{1f600}é";
+    await audited(t.system, { ...entry, detail: { odd } }, async () => {});
+    const { detail } = (await t.auditRows()).at(-1) ?? { detail: "" };
+    expect(isPrintable(detail)).toBe(true);
+    expect(detail).toContain("\u{1f600}é");
+    expect(JSON.parse(detail)).toEqual({ odd });
   });
 
   test("appendAudit() scans no table: PostgreSQL before 18 would compile the statement for each record", async () => {

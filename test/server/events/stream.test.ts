@@ -25,6 +25,7 @@ import { createSender } from "../../../src/server/events/sender.ts";
 import type { Sink } from "../../../src/server/events/stream.ts";
 import { createSyslogSink, syslogFrame } from "../../../src/server/events/syslog.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
+import { isPrintable } from "../../../src/shared/text.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -154,6 +155,23 @@ describe("a file", () => {
     }
     expect(existsSync(join(directory, "elsewhere"))).toBe(false);
   });
+});
+
+test("a record of an older version, as file and as syslog, drives no terminal and stays one line", async () => {
+  const [kept] = await app.auditRows();
+  if (kept === undefined) throw new Error("no record");
+  const row = { ...kept, detail: JSON.stringify({ name: "\u009b31m\u0085\u2028\u202e" }) };
+  const path = join(directory, "older");
+  const sink = createFileSink(path);
+  await sink.write([row]);
+  await sink.close();
+  const line = readFileSync(path, "utf8").slice(0, -1);
+  const frame = syslogFrame(row);
+  for (const text of [line, frame]) {
+    expect(isPrintable(text)).toBe(true);
+    expect(JSON.parse(text.slice(text.indexOf("{"))).detail).toBe(row.detail);
+  }
+  expect(frame).toStartWith(`${Buffer.byteLength(frame.slice(frame.indexOf("<")))} <`);
 });
 
 describe("syslog", () => {
