@@ -23,11 +23,21 @@ const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAc
   ["PUT", /\/settings$/, "settings.update"],
   ["POST", /\/admins$/, "admin.create"],
   ["PATCH", /\/admins\/(\d+)$/, "admin.update"],
+  ["POST", /\/hosts\/tokens$/, "host_token.create"],
   ["POST", /\/tokens$/, "token.create"],
   ["POST", /\/auth\/admin\/password$/, "auth.admin_password"],
   ["POST", /\/auth\/passkeys(?:\/begin)?$/, "auth.passkey_add"],
   ["PATCH", /\/auth\/passkeys\/(\d+)$/, "auth.passkey_rename"],
+  ["DELETE", /\/auth\/passkeys\/(\d+)$/, "auth.passkey_remove"],
   ["POST", /\/auth\/totp(?:\/begin)?$/, "auth.totp_add"],
+  ["DELETE", /\/auth\/totp$/, "auth.totp_remove"],
+  ["DELETE", /\/removed-admins\/\d+$/, "admin.readmit"],
+  ["PUT", /\/users\/(\d+)\/hosts$/, "user.grant"],
+  ["POST", /\/webhooks$/, "webhook.create"],
+  ["PATCH", /\/webhooks\/(\d+)$/, "webhook.update"],
+  ["PATCH", /\/hosts\/(\d+)$/, "host.update"],
+  ["POST", /\/host-groups$/, "host_group.create"],
+  ["PATCH", /\/host-groups\/(\d+)$/, "host_group.update"],
 ];
 
 const accepted = new WeakSet<Request>();
@@ -73,7 +83,8 @@ async function entryOf({ autocommit }: Context, { action, id, principal }: Refus
   // One too large for the database becomes 0, which nothing has.
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
   if (action === "approval.review") return { action, detail: { application: number } };
-  if (action === "auth.passkey_rename") return { action, detail: { username: principal.username, passkey: number } };
+  if (action === "auth.passkey_rename" || action === "auth.passkey_remove")
+    return { action, detail: { username: principal.username, passkey: number } };
   if (action.startsWith("auth.")) return { action, detail: { username: principal.username } };
   const own = { resourceId: String(principal.id), subjectId: principal.id };
   if (action === "extension.request") return { action, ...own, detail: { username: principal.username } };
@@ -86,6 +97,7 @@ async function entryOf({ autocommit }: Context, { action, id, principal }: Refus
     const admin = await findAdminById(autocommit, number);
     return admin === undefined ? about : { ...about, detail: { username: admin.username } };
   }
+  if (!action.startsWith("user.")) return about;
   const user = id === undefined ? undefined : await findUser(autocommit, number);
   return user === undefined ? about : { ...about, subjectId: user.id, detail: { username: user.username } };
 }

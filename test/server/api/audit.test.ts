@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
+import { apiDocument } from "../../support/openapi.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -165,6 +166,15 @@ describe("an id that is too large for the database", () => {
   });
 });
 
+const JSON_TYPE = { "content-type": "application/json" };
+/** Every route that takes a body from a session, and whose. */
+const WITH_BODY = Object.entries(apiDocument.paths).flatMap(([path, operations]) =>
+  Object.entries(operations)
+    .filter(([, { requestBody, security }]) => requestBody !== undefined && security?.length !== 0)
+    .filter(() => !path.startsWith("/agent/"))
+    .map(([method]) => [method.toUpperCase(), path, path.startsWith("/me/") ? "user" : "admin"] as const),
+);
+
 describe("a request of a session that is refused for its content", () => {
   const BAD = ["{", "[]", '"x"', { username: 7 }, ""] as const;
 
@@ -197,6 +207,18 @@ describe("a request of a session that is refused for its content", () => {
     const asText = await admin.call("POST", "/users", "username=x", { "content-type": "text/plain" });
     expect(asText.status).toBe(400);
     expect((await app.lastAudit("user.create")).detail.err).toBe(asText.body.error);
+  });
+
+  test.each(WITH_BODY)("is recorded on every route that takes a body: %s %s", async (method, path, needs) => {
+    const caller = needs === "user" ? (await person()).client : admin;
+    const before = (await app.auditRows()).length;
+    const answer = await caller.call(method, path.replaceAll(/\{\w+\}/g, "7"), "{", JSON_TYPE);
+    expect(answer.status).toBe(400);
+    const [record, ...more] = (await app.auditRows()).slice(before);
+    expect(more).toEqual([]);
+    expect(record).toMatchObject({ result: "failed", actor: needs === "user" ? expect.any(String) : "admin" });
+    expect(JSON.parse(record?.detail ?? "{}").err).toBe(answer.body.error);
+    if (path === "/hosts/tokens") expect(record?.action).toBe("host_token.create");
   });
 
   test("is recorded once, by the operation where that has begun", async () => {
