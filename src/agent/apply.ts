@@ -85,7 +85,11 @@ async function close(work: Work, record: AccountRecord): Promise<AccountRecord |
     const { owed } = await host.removeAccount(account);
     return owed.length === 0 ? undefined : withProblem(record, "refused", owed.join(". "));
   }
-  if (presence === "missing") return settled(withoutClosings(record));
+  if (presence === "missing") {
+    // In no line of /etc/passwd: but sshd may know it from elsewhere.
+    const keys = await host.foreignKeys(account);
+    return keys.length > 0 ? withProblem(record, "refused", keys.join(". ")) : settled(withoutClosings(record));
+  }
   if (!account.open) return await shut(work, record, account);
   return await narrow(work, await take(work, record, account), account);
 }

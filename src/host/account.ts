@@ -167,6 +167,17 @@ export async function knownToNameService(database: "passwd" | "group", key: stri
   throw new UamError("internal", `Cannot look up ${key}: getent exited with ${result.exitCode}`);
 }
 
+/** The entry that the name service switch, LDAP and the like included, has for a name or a uid. Throws `internal` without an answer. */
+export async function nameServiceEntry(key: string): Promise<PasswdEntry | undefined> {
+  if (findCommand("/usr/bin/getent") === undefined) return undefined;
+  const { exitCode, stdout } = await runCommand(["/usr/bin/getent", "passwd", key]);
+  if (exitCode === 2) return undefined;
+  const [name, , uid, gid, , home] = (stdout.split("\n")[0] ?? "").split(":");
+  if (exitCode === 0 && name !== undefined && home !== undefined)
+    return { name, uid: Number(uid), gid: Number(gid), home };
+  throw new UamError("internal", `Cannot look up ${key}: getent exited with ${exitCode}`);
+}
+
 /** Parses shadow(5) lines, all or those wanted. */
 export function parseShadow(text: string, isWanted = (_line: string) => true): ReadonlyMap<string, ShadowEntry> {
   const entries = new Map<string, ShadowEntry>();

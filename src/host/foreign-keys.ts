@@ -1,7 +1,8 @@
 /** Whether sshd lets anybody in under the name or the uid of an account that is no longer ours: looked at, never touched. */
 
 import type { AccountRef } from "../protocol/host.ts";
-import { type PasswdEntry, presenceIn, requireRef } from "./account.ts";
+import { publicMessage } from "../shared/errors.ts";
+import { nameServiceEntry, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
 import { deadKeyIn } from "./key-file/effective-keys.ts";
 import { keyFileOf } from "./key-file/key-path.ts";
@@ -14,12 +15,28 @@ const DEFAULT_FILES = [".ssh/authorized_keys", ".ssh/authorized_keys2"];
 export async function foreignKeys(parts: HostParts, account: AccountRef): Promise<readonly string[]> {
   requireRef(account);
   const table = parts.executor.view.accounts([account]);
-  if (presenceIn(table, account) !== "foreign") return [];
+  const presence = presenceIn(table, account);
+  if (presence === "present") return [];
+  if (presence === "missing") return await elsewhere(parts, account);
   // Renamed, it is still the account whose keys were written; with another uid, it still has the name that they were written for.
   const names = new Set([account.name, ...(table.namesByUid.get(account.uid) ?? [])]);
   const entries = [...names].flatMap((name) => table.passwd.get(name) ?? []);
   const sentences: string[] = [];
   for (const entry of entries) sentences.push(...(await keysOf(parts, entry)));
+  return [...new Set(sentences)];
+}
+
+/** sshd asks the name service switch: an account that is in no line of /etc/passwd may be in a directory server, or systemd's. */
+async function elsewhere(parts: HostParts, { name, uid }: AccountRef): Promise<readonly string[]> {
+  const sentences: string[] = [];
+  for (const key of [name, String(uid)]) {
+    try {
+      const entry = await nameServiceEntry(key);
+      if (entry !== undefined) sentences.push(...(await keysOf(parts, entry)));
+    } catch (error) {
+      sentences.push(publicMessage(error));
+    }
+  }
   return [...new Set(sentences)];
 }
 

@@ -4,6 +4,7 @@ import type { AccountRef, Closing } from "../protocol/host.ts";
 import { type PasswdEntry, requireRef } from "./account.ts";
 import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
+import { foreignKeys } from "./foreign-keys.ts";
 import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./parts.ts";
 import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
 import { listedOf } from "./processes/processes.ts";
@@ -47,7 +48,9 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
     ...(await tryAll(parts, planBeforeRemoval(settings, owner))),
     ...(await tryAll(parts, planEmptyTrash(settings, owner))),
   ];
-  return { refused: true, owed: unique(sentencesOf(failures)) };
+  // sshd may know another account of the name, from elsewhere.
+  const keys = await foreignKeys(parts, account);
+  return { refused: keys.length === 0, owed: unique([...keys, ...sentencesOf(failures)]) };
 }
 
 /** Sentences about why the entry is still there; none once it is gone. */

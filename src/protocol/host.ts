@@ -157,8 +157,8 @@ export interface Host {
    */
   lacking(account: AccountRef): Promise<Lacking | undefined>;
   /**
-   * Sentences about key files by which sshd lets, or may let, somebody in under the name or the uid of an account that is foreign.
-   * None where it is missing or present, and in dry-run.
+   * Sentences about key files by which sshd lets, or may let, somebody in under the name or the uid of an account that is foreign, or is
+   * missing in /etc/passwd and known to the name service switch all the same. None where it is present, and in dry-run.
    */
   foreignKeys(account: AccountRef): Promise<readonly string[]>;
   /**
