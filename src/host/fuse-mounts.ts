@@ -1,4 +1,4 @@
-/** Mounts of file systems in user space (FUSE) that an account's owner made in their home. */
+/** Mounts of file systems in user space (FUSE) that an account's owner, or somebody they let, made in their home. */
 
 import { closeSync, realpathSync } from "node:fs";
 import { UamError } from "../shared/errors.ts";
@@ -9,23 +9,24 @@ import { atBytes, errorCode, type Mount, mountsWithin, openDirectory, openTruste
 const SLASH = Buffer.from("/");
 
 /**
- * Detaches the uid's own FUSE mounts at `home` or below it, each with all that is mounted in it, whatever bytes are in their names.
- * Returns sentences about those that stay: they prevent only the removal of the home.
+ * Detaches the FUSE mounts at `home` or below it that are not root's, each with all that is mounted in it, whatever bytes are in their
+ * names. They need not be its owner's: who may write to it may mount there, and would keep it from being shut. Returns sentences about
+ * those that stay.
  */
-export function detachFuse(home: string, uid: number, kernel: Kernel): readonly string[] {
+export function detachFuse(home: string, kernel: Kernel): readonly string[] {
   const path = realHome(home);
   const tried = new Set<string>();
   for (;;) {
     const mounts = mountsWithin(readMounts(), path);
-    const own = fuseMountsOf(mounts, path, uid);
-    // A file system that is not the account's is left alone; the outermost takes the inner ones with it.
+    const own = fuseMountsOf(mounts, path);
+    // Root's file systems are left alone; the outermost takes the inner ones with it.
     const foreign = mounts.filter((mount) => !own.includes(mount));
     const next = own
       .filter((mount) => !foreign.some((other) => isWithin(mount.bytes, other.bytes)))
       .filter(({ bytes }) => !tried.has(bytes.toString("latin1")))
       .sort((one, other) => one.bytes.length - other.bytes.length)[0];
     if (next === undefined)
-      return own.map((mount) => `${mount.path} is a mount point of uid ${uid} and could not be detached: unmount it`);
+      return own.map((mount) => `${mount.path} is a FUSE mount point and could not be detached: unmount it`);
     // Mounts at one place are stacked, and each is detached on its own.
     if (!detach(path, next.bytes, kernel)) tried.add(next.bytes.toString("latin1"));
   }
@@ -53,11 +54,21 @@ function detach(home: string, mount: Buffer, kernel: Kernel): boolean {
   }
 }
 
-/** Where `uid` mounted with FUSE at `path` or below it, in the order of mounting; `user_id` comes from the kernel (fuse(4)). */
-export function fuseMountsOf(mounts: readonly Mount[], path: string, uid: number): readonly Mount[] {
-  return mountsWithin(mounts, path).filter(
-    (mount) => mount.type.startsWith("fuse") && mount.options.split(",").includes(`user_id=${uid}`),
-  );
+/**
+ * Where `uid`, or without one anybody but root, mounted with FUSE at `path` or below it, in the order of mounting; `user_id` comes from the
+ * kernel (fuse(4)).
+ */
+export function fuseMountsOf(mounts: readonly Mount[], path: string, uid?: number): readonly Mount[] {
+  return mountsWithin(mounts, path).filter(({ type, options }) => {
+    const mounter = type.startsWith("fuse") ? /(?:^|,)user_id=(\d+)(?:,|$)/.exec(options)?.[1] : undefined;
+    return mounter !== undefined && (uid === undefined ? mounter !== "0" : mounter === String(uid));
+  });
+}
+
+/** Whether a FUSE server has to say what is at that very path: it need not answer, nor let root look. */
+export function isServed(path: string): boolean {
+  const real = realHome(path);
+  return readMounts().some((mount) => mount.path === real && mount.type.startsWith("fuse"));
 }
 
 function isWithin(path: Buffer, directory: Buffer): boolean {

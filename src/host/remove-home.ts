@@ -75,9 +75,9 @@ export function setAside(base: string, path: readonly string[], uid: number): bo
       opened.push(parent);
     }
     const name = path.at(-1) ?? "";
-    const stat = lstatSync(at(parent, name));
-    requireOurs(whole, stat, uid);
+    // First: a FUSE server need not answer who it is.
     requireNoMounts(`${realpathSync(base)}/${path.join("/")}`);
+    requireOurs(whole, lstatSync(at(parent, name)), uid);
     const trash = openTrash(top);
     opened.push(trash);
     renameSync(at(parent, name), at(trash, `${path.join(".")}.${randomBytes(8).toString("hex")}`));

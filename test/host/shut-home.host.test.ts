@@ -19,6 +19,7 @@ import { join } from "node:path";
 import type { Host } from "../../src/protocol/host.ts";
 import { base, CLOSED, directHost, NAME, prepareHost, run, stored, UID } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { withSilentFuse } from "../support/silent-fuse.ts";
 
 const EXIM = "/usr/sbin/exim4";
 
@@ -120,6 +121,36 @@ describeOnHost("the home of a shut account", () => {
     expect(ownerOf(home()).uid).toBe(UID + 5);
     chownSync(home(), UID, UID);
     rmSync(victim, { recursive: true });
+    expect(await host.shutAccount(stored())).toEqual(CLOSED);
+  });
+
+  test("what another account mounted over the home, or in it, keeps it neither from being shut nor from being removed", async () => {
+    const host = await created();
+    for (const over of ["", "in"]) {
+      await host.openAccount(stored());
+      mkdirSync(join(home(), over), { recursive: true });
+      // Who may write to a directory may mount there: fusermount3 asks for no more.
+      chmodSync(home(), 0o777);
+      await withSilentFuse(join(home(), over), UID + 1, async (mounted) => {
+        expect(await host.shutAccount(stored())).toEqual(CLOSED);
+        expect([mounted(), ownerOf(home())]).toEqual([false, shutState]);
+      });
+    }
+    await host.openAccount(stored());
+    chmodSync(home(), 0o777);
+    await withSilentFuse(home(), UID + 1, async () => {
+      expect(await host.removeAccount(stored())).toEqual(CLOSED);
+      expect(existsSync(home())).toBe(false);
+    });
+  });
+
+  test("a mount of root's over the home is left, and said; the account is shut all the same", async () => {
+    const host = await created();
+    await withSilentFuse(home(), 0, async (mounted) => {
+      const { refused, owed } = await host.shutAccount(stored());
+      expect([refused, mounted()]).toEqual([true, true]);
+      expect(owed.join(" ")).toContain("is a FUSE mount point: unmount it");
+    });
     expect(await host.shutAccount(stored())).toEqual(CLOSED);
   });
 

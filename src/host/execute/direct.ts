@@ -123,7 +123,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
     case "open-home":
       return openHome({ path: change.owner.home, uid: change.owner.uid, gid: change.owner.gid });
     case "detach-fuse":
-      for (const problem of detachFuse(change.path, change.uid, kernel)) log.warn(problem);
+      for (const problem of detachFuse(change.path, kernel)) log.warn(problem);
       return;
     case "set-aside":
       return setAsideAnyhow(change.base, change.path, change.uid);
@@ -131,7 +131,7 @@ async function execute(change: Change, log: Log, { kernel, isOurs }: DirectMeans
       return makeTrash(change.base);
     case "empty-trash":
       if (change.account !== undefined) {
-        for (const problem of detachFuse(`${change.base}/${TRASH}`, change.account.uid, kernel)) log.warn(problem);
+        for (const problem of detachFuse(`${change.base}/${TRASH}`, kernel)) log.warn(problem);
       }
       return requireEmpty(await emptyTrash(change.base, change.account?.name), log);
   }

@@ -179,15 +179,17 @@ async function setAside(change: Extract<Change, { kind: "set-aside" }>): Promise
   // In a new home's skeleton only the key file matters, and that is written next.
   if (below.length > 0) return;
   const home = `${change.base}/${name}`;
+  if (!existsSync(change.base)) return;
+  const base = realpathSync(change.base);
+  // First: a FUSE server need not answer who it is.
+  for (const path of [`${base}/${name}`, trashPath(base)]) {
+    const mount = mountsWithin(readMounts(), path)[0];
+    if (mount !== undefined) throw new UamError("internal", `${mount.path} is a mount point: unmount it`);
+  }
   const stat = lstatSync(home, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (stat.uid !== change.uid && stat.uid !== 0) {
     throw new UamError("conflict", `${home} belongs to uid ${stat.uid}, not to ${change.uid}: it is left alone`);
-  }
-  const base = realpathSync(change.base);
-  for (const path of [`${base}/${name}`, trashPath(base)]) {
-    const mount = mountsWithin(readMounts(), path)[0];
-    if (mount !== undefined) throw new UamError("internal", `${mount.path} is a mount point: unmount it`);
   }
   await requireTrash(change.base);
   await requireDone(moveHomeCommand(change.base, name, randomBytes(8).toString("hex")));

@@ -2,6 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { knownToNameService, readAccounts } from "../account.ts";
+import { isServed } from "../fuse-mounts.ts";
 import { isHomeShut } from "../home.ts";
 import { look } from "../key-file/key-file-check.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
@@ -27,7 +28,7 @@ export const OWN_VIEW: HostView = {
 
 function exists(path: string): boolean {
   try {
-    lstatSync(path);
+    if (!isServed(path)) lstatSync(path);
     return true;
   } catch (error) {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return false;

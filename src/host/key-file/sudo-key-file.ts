@@ -16,6 +16,7 @@ import {
   viewCommand,
 } from "../execute/sudo-commands.ts";
 import { runSudo } from "../execute/sudo-run.ts";
+import { isServed } from "../fuse-mounts.ts";
 import { errorCode, type Mount, openTrusted } from "../walk.ts";
 import { requireNoMount } from "./key-file-check.ts";
 import { type KeyFileText, MAX_KEY_FILE } from "./key-file-text.ts";
@@ -183,6 +184,7 @@ async function look(
 function requireHome(file: KeyFile): number {
   const { home, name, uid } = file.owner;
   closeSync(openTrusted(file.trusted));
+  if (isServed(home)) throw new UamError("internal", `${home} is a FUSE mount point: unmount it`);
   try {
     const stat = lstatSync(home);
     if (stat.isDirectory() && stat.uid === uid) return stat.mode & 0o7777;

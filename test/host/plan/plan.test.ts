@@ -300,17 +300,20 @@ describe("what the host says", () => {
     expect(parseVersion("dropbear")).toBeUndefined();
   });
 
-  test("fuseMountsOf() takes only the uid's own FUSE mounts, at the home or below it", () => {
+  test("fuseMountsOf() takes only the uid's own FUSE mounts, or anybody's but root's, at the home or below it", () => {
     const mount = (path: string, type: string, options: string) => ({ path, bytes: Buffer.from(path), type, options });
     const mounts = [
       mount("/home/ext_a/own", "fuse.sshfs", "rw,user_id=58801,group_id=58801"),
       mount("/home/ext_a/other", "fuse.sshfs", "rw,user_id=588010"),
+      mount("/home/ext_a/root", "fuse", "rw,user_id=0"),
       mount("/home/ext_a/bind", "ext4", "rw,user_id=58801"),
       mount("/home/ext_ab", "fuse", "user_id=58801"),
       mount("/home/ext_a/own/inner", "fuse", "user_id=58801"),
     ];
     const own = fuseMountsOf(mounts, "/home/ext_a", 58_801);
     expect(own.map(({ path }) => path)).toEqual(["/home/ext_a/own", "/home/ext_a/own/inner"]);
+    const anybody = fuseMountsOf(mounts, "/home/ext_a").map(({ path }) => path);
+    expect(anybody).toEqual(["/home/ext_a/own", "/home/ext_a/other", "/home/ext_a/own/inner"]);
   });
 
   test("parseMounts() reads escaped blanks, and names that are not text", () => {
