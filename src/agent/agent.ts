@@ -235,6 +235,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
       if (hasNews()) wake();
     }),
     every(timing.report, () => orders.examine()),
+    every(HOUR, () => orders.forgetJobs()),
     every(SECOND, async () => {
       await lease.tick(orders.state());
       if (hasNews()) wake();

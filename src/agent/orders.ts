@@ -51,6 +51,8 @@ export interface Orders {
   reconcile(): Promise<void>;
   /** Looks at the host itself. */
   examine(): Promise<void>;
+  /** See `Host.forgetJobs`. */
+  forgetJobs(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
   /** Accounts that the service told of once and does not know any more. */
   unknown(): readonly AccountRef[];
@@ -223,6 +225,9 @@ export function openOrders(parts: OrdersParts): Orders {
       await inTurn(async () => {
         if (unstored !== undefined && state !== undefined) store(state);
       });
+    },
+    forgetJobs: async () => {
+      if (state !== undefined) await (await parts.openHost(state.end_sessions)).forgetJobs();
     },
     examine: async () => {
       findings = (await parts.examine?.()) ?? [];

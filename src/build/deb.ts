@@ -13,6 +13,7 @@ import {
   AGENT_ENVIRONMENT_FILE,
   AGENT_UNIT_FILE,
   ENVIRONMENT_FILE,
+  KEPT_JOBS_DIRECTORY,
   LEASE_TIMER_FILE,
   LIMITS_FILE,
   REVOKED_KEYS_FILE,
@@ -54,6 +55,10 @@ const FILES: readonly { readonly path: string; readonly meaning: string }[] = [
   {
     path: "/var/lib/uam",
     meaning: "The service's data: the database, the key of the audit log, and key files in direct mode.",
+  },
+  {
+    path: KEPT_JOBS_DIRECTORY,
+    meaning: "Root's copies of jobs that were removed from accounts; each is kept for 30 days.",
   },
   { path: AGENT_ENVIRONMENT_FILE, meaning: "Configuration of the agent, on a host of a service elsewhere." },
   { path: AGENT_UNIT_FILE, meaning: "The agent's unit, as uam agent join writes it." },

@@ -7,6 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import { yesFlag } from "./confirmed.ts";
 import type { Command } from "./environment.ts";
+import { jobsCommand } from "./jobs.ts";
 import { runAgent } from "./resident.ts";
 
 const join = command(
@@ -111,6 +112,6 @@ const leave = command(
   },
 );
 
-export const agentCommand = command("agent", or(join, run, status, hold, leave), {
+export const agentCommand = command("agent", or(join, run, status, hold, jobsCommand, leave), {
   brief: message`Run and look after the agent on a further host.`,
 });

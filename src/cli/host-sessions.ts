@@ -1,4 +1,4 @@
-/** uam host sessions, end-session, logins and look: what only root can see, or see at once. Run by the service through sudo, as root. */
+/** uam host sessions, end-session, logins, look, keep-jobs and forget-jobs: what only root can see, or see at once. Run by the service through sudo, as root. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -10,7 +10,7 @@ import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
 import { printJson } from "./output.ts";
 
 const HIDDEN = {
-  brief: message`Look at accounts and SSH sessions, or end one; run by the service in sudo mode.`,
+  brief: message`Look at accounts, SSH sessions and jobs, or end a session; run by the service in sudo mode.`,
   hidden: true,
 } as const;
 
@@ -69,8 +69,30 @@ const look = command(
   HIDDEN,
 );
 
-/** Those four; none is for people. */
-export const hostSessionCommands = or(sessions, endSession, logins, look);
+const keepJobs = command(
+  "keep-jobs",
+  map(object(account), (ref) =>
+    asRoot(async () => {
+      const { rootKeepJobs } = await import("../host/execute/sudo-jobs.ts");
+      return await rootKeepJobs(ref);
+    }),
+  ),
+  HIDDEN,
+);
+
+const forgetJobs = command(
+  "forget-jobs",
+  map(object({}), () =>
+    asRoot(async () => {
+      const { rootForgetJobs } = await import("../host/execute/sudo-jobs.ts");
+      return await rootForgetJobs();
+    }),
+  ),
+  HIDDEN,
+);
+
+/** Those; none is for people. */
+export const hostSessionCommands = or(sessions, endSession, logins, look, keepJobs, forgetJobs);
 
 /** Prints what the work finds as JSON. */
 function asRoot(work: (environment: CliEnvironment) => Promise<unknown>): Command {

@@ -21,7 +21,9 @@ const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   "sweep",
 ]);
 /** Of `uam host`, what sudo(8) runs as root for the service; the rest is about what is stored. */
-const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set(["sessions", "end-session", "logins", "look"]);
+const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set([
+  ...["sessions", "end-session", "logins", "look", "keep-jobs", "forget-jobs"],
+]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
 /** What runs for root ends with root's process, also where that was killed and could pass nothing on. */
@@ -45,6 +47,8 @@ export function unitUser(unitFile = existsSync(UNIT_FILE) ? UNIT_FILE : AGENT_UN
 export function belongsToService(args: readonly string[]): boolean {
   const [first = "help", second = ""] = args;
   if (first === "host" && ROOT_HOST_COMMANDS.has(second)) return false;
+  // What it prints is root's.
+  if (first === "user" && second === "jobs") return false;
   return !first.startsWith("-") && !ROOT_COMMANDS.has(first);
 }
 

@@ -9,6 +9,7 @@ import { counted } from "../shared/counted.ts";
 import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
+import { jobsCommand } from "./jobs.ts";
 import { type Column, printJson, printTable, shortTime } from "./output.ts";
 import { userHostsCommand } from "./user-hosts.ts";
 
@@ -49,7 +50,7 @@ const signOutCommand = command(
 );
 
 /** What concerns a user's access beyond the account itself. */
-export const accessCommands = or(sessionsCommand, endSessionCommand, signOutCommand, userHostsCommand);
+export const accessCommands = or(sessionsCommand, endSessionCommand, signOutCommand, userHostsCommand, jobsCommand);
 
 type SessionRecord = ReturnType<typeof import("../server/records.ts").sessionRecord>;
 

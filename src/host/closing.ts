@@ -1,9 +1,10 @@
 /** Taking access away: every step is tried even if others fail, and what is left is reported, never thrown. */
 
-import type { Account, AccountRef, Closing, KeyTaken } from "../protocol/host.ts";
+import type { Account, AccountRef, Closing, JobsGone, KeyTaken } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
+import { copyJobs } from "./jobs/copy-jobs.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
 import { type HostParts, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
@@ -49,6 +50,7 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   let refusing = await tryAll(parts, plan.refuse);
   await makeReachable(parts, owner);
   await tryAll(parts, plan.first);
+  await copyJobs(parts, owner);
   let clearing = await tryAll(parts, clear);
   // What the account did until now, such as using up all processes, may have been the reason.
   if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
@@ -94,18 +96,18 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
   const ended = await endSessions(parts, account, fingerprint);
   // A process that was ended may have put the key back just before.
   const second = await rewrite(parts, rewriting, { isAgain: true });
-  return { rewritten: true, owed: unique([...second.alive, ...sentencesOf(ended), ...second.owed, ...files.unread]) };
+  const owed = unique([...second.alive, ...sentencesOf(ended.failures), ...second.owed, ...files.unread]);
+  return { rewritten: true, owed, ...(ended.jobs && { jobs: ended.jobs }) };
 }
+
+/** What failed, and what became of scheduled jobs; undefined if there were none. */
+type Ended = { readonly failures: readonly Failure[]; readonly jobs: JobsGone | undefined };
 
 /**
  * Ends the sessions that no key of the account, other than the one with the fingerprint, is proven to have opened; or, if
- * that cannot be established, everything of the account. Scheduled jobs go either way: none says whose key planted it. Returns what failed.
+ * that cannot be established, everything of the account. Scheduled jobs go either way: none says whose key planted it.
  */
-export async function endSessions(
-  parts: HostParts,
-  account: Account,
-  fingerprint?: string,
-): Promise<readonly Failure[]> {
+export async function endSessions(parts: HostParts, account: Account, fingerprint?: string): Promise<Ended> {
   const { settings, executor, log } = parts;
   if (settings.revokeEnds === "account") return await endEverything(parts, account);
   const endUnproven = async (): Promise<boolean> => {
@@ -117,16 +119,23 @@ export async function endSessions(
     return spared;
   };
   if (!(await endUnproven())) return await endEverything(parts, account);
-  await tryAll(parts, planNoJobs(account));
+  const first = await removeJobs(parts, account);
   // What a job started just before may itself have planted one.
-  return (await endUnproven()) ? await tryAll(parts, planNoJobs(account)) : await endEverything(parts, account);
+  const second = (await endUnproven()) ? await removeJobs(parts, account) : await endEverything(parts, account);
+  return { ...second, jobs: first.jobs ?? second.jobs };
 }
 
 /** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */
-export async function endEverything(parts: HostParts, account: AccountRef): Promise<readonly Failure[]> {
+export async function endEverything(parts: HostParts, account: AccountRef): Promise<Ended> {
   const ending = await tryAll(parts, planEndProcesses(account, true));
-  const jobs = await tryAll(parts, planNoJobs(account));
-  return [...(ending.length > 0 ? ending : await tryAll(parts, planEndProcesses(account))), ...jobs];
+  const { failures, jobs } = await removeJobs(parts, account);
+  const left = ending.length > 0 ? ending : await tryAll(parts, planEndProcesses(account));
+  return { failures: [...left, ...failures], jobs };
+}
+
+async function removeJobs(parts: HostParts, account: AccountRef): Promise<Ended> {
+  const jobs = await copyJobs(parts, account);
+  return { failures: await tryAll(parts, planNoJobs(account)), jobs };
 }
 
 /** Our file, the others that sshd reads, and whether sshd could tell. */

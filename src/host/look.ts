@@ -62,5 +62,6 @@ const ONLY_LOOKS: Executor = {
   endUnproven: refuse,
   endOutside: refuse,
   sessions: { list: refuse, end: refuse, logins: refuse },
+  jobs: { keep: refuse, forget: refuse },
   view: OWN_VIEW,
 };

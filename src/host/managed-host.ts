@@ -71,6 +71,7 @@ export function createManagedHost(parts: HostParts): Host {
     reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
     orphanUids: async () => (isDry ? [] : await orphanUids()),
     endStrays: async (uids, checkOnly) => await endStrays(parts, uids, checkOnly),
+    forgetJobs: () => executor.jobs.forget(),
     // An account that is not ours has no session that concerns us.
     sessions: async (account) => {
       const connections = isPresent(parts, account) ? await executor.sessions.list(account) : [];

@@ -38,7 +38,7 @@ export async function endFromOutside(parts: HostParts, account: Account): Promis
   await attempt(async () => {
     isDone = await executor.endOutside(account);
   }, log);
-  return isDone ? [] : await endEverything(parts, account);
+  return isDone ? [] : (await endEverything(parts, account)).failures;
 }
 
 /** Sentences about files that may let keys in from more places than they should. */

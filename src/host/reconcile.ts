@@ -126,7 +126,7 @@ async function repairOpen(parts: HostParts, { account, owner, differences }: Rep
   const files = changesOf(differences.filter((difference) => !isShadow(difference) && !isGroup(difference)));
   let failures: readonly Failure[] = await tryAll(parts, files);
   if (differences.some(({ kind }) => kind === "key_added")) {
-    const sessions = await endSessions(parts, account);
+    const { failures: sessions } = await endSessions(parts, account);
     // A process that was ended may have put the key back just before.
     failures = [...(await tryAll(parts, files)), ...sessions];
   }

@@ -44,7 +44,7 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
   if (known) throw foreign(account);
   const owner = expectedOwner(settings, account);
   const failures = [
-    ...(await endEverything(parts, account)),
+    ...(await endEverything(parts, account)).failures,
     ...(await tryAll(parts, planBeforeRemoval(settings, owner))),
     ...(await tryAll(parts, planEmptyTrash(settings, owner))),
   ];

@@ -12,6 +12,9 @@ export const MARKER_GROUP = "uam-ext";
 /** Names of crontabs, at jobs and lingering that begin so are read by nothing: how they wait while an agent's host has no lease. */
 export const JOBS_ASIDE = ".uam-";
 
+/** Where root keeps copies of the jobs that were removed from accounts; in every mode root's, so not in the service's own directory. */
+export const KEPT_JOBS_DIRECTORY = "/var/lib/uam-jobs";
+
 /** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
 export type RevokeEnds = "key" | "account" | "none";
 

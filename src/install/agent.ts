@@ -5,7 +5,7 @@ import { MARKER_GROUP } from "../host/settings.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "./agent-unit.ts";
 import { renderAgentEnvironment } from "./environment.ts";
-import { KEYS_STEP, sudoersSteps } from "./install.ts";
+import { KEPT_JOBS_STEP, KEYS_STEP, sudoersSteps } from "./install.ts";
 import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, remove, type Step } from "./plan.ts";
 import {
@@ -50,6 +50,7 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
     command(["systemd-sysusers", SYSUSERS_FILE]),
     { kind: "directory", path: CONFIG_DIRECTORY, mode: 0o750, owner: "root", group },
     { kind: "directory", path: AGENT_DIRECTORY, mode: 0o700, owner, group },
+    KEPT_JOBS_STEP,
     ...(isCentral
       ? [{ kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner: "root", group: "root" } as const, KEYS_STEP]
       : []),

@@ -13,6 +13,7 @@ import {
   ENVIRONMENT_FILE,
   type InstallMode,
   type InstallSettings,
+  KEPT_JOBS_DIRECTORY,
   KEYS_DIRECTORY,
   LIMITS_FILE,
   PROGRAM,
@@ -31,6 +32,12 @@ import { renderUnit } from "./unit.ts";
 
 /** Owned by root, and open for everybody to pass: sshd reads a key file as its account. */
 export const KEYS_STEP: Step = { kind: "directory", path: KEYS_DIRECTORY, mode: 0o711, owner: "root", group: "root" };
+
+/** Root's alone in every mode; the unit lets what runs as root write there. */
+export const KEPT_JOBS_STEP: Step = {
+  ...{ kind: "directory", path: KEPT_JOBS_DIRECTORY, mode: 0o700 },
+  ...{ owner: "root", group: "root" },
+};
 
 /**
  * Where an installation keeps the key files: where the configuration says, or where they are; a first installation in direct mode
@@ -59,6 +66,7 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
     { kind: "directory", path: CONFIG_DIRECTORY, mode: 0o750, owner: "root", group },
     { kind: "directory", path: STATE_DIRECTORY, mode: 0o711, owner, group },
     ...(settings.authorizedKeysFile === CENTRAL_KEY_FILE ? [KEYS_STEP] : []),
+    KEPT_JOBS_STEP,
     { kind: "directory", path: CACHE_DIRECTORY, mode: 0o711, owner, group },
     {
       ...{ kind: "file", path: ENVIRONMENT_FILE, mode: 0o640, owner: "root", group, keep: true },

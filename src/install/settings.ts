@@ -1,5 +1,7 @@
 /** The settings of an installation, and the names and paths it uses. */
 
+export { KEPT_JOBS_DIRECTORY } from "../host/settings.ts";
+
 /** How the service changes the host: as root itself, or as `uam` through sudo. */
 export type InstallMode = "direct" | "sudo";
 

@@ -5,6 +5,7 @@ import {
   ENVIRONMENT_FILE,
   HEAP_GROWTH,
   type InstallSettings,
+  KEPT_JOBS_DIRECTORY,
   LIMITS_FILE,
   programPath,
 } from "./settings.ts";
@@ -94,7 +95,9 @@ const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cr
 
 function writable({ homeBase, authorizedKeysFile }: Omit<UnitSettings, "source">): string {
   const central = centralKeyDirectory(authorizedKeysFile);
-  return ["/etc", homeBase, ...(central === undefined ? [] : [central]), SYSTEM_WRITES].join(" ");
+  return ["/etc", homeBase, ...(central === undefined ? [] : [central]), SYSTEM_WRITES, `-${KEPT_JOBS_DIRECTORY}`].join(
+    " ",
+  );
 }
 
 function direct(settings: Omit<UnitSettings, "source">): readonly string[] {

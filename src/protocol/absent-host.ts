@@ -33,6 +33,7 @@ export const ABSENT_HOST: Host = {
   reconcile: async () => [],
   orphanUids: async () => [],
   endStrays: async () => [],
+  forgetJobs: async () => {},
   keyRefusal: async () => undefined,
   hostKeys: async () => [],
   sessions: async () => [],

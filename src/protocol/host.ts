@@ -104,7 +104,12 @@ export interface Closing {
  */
 export type KeyTaken =
   | { readonly rewritten: false; readonly problem: string }
-  | { readonly rewritten: true; readonly owed: readonly string[] };
+  | { readonly rewritten: true; readonly owed: readonly string[]; readonly jobs?: JobsGone };
+
+/**
+ * What became of what was scheduled for an account, if there was anything: root has a copy for 30 days, or it is gone without one.
+ */
+export type JobsGone = "kept" | "lost";
 
 /** A login by SSH that is open now. */
 export interface SshSession {
@@ -189,7 +194,8 @@ export interface Host {
    * Takes one key away: the file is rewritten with `account.keys` and read back, as is any other file that sshd reads for the
    * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is
    * spared only where sshd's own log proves that another key in `account.keys` opened it. Where sessions
-   * end, the account's scheduled jobs go too: none says whose key planted it.
+   * end, the account's scheduled jobs go too: none says whose key planted it. Whatever removes jobs has root keep a copy first, and
+   * goes on without one.
    */
   takeKey(account: Account, fingerprint: string): Promise<KeyTaken>;
   /**
@@ -224,6 +230,8 @@ export interface Host {
    * accounts of this service may be asked for.
    */
   endStrays(uids: readonly number[], checkOnly: boolean): Promise<readonly Stray[]>;
+  /** Deletes root's copies of removed jobs that are older than 30 days; throws `internal` if that cannot be done. In dry-run nothing. */
+  forgetJobs(): Promise<void>;
   /** Why this host's sshd would refuse a key of that kind, as a clause; undefined if it takes it, if it cannot be asked, and in dry-run. */
   keyRefusal(key: { readonly type: string; readonly bits: number }): Promise<string | undefined>;
   /** The host keys that sshd shows to clients, in clients' order of preference; none if none can be read. */

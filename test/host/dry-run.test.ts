@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createHost } from "../../src/host/create-host.ts";
-import { describeChange } from "../../src/host/execute/executor.ts";
+import { describeChange, describeJobsCopy } from "../../src/host/execute/executor.ts";
 import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -60,7 +60,11 @@ describe("dry-run", () => {
     const host = await createHost(settings, log, bunRuntime);
     expect(await host.shutAccount(account)).toEqual({ refused: true, owed: [] });
     const { refuse, end, clear } = planShut(settings, expectedOwner(settings, account), []);
-    const plan = [...refuse, ...end, ...clear, ...end].map(describeChange);
+    const [before, after] = [
+      [...refuse, ...end],
+      [...clear, ...end],
+    ];
+    const plan = [...before.map(describeChange), describeJobsCopy(account), ...after.map(describeChange)];
     expect(lines.map(({ message, fields }) => ({ message, fields }))).toEqual(
       plan.map(({ message, fields }) => ({ message: `would ${message}`, fields })),
     );

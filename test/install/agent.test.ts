@@ -50,6 +50,7 @@ describe("planAgent()", () => {
     expect(owners).toEqual([
       ["/etc/uam", "root", 0o750],
       ["/var/lib/uam-agent", "uam", 0o700],
+      ["/var/lib/uam-jobs", "root", 0o700],
     ]);
     expect(describePlan(planAgent({ ...settings, mode: "dry-run" }))).not.toContain("sshd_config.d");
   });

@@ -111,6 +111,7 @@ describe("planInstall", () => {
     expect(owners).toEqual([
       ["/etc/uam", "root", "uam", 0o750],
       ["/var/lib/uam", "uam", "uam", 0o711],
+      ["/var/lib/uam-jobs", "root", "root", 0o700],
       ["/var/cache/uam", "uam", "uam", 0o711],
       ["/etc/uam/uam.env", "root", "uam", 0o640],
       ["/etc/ssh/uam-revoked-keys", "root", "root", 0o644],

@@ -77,6 +77,8 @@ describe("renderUnit", () => {
   test("renderUnit() lets root write homes and accounts, not what would give it more rights", () => {
     expect(valuesOf(direct, "ProtectSystem")).toEqual(["strict"]);
     expect(valuesOf(direct, "ReadWritePaths")[0]).toStartWith("/etc /home -/var/mail");
+    for (const unit of [direct, sudo])
+      expect(valuesOf(unit, "ReadWritePaths")[0]?.split(" ")).toContain("-/var/lib/uam-jobs");
     for (const path of ["/etc/ssh", "/etc/sudoers.d", "/etc/pam.d", "/etc/systemd", "/etc/cron.d", "/etc/uam"]) {
       expect(valuesOf(direct, "ReadOnlyPaths")[0]?.split(" ")).toContain(`-${path}`);
     }

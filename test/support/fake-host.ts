@@ -201,6 +201,7 @@ export function createFakeHost(pause = 3): FakeHost {
       const drift = { kind: "group", problem: "the account is no longer in the group", repaired: !checkOnly } as const;
       return [...drifts.splice(0), ...outside.map(({ name }) => ({ account: name, ...drift }))];
     },
+    forgetJobs: async () => {},
     keyRefusal: async ({ type }) =>
       refusedTypes.has(type) ? `its sshd does not accept keys of the type ${type}` : undefined,
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],

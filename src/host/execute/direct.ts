@@ -7,6 +7,7 @@ import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
 import { detachFuse } from "../fuse-mounts.ts";
 import { openHome, shutHome } from "../home.ts";
+import { forgetJobs, keepJobs } from "../jobs/kept-jobs.ts";
 import { writeKeyFile } from "../key-file/key-file.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
@@ -33,6 +34,7 @@ import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
 import {
   describeChange,
+  describeJobsCopy,
   describeOutsideEnd,
   describeSessionEnd,
   type Executor,
@@ -75,6 +77,14 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
       return endOutsideSessions(account, sessions);
     },
     sessions,
+    jobs: {
+      async keep(account) {
+        const { message, fields } = describeJobsCopy(account);
+        log.debug(`host: ${message}`, fields);
+        return await keepJobs(account);
+      },
+      forget: async () => forgetJobs(),
+    },
     view: OWN_VIEW,
   };
   return executor;

@@ -5,7 +5,14 @@ import type { Log } from "../../shared/log.ts";
 import { type AccountTable, readAccounts } from "../account.ts";
 import { expectedOwner } from "../plan/plan.ts";
 import type { Layout } from "../settings.ts";
-import { describeChange, describeOutsideEnd, describeSessionEnd, type Executor, type HostView } from "./executor.ts";
+import {
+  describeChange,
+  describeJobsCopy,
+  describeOutsideEnd,
+  describeSessionEnd,
+  type Executor,
+  type HostView,
+} from "./executor.ts";
 
 /** Logs each change at level info, as "would run", "would write" and so on, with its arguments; changes nothing. */
 export function createDryRunExecutor(layout: Layout, log: Log): Executor {
@@ -32,6 +39,14 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
         return "gone";
       },
       logins: async (from) => ({ logins: [], next: from }),
+    },
+    jobs: {
+      async keep(account) {
+        const { message, fields } = describeJobsCopy(account);
+        log.info(`would ${message}`, fields);
+        return "none";
+      },
+      forget: async () => {},
     },
     view: viewOf(layout),
   };

@@ -26,6 +26,14 @@ export interface HostSessions {
   logins(from: string): Promise<LoginLog>;
 }
 
+/** How a mode has root copy what is scheduled for an account before it goes. */
+export interface HostJobs {
+  /** "none" if nothing is scheduled. Throws `UamError` with a sentence if there is no copy. */
+  keep(account: AccountRef): Promise<"none" | "kept">;
+  /** See `Host.forgetJobs`. */
+  forget(): Promise<void>;
+}
+
 /** How a mode of execution changes and inspects the host. */
 export interface Executor {
   /** Carries out one change; throws `UamError` with a sentence if the host refuses. */
@@ -40,6 +48,7 @@ export interface Executor {
   /** Those of many accounts that may differ from the host, where asking for all of them costs less than looking at each; else all. */
   suspects?(accounts: readonly Account[]): Promise<readonly Account[]>;
   readonly sessions: HostSessions;
+  readonly jobs: HostJobs;
   readonly view: HostView;
 }
 
@@ -129,6 +138,11 @@ export function describeSessionEnd(
 export function describeOutsideEnd({ name, keys }: Account): { readonly message: string; readonly fields: LogFields } {
   const networks = keys.map((key) => ({ fingerprint: key.fingerprint, networks: key.networks ?? "anywhere" }));
   return { message: "end sessions from outside the keys' networks", fields: { account: name, keys: networks } };
+}
+
+/** The copying of jobs as a log line. */
+export function describeJobsCopy({ name, uid }: AccountRef): { readonly message: string; readonly fields: LogFields } {
+  return { message: "copy crontab, at jobs and lingering for root", fields: { account: name, uid } };
 }
 
 /** A change as a log line: a verb phrase and its arguments. */

@@ -170,6 +170,16 @@ export function endSessionCommand({ name, uid }: AccountRef, id: string, program
   return { as: "root", argv: [...program, "host", "end-session", name, String(uid), id] };
 }
 
+/** Copies what is scheduled for the account to where only root can look, by this very program as root. */
+export function keepJobsCommand({ name, uid }: AccountRef, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "keep-jobs", name, String(uid)] };
+}
+
+/** Removes such copies once they are old. */
+export function forgetJobsCommand(program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "forget-jobs"], quiet: true };
+}
+
 /** Reads sshd's logins of our accounts from the journal, and nothing else of it. `from` in hexadecimal digits: it is journald's text. */
 export function loginsCommand(from: string, program: readonly string[]): SudoCommand {
   return { as: "root", argv: [...program, "host", "logins", from], quiet: true };

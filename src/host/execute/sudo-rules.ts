@@ -24,7 +24,9 @@ import {
   directoriesOf,
   endConnectionsCommand,
   endSessionCommand,
+  forgetJobsCommand,
   installCommand,
+  keepJobsCommand,
   keyFilesCommand,
   killSeenCommands,
   listTrashCommand,
@@ -95,6 +97,8 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
     sessionsCommand(account, how.program),
     endSessionCommand(account, example.session, how.program),
     loginsCommand(example.place, how.program),
+    keepJobsCommand(account, how.program),
+    forgetJobsCommand(how.program),
   ];
   const texts = commands.map(({ as, argv }) => JSON.stringify([as, argv]));
   return commands.filter((_, index) => texts.indexOf(texts[index] ?? "") === index);

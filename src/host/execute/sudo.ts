@@ -33,6 +33,7 @@ import {
   sweepCommand,
   trashPath,
 } from "./sudo-commands.ts";
+import { createSudoJobs } from "./sudo-jobs.ts";
 import { suspectsByRoot } from "./sudo-look.ts";
 import { runSudo } from "./sudo-run.ts";
 import { createSudoSessions } from "./sudo-sessions.ts";
@@ -65,6 +66,7 @@ export function createSudoExecutor(log: Log, program: readonly string[], layout:
     },
     suspects: (accounts) => suspectsByRoot(accounts, { layout, program, log }),
     sessions,
+    jobs: createSudoJobs(log, program),
     view,
   };
 }

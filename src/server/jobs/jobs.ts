@@ -89,6 +89,9 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       schedule: "17 * * * *",
       run: () => cleanUp(services),
     },
+    ...(services.host.mode === "none"
+      ? []
+      : [{ name: "jobs-kept", schedule: "37 * * * *", run: () => services.host.forgetJobs() }]),
     // Once a day, because each time is a record and a mail.
     {
       name: "purge",

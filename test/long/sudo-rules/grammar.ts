@@ -76,9 +76,11 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     ...[1, 2, 3, 4, 5, 6].map((count) => split(GETENT).slice(0, count + 2)),
     split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1"),
     [...program, "sweep", "{uid}"],
-    [...program, "host", "sessions", "{name}", "{uid}", group],
-    [...program, "host", "end-session", "{name}", "{uid}", group, "{session}"],
+    [...program, "host", "sessions", "{name}", "{uid}"],
+    [...program, "host", "end-session", "{name}", "{uid}", "{session}"],
     [...program, "host", "logins", "{place}"],
+    [...program, "host", "keep-jobs", "{name}", "{uid}"],
+    [...program, "host", "forget-jobs"],
   ];
 }
 

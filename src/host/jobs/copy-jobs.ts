@@ -1,0 +1,19 @@
+/** The copy that root keeps of jobs which are removed next. */
+
+import type { AccountRef, JobsGone } from "../../protocol/host.ts";
+import { attempt } from "../execute/executor.ts";
+import type { HostParts } from "../parts.ts";
+
+/** What becomes of the account's jobs; undefined if there are none. Never throws: nothing that takes access away fails for the copy. */
+export async function copyJobs(
+  { executor, log }: Pick<HostParts, "executor" | "log">,
+  { name, uid }: AccountRef,
+): Promise<JobsGone | undefined> {
+  let jobs: JobsGone | undefined;
+  const problem = await attempt(async () => {
+    jobs = (await executor.jobs.keep({ name, uid })) === "kept" ? "kept" : undefined;
+  }, log);
+  if (problem === undefined) return jobs;
+  log.warn(`Jobs are removed without a copy: ${problem}`, { account: name });
+  return "lost";
+}
