@@ -15,10 +15,13 @@ export async function lockAsRoot(args: readonly string[], environment: CliEnviro
   try {
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
-    const { openHost, policyOf } = await import("../server/compose.ts");
+    const { hostOpener } = await import("../agent/open-host.ts");
+    const { policyOf } = await import("../server/compose.ts");
+    const { hostSettingsOf } = await import("../server/host-settings.ts");
     const { parseUsername } = await import("../domain/users/username.ts");
     const { findLockable } = await import("../domain/lifecycle/locks.ts");
-    const host = await openHost({ ...config, hostMode: "direct" }, log, environment.runtime);
+    // Root's work with the settings of sudo mode: nothing is done that the service could not undo, such as shutting the home.
+    const host = await hostOpener({ ...hostSettingsOf(config), mode: "direct" }, log, environment.runtime)("all");
     const { findIdentity, readState } = await import("../agent/store.ts");
     const known = findIdentity(config.dataDir) === undefined ? [] : (readState(config.dataDir)?.records ?? []);
     const account = await findLockable(host, policyOf(config), parseUsername(withoutPrefix(submitted)), known);

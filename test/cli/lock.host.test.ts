@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { lockAsRoot } from "../../src/cli/lock-as-root.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { createTestCli, type TestCli } from "../support/cli.ts";
@@ -89,6 +89,8 @@ describeOnHost("uam lock on a real host", () => {
     expect(args).toEqual(["lock", ACCOUNT, "--already-shut", String(uid)]);
     expect(said).toEqual([`The account ${ACCOUNT} is shut.\n`]);
     expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    // Sudo mode could not give it back.
+    expect(statSync(`/home/${ACCOUNT}`).uid).toBe(uid);
     const noted = await cli.run(args, withoutDatabase());
     expect(noted.code).toBe(0);
     expect(noted.stderr).toStartWith("The database cannot be reached now");
