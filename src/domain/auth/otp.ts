@@ -131,9 +131,14 @@ async function entryAbout(
   return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
-/** Voids the pending code, if there is one; waits for a login with it that is under way. */
+/** Voids the pending code, if there is one; waits for a login with it, and for one that is being sent, where that is under way. */
 export async function voidCode(db: Database | Transaction, username: string): Promise<void> {
-  await db.update(otpCodes).set({ codeHash: null }).where(eq(otpCodes.username, username));
+  // An update would not see the first code of a name before it is committed; two rows of one name wait for each other.
+  const none = { username, codeHash: null, expiresAt: new Date(0) };
+  await db
+    .insert(otpCodes)
+    .values(none)
+    .onConflictDoUpdate({ target: otpCodes.username, set: { codeHash: null } });
 }
 
 /** Deletes codes that have expired. */

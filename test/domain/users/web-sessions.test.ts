@@ -1,8 +1,10 @@
 /** An administrator ends an external user's sessions with the service: by hand, by another address, by enabling them. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { printCode } from "../../../src/domain/auth/otp.ts";
+import { eq } from "drizzle-orm";
+import { printCode, voidCode } from "../../../src/domain/auth/otp.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
+import { otpCodes } from "../../../src/store/schema-auth.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -102,6 +104,23 @@ describe("a session from before", () => {
 });
 
 describe("a code from before", () => {
+  test("is void though it was being stored at that moment, as the first of its name", async () => {
+    const username = "first-of-its-name";
+    const [stored, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const sending = app.db.transaction(async (tx) => {
+      await tx.insert(otpCodes).values({ username, codeHash: "a hash", expiresAt: new Date("2100-01-01T00:00:00Z") });
+      stored.resolve();
+      await goOn.promise;
+    });
+    await stored.promise;
+    const isVoid = voidCode(app.db, username);
+    await Bun.sleep(50);
+    goOn.resolve();
+    await Promise.all([sending, isVoid]);
+    const [row] = await app.db.select().from(otpCodes).where(eq(otpCodes.username, username));
+    expect(row?.codeHash).toBeNull();
+  });
+
   test("opens nothing of another user who is given the name of one who was deleted", async () => {
     const { id, username } = await person();
     app.clock.advance(2 * MINUTE);
