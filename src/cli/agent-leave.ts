@@ -1,6 +1,6 @@
 /** uam agent leave: ends what uam agent join began. */
 
-import { existsSync, readdirSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { endLease } from "../agent/lease.ts";
 import { hostOpener, madeHere, unknownIn } from "../agent/open-host.ts";
@@ -8,7 +8,7 @@ import { AGENT_DIRECTORY } from "../agent/paths.ts";
 import { forgetAgent, readState } from "../agent/store.ts";
 import { JOBS_ASIDE } from "../host/settings.ts";
 import { planAgentRemoval, planAgentStop } from "../install/agent.ts";
-import { JOB_PLACES } from "../install/lease-script.ts";
+import { EXECUTED_PLACES, JOB_PLACES } from "../install/lease-script.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import { hostSettingsOf } from "../server/host-settings.ts";
 import { counted } from "../shared/counted.ts";
@@ -66,7 +66,9 @@ export async function leaveService(
 function giveJobsBack(): void {
   for (const place of JOB_PLACES.filter((directory) => existsSync(directory))) {
     for (const name of readdirSync(place).filter((entry) => entry.startsWith(JOBS_ASIDE))) {
-      renameSync(join(place, name), join(place, name.slice(JOBS_ASIDE.length)));
+      const path = join(place, name.slice(JOBS_ASIDE.length));
+      renameSync(join(place, name), path);
+      if (EXECUTED_PLACES.includes(place)) chmodSync(path, 0o700);
     }
   }
 }

@@ -15,6 +15,11 @@ export const JOB_PLACES: readonly string[] = [...BY_NAME, ...BY_OWNER];
 /** A file takes 2 ms of a processor. */
 const AT_ONCE = 500;
 
+/** Those where the daemon starts no file that its owner may not execute (atd.c). */
+export const EXECUTED_PLACES: readonly string[] = BY_OWNER;
+
+const jobFiles = 'find "$2$place" -maxdepth 1 -type f -name "[a-zA-Z]*"';
+
 const accountFile = `"$2$place"/${ACCOUNT_PREFIX}*`;
 const isFile = '[ -f "$file" ] && [ ! -L "$file" ] || continue';
 const accounts = `^${ACCOUNT_PREFIX}[^:]*:[^:]*:\\([1-9][0-9]\\{3,\\}\\):.*`;
@@ -42,6 +47,9 @@ export const LEASE_SCRIPT = [
   '[ "$is" = open ] || rm -rf "$1/revoked-keys"',
   '[ "$#" -ge 2 ] || exit 0',
 
+  `[ "$is" = shut ] || for place in ${BY_OWNER.join(" ")}; do`,
+  '[ ! -d "$2$place" ] || find "$2$place" -maxdepth 1 -type f -perm -1000 -exec chmod u+x,-t -- {} + 2>/dev/null',
+  "done",
   // So many at a time that the next look, which may have a link to remove, is not late.
   "given=0",
   // Given back, unless something newer has the name.
@@ -58,13 +66,23 @@ export const LEASE_SCRIPT = [
   '[ "$is" = shut ] || exit 0',
 
   `uids=" $(sed -n "s/${accounts}/\\1/p" "$2/etc/passwd" | tr "\\n" " ")"`,
-  `for place in ${BY_NAME.join(" ")}; do`,
+  // An owner may have made ten thousands, and to rename each takes minutes: so they are all stopped at once before that. The sticky bit,
+  // which means nothing there, tells them from one that at(1) has not finished.
+  `for place in ${BY_OWNER.join(" ")}; do`,
+  '[ -d "$2$place" ] || continue',
+  `for owner in $(${jobFiles} -exec stat -c %u -- {} + 2>/dev/null | sort -u); do`,
+  `case "$uids" in *" $owner "*) ${jobFiles} -uid "$owner" -exec chmod u-x,+t -- {} + 2>/dev/null;; esac`,
+  "done",
+  "done",
+  // What runs ends before the files are renamed, and once more after.
+  "for pass in first last; do",
+  `[ "$pass" = first ] || for place in ${BY_NAME.join(" ")}; do`,
   `for file in ${accountFile}; do`,
   isFile,
   `mv -f -- "$file" "$2$place/${ASIDE}\${file##*/}" && moved=yes`,
   "done",
   "done",
-  `for place in ${BY_OWNER.join(" ")}; do`,
+  `[ "$pass" = first ] || for place in ${BY_OWNER.join(" ")}; do`,
   'for file in "$2$place"/[a-zA-Z]*; do',
   isFile,
   'owner=$(stat -c %u -- "$file")',
@@ -83,6 +101,7 @@ export const LEASE_SCRIPT = [
   'case "$uids" in *" $real "*|*" $effective "*) ;; *) continue;; esac',
   'case "$ends $group" in sessions*|*/cron.service*|*/crond.service*|*/atd.service*) kill -KILL "$pid";; esac',
   'case "$ends $uids" in sessions*" $real "*) echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$real.slice/cgroup.kill";; esac',
+  "done",
   "done",
   "done",
   // cron(8) looks whether the directory has changed, by the second.

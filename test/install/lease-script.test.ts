@@ -3,12 +3,15 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -108,6 +111,29 @@ describe.each([
     run(script, root);
     expect(found()).toEqual(THERE);
     expect(readFileSync(join(root, CRONTABS, "ext_tnobody"), "utf8")).toBe("newest");
+  });
+
+  test("stops at jobs by their modes before it renames any, and gives those back as well", () => {
+    const path = (name: string) => join(root, AT, name);
+    const jobs = Array.from({ length: 300 }, (_, index) => `a${index.toString(16).padStart(5, "0")}01c0ffee`);
+    for (const name of jobs) put(AT, name, "job");
+    for (const name of jobs) chmodSync(path(name), 0o700);
+    put(AT, "b0000201c0ffee", "job of somebody else");
+    chmodSync(path("b0000201c0ffee"), 0o700);
+    if (process.getuid?.() === 0) chownSync(path("b0000201c0ffee"), OWNER + 1, OWNER + 1);
+    // A service manager that ends the script in the middle of that.
+    run(script.replace("for pass in first last", "exit 0; for pass in first last"), root);
+    expect(jobs.filter((name) => (statSync(path(name)).mode & 0o100) !== 0)).toEqual([]);
+    leaseOf(null);
+    run(script, root);
+    expect(jobs.map((name) => statSync(path(name)).mode & 0o7777)).toEqual(jobs.map(() => 0o700));
+    leaseOf(1);
+    run(script, root);
+    expect(jobs.filter((name) => existsSync(path(name)))).toEqual([]);
+    if (process.getuid?.() === 0) expect(statSync(path("b0000201c0ffee")).mode & 0o777).toBe(0o700);
+    leaseOf(null);
+    run(script, root);
+    expect(jobs.map((name) => statSync(path(name)).mode & 0o7777)).toEqual(jobs.map(() => 0o700));
   });
 
   test("leaves links and directories, and in a dry run all of it", () => {
