@@ -133,7 +133,7 @@ export const LETTERS: readonly LetterCase[] = [
   },
   {
     ...{ name: "keyRemoved", to: "user", pages: ["/me/keys", "/me/not-me"], without: [] },
-    make: (site, value) => mail.keyRemoved(site, user(value), key(value), true),
+    make: (site, value) => mail.keyRemoved(site, user(value), key(value), { here: "kept", elsewhere: false }),
   },
   {
     ...{ name: "applicationArrived", to: "applicant", pages: [], without: [] },

@@ -1,7 +1,7 @@
 /** A user's SSH keys: upload, rename, revoke, list, and the authorized-keys file that follows from them. */
 
 import { eq, sql } from "drizzle-orm";
-import type { Account, KeyTaken } from "../../protocol/host.ts";
+import type { Account, JobsGone, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { parseNetworks } from "../../shared/networks.ts";
@@ -14,8 +14,10 @@ import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } 
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { noteFleetChange } from "../fleet/changes.ts";
+import { hasRemoteHosts } from "../fleet/remote.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
+import type { MailedJobs } from "../mail/phrases.ts";
 import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
@@ -148,7 +150,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
     return key;
   }
   const revokedAt = clock.now();
-  const message = keyRemoved(policy.site, user, key, policy.endSessions !== "none");
+  const message = keyRemoved(policy.site, user, key, await jobsGone(op, taken.jobs));
   await pipelined(
     markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), userId: user.id, note }),
     queueMail(op, { recipient: user.email, message }),
@@ -161,6 +163,11 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
     );
   }
   return { ...key, status: "revoked", revokedAt };
+}
+
+/** What becomes of jobs: here, and, where there may be further hosts and nobody knows yet what is scheduled there, on those. */
+async function jobsGone({ context }: ClosingOperation, here: JobsGone | undefined): Promise<MailedJobs> {
+  return { here, elsewhere: context.policy.endSessions !== "none" && (await hasRemoteHosts(context)) };
 }
 
 /** If the host throws anything, the key counts as still in the file. */

@@ -21,6 +21,8 @@ import {
   firstSteps,
   hello,
   howToConnect,
+  jobsGone,
+  type MailedJobs,
   type MailedUser,
   notMe,
   whomToAsk,
@@ -195,19 +197,13 @@ export function keyAdded(site: SiteWithKeys, user: MailedUser, key: MailedKey): 
   ]);
 }
 
-/** To the user: a key was revoked, and, unless revocations end nothing, what was scheduled on the host is gone. */
-export function keyRemoved(site: Site, user: MailedUser, key: MailedKey, jobsGo: boolean): Letter {
+/** To the user: a key was revoked, and what was scheduled on the host is gone, if there was anything. */
+export function keyRemoved(site: Site, user: MailedUser, key: MailedKey, jobs: MailedJobs): Letter {
   return letter(`A key was removed from your account on ${site.host}`, [
     hello(user.username),
     paragraph(`This key no longer opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
-    ...(jobsGo
-      ? [
-          paragraph(
-            "Your crontab, your at jobs and lingering were removed from the server as well, because no job says which key planted it. Set up again what you need.",
-          ),
-        ]
-      : []),
+    ...jobsGone(jobs),
     paragraph(`Nothing else has changed: the account lasts until ${date(user.expireAt)}.`),
     ...(site.console
       ? [...yourKeys(site, user), ...notMe(site, "If you did not remove it")]

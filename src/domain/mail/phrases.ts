@@ -1,5 +1,6 @@
 /** What several mails say in the same words. */
 
+import type { JobsGone } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { PAGES } from "../../shared/pages.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
@@ -145,3 +146,23 @@ export function whomToAsk(site: Site, question = "Questions?"): Block {
 
 /** For mails that report what somebody else did. */
 export const UNEXPECTED = "Questions, or did you not expect this?";
+
+/** What was scheduled for the user, and is gone with a key. */
+export interface MailedJobs {
+  /** On the service's own host, if there was anything. */
+  readonly here: JobsGone | undefined;
+  /** There are other hosts, where there may have been something. */
+  readonly elsewhere: boolean;
+}
+
+/** Said where a key was revoked; nothing where there was nothing. */
+export function jobsGone({ here, elsewhere }: MailedJobs): readonly Block[] {
+  const copy = "An administrator can show you a copy of what was in them for 30 days";
+  const gone = `${elsewhere ? "were removed from the servers" : "were removed from the server"} as well, because no job says which key planted it`;
+  if (here !== undefined) {
+    const kept = here === "kept" ? `${copy}: set up again what you need.` : "Set up again what you need.";
+    return [paragraph(`Your crontab, your at jobs and lingering ${gone}. ${kept}`)];
+  }
+  if (!elsewhere) return [];
+  return [paragraph(`If you had a crontab, at jobs or lingering, they ${gone}. ${copy}: set up again what you need.`)];
+}
