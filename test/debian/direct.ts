@@ -6,6 +6,7 @@ import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { keyPlace } from "./key-place.ts";
+import { leftBehind } from "./left-behind.ts";
 import { installCommands } from "./readme.ts";
 import { reserve, switches } from "./reserve.ts";
 import { same, step } from "./steps.ts";
@@ -21,6 +22,7 @@ export async function directMode(container: Container, program: string, packages
   await evidence(container, "uam", { spared: true, by: "the shell" });
   await evidence(container, "uam", { spared: true, by: "the service" });
   await endings(container, "uam");
+  await leftBehind(container, "uam");
   await survives(container);
   await restores(container);
   await repeats(container, program);
@@ -74,7 +76,9 @@ export async function mainJob(container: Container, password: string): Promise<v
     await container.sh("uam user disable alice");
     await sessionEnded(container, "alice");
     await refused(container, "alice", "second");
+    same(await container.sh("stat -c %u:%a /home/ext_alice"), "0:700\n", "whose a shut account's home is");
     await container.sh("uam user enable alice");
+    same(await container.sh("stat -c %U:%a /home/ext_alice"), "ext_alice:700\n", "whose it is once opened again");
     await admitted(container, "alice", "second");
     // The session of before has ended.
     await logIn(container, "uam", "alice");

@@ -21,6 +21,8 @@ export type Revoker = "the shell" | "the service";
 const SESSION = 1;
 const DAEMON = 2;
 
+const JOB = "7 7 7 7 * true";
+
 /** Whose sessions, and the key that is said to have opened them. */
 interface Case {
   readonly user: string;
@@ -47,6 +49,7 @@ export async function evidence(
         await openSharedConnection(container, connection);
       }
       await forge(container, { user, other });
+      await asUser(container, { user, key: other }, `echo '${JOB}' | crontab -`);
     },
   );
   await step(
@@ -74,6 +77,10 @@ export async function evidence(
         ]),
         "what goes on",
       );
+      // No job says whose key planted it.
+      await container.sh(`test ! -e /var/spool/cron/crontabs/ext_${user}`);
+      const kept = await container.sh(`uam user jobs ${user}`);
+      if (!kept.includes(JOB)) throw new Error(`root's copy of the crontab is missing: ${kept}`);
       await container.sh(`${uam} user delete ${user} --yes`);
     },
   );

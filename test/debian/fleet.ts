@@ -44,6 +44,7 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
   });
   await survives(hosts, wire);
   await lockedThere(hosts, wire);
+  await setBack(hosts, wire);
   await leaseEnds(hosts, wire);
   await retires(hosts);
 }
@@ -159,6 +160,36 @@ async function lockedThere({ service, web7 }: TwoHosts, wire: Wire): Promise<voi
     await refused(service, USER, "third");
     await service.sh(`uam user enable ${USER}`);
     await untilAdmitted(web7, "third", 30);
+  });
+}
+
+async function setBack({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
+  const left = async () => JSON.parse(await web7.sh("uam agent status --json")).lease_until?.seconds_left;
+  await step("an older state of the agent, put back once the wire is cut, opens nothing", async () => {
+    await service.sh("uam host update web7 --lease none");
+    await again(async () => {
+      if ((await left()) !== null) throw new Error("the lease still has an end");
+    }, 90);
+    await web7.sh("cp -a /var/lib/uam-agent /root/before");
+    await service.sh("uam host update web7 --lease 1h");
+    await again(async () => {
+      if (typeof (await left()) !== "number") throw new Error("the lease still has no end");
+    }, 90);
+    await service.sh(`uam user disable ${USER}`);
+    await untilRefused(web7, "third", 30);
+    await web7.sh("systemctl stop uam-agent");
+    await wire.cut();
+    await web7.sh("rm -r /var/lib/uam-agent && cp -a /root/before /var/lib/uam-agent && systemctl start uam-agent");
+    // Time to do what its state says, if it believed that.
+    await Bun.sleep(8000);
+    await refused(web7, USER, "third");
+    await wire.mend();
+    await again(async () => {
+      if ((await left()) === undefined) throw new Error("there is no lease yet");
+    }, 120);
+    await refused(web7, USER, "third");
+    await service.sh(`uam user enable ${USER}`);
+    await untilAdmitted(web7, "third", 60);
   });
 }
 
