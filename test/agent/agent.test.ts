@@ -50,6 +50,15 @@ describe("runAgent()", () => {
     expect(readStatus(lab.files.directory)).toMatchObject({ since: expect.any(String), problems: [] });
   });
 
+  test("has root's old copies of removed jobs deleted", async () => {
+    await startWith(alice());
+    await lab.stop();
+    let asked = 0;
+    lab.host.forgetJobs = async () => void asked++;
+    lab.start();
+    await until(() => asked === 1);
+  });
+
   test("takes a key, shuts and removes, each confirmed when it is done", async () => {
     await startWith(alice());
     lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });

@@ -243,6 +243,15 @@ describe("jobsOf()", () => {
     expect(logged).toEqual([missing, edited, edited, missing]);
   });
 
+  test("has root's old copies of removed jobs deleted each hour, where the service has a host", async () => {
+    let asked = 0;
+    const host = { ...app.services.host, forgetJobs: async () => void asked++ };
+    await run("jobs-kept", { ...app.services, host });
+    expect(asked).toBe(1);
+    const none = jobsOf({ ...app.services, host: { ...host, mode: "none" } }, parts());
+    expect(none.map(({ name }) => name)).not.toContain("jobs-kept");
+  });
+
   test("says for each job when it runs, expiry and recycling each minute", () => {
     const schedules = Object.fromEntries(jobsOf(app.services, parts()).map((job) => [job.name, job.schedule]));
     expect(schedules).toMatchObject({ expire: "* * * * *", recycle: "* * * * *", reconcile: "* * * * *" });
