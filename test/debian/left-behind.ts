@@ -9,7 +9,7 @@ const PATIENCE = 150;
 
 /** Runs it all for a service whose command is `uam`. */
 export async function leftBehind(container: Container, uam: string): Promise<void> {
-  const { sh, until } = container;
+  const { sh, attempt, until } = container;
   await step("a deleted account's uid is given to nobody", async () => {
     for (const user of ["lara", "mona"]) await sh(`${uam} user create ${user} --email ${user}@example.org`);
     const uid = (await sh("id -u ext_lara")).trim();
@@ -17,7 +17,9 @@ export async function leftBehind(container: Container, uam: string): Promise<voi
     await sh(`runuser -u ext_lara -- sh -c 'cp /usr/bin/perl ${LEFT} && chmod 4755 ${LEFT}'`);
     await sh(`${uam} user delete lara --yes`);
     await sh(`useradd opsadmin && test "$(id -u opsadmin)" != ${uid} && userdel opsadmin`);
-    await until(`${uam} doctor --json | grep -q ${LEFT}`, 60);
+    // What it finds ends with 1.
+    const { stdout } = await attempt(`${uam} doctor --json`);
+    if (!stdout.includes(LEFT)) throw new Error(`the doctor does not name ${LEFT}: ${stdout}`);
   });
   await step("a program that it left, started by another account's at job, is ended and recorded", async () => {
     await sh(`cd /tmp; echo "exec ${LEFT} -e '\\$< = \\$>; sleep 7777'" | runuser -u ext_mona -- at now`);

@@ -11,7 +11,7 @@ const GRACE = 500;
 /** Milliseconds after SIGKILL that a command gets to end. */
 const UNKILLABLE = 2000;
 /** What is still on its way when a command has ended is over once nothing came so many times, as many milliseconds apart. */
-const QUIET = { times: 5, pause: 50 } as const;
+export const QUIET = { times: 5, pause: 50 } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 export interface CommandResult {

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
-import { type CommandResult, findCommand } from "./command.ts";
+import { type CommandResult, findCommand, QUIET } from "./command.ts";
 import type { SudoCommand } from "./sudo-commands.ts";
 
 const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
@@ -70,8 +70,10 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
     const child = start(sudo, args, options.input);
     const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
     let length = 0;
+    let quiet = 0;
     for (const stream of ["stdout", "stderr"] as const) {
       child[stream]?.on("data", (chunk: Buffer) => {
+        quiet = 0;
         length += chunk.length;
         if (length > MAX_OUTPUT) child[stream]?.destroy();
         else chunks[stream].push(chunk);
@@ -98,7 +100,12 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
       reject(new UamError("internal", `Cannot run ${sudo}`, { cause }));
     });
     child.on("close", (code) => settle(code ?? -1));
-    child.on("exit", (code) => setTimeout(() => settle(code ?? -1), 250));
+    // In turns: what arrived while this process was busy with something else is read between two of them.
+    const settleOnceQuiet = (exitCode: number): void => {
+      if (quiet++ === QUIET.times) settle(exitCode);
+      else if (!settled) setTimeout(settleOnceQuiet, QUIET.pause, exitCode);
+    };
+    child.on("exit", (code) => settleOnceQuiet(code ?? -1));
   });
 }
 
