@@ -12,6 +12,7 @@ import type { Account, Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import type { Machine } from "../../src/shared/kernel.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
+import { forgetJobsOf } from "./kept-jobs.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 import { until } from "./until.ts";
 
@@ -100,6 +101,7 @@ export function prepareHost(): void {
   afterEach(cleanUp);
   afterAll(() => {
     sshd.stop();
+    forgetJobsOf(NAME, ...MANY);
     run("groupdel", GROUP);
     rmSync(base, { recursive: true, force: true });
   });

@@ -13,6 +13,7 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { HANG } from "./hang.ts";
 import { testAccount, testSettings } from "./host-account.ts";
 import { type RemoteHost, startHostAs } from "./host-client.ts";
+import { forgetJobsOf } from "./kept-jobs.ts";
 
 export const SERVICE = "uam-t";
 export const GROUP = "uam-ext-tsudo";
@@ -83,6 +84,7 @@ export function createSudoLab(): SudoLab {
     cleanUp: () => cleanUp(home),
     remove: () => {
       removeService();
+      forgetJobsOf(NAME, OTHER, ...MANY);
       rmSync(base, { recursive: true, force: true });
     },
   };
