@@ -39,7 +39,12 @@ export async function checkSshd(
     return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
   }
   if (!isRoot) return [area.skipped("sshd shows its settings only to root; check them with sudo uam doctor, too")];
-  const result = await runCommand(["/usr/sbin/sshd", "-T", "-C", `user=${PROBE},host=localhost,addr=127.0.0.1`]);
+  const result = await runCommand([
+    "/usr/sbin/sshd",
+    "-T",
+    "-C",
+    `user=${PROBE},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22`,
+  ]);
   if (result.exitCode !== 0) {
     return [area.fault(`sshd rejects its configuration: ${result.stderr.trim()}`, "correct it; sshd -t checks it")];
   }

@@ -4,7 +4,7 @@ import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
 import { type Expectation, type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 
-const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1`;
+const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22`;
 
 /** Asks sshd for the settings of an account of this service; it need not exist. */
 export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;

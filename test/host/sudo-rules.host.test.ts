@@ -295,7 +295,14 @@ describeOnHost("the rules of sudo mode against a service that was taken over", (
     ["a list of root's directory", () => ["/usr/bin/ls", "-A", "--", "/root"]],
     [
       "sshd with another configuration",
-      () => ["/usr/sbin/sshd", "-T", "-f", "/etc/shadow", "-C", `user=${NAME},host=localhost,addr=127.0.0.1`],
+      () => [
+        "/usr/sbin/sshd",
+        "-T",
+        "-f",
+        "/etc/shadow",
+        "-C",
+        `user=${NAME},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22`,
+      ],
     ],
     ["a stop of another's slice", () => ["/usr/bin/systemctl", "kill", "--signal=SIGKILL", "user-0.slice"]],
     [

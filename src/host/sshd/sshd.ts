@@ -91,7 +91,13 @@ type Run = (argv: readonly string[]) => Promise<CommandResult>;
 /** The command that makes sshd print its settings for an account. */
 export function settingsCommand(name: string, tools: HostSettings["tools"]): readonly string[] {
   const config = tools?.sshdConfig === undefined ? [] : ["-f", tools.sshdConfig];
-  return [tools?.sshd ?? "/usr/sbin/sshd", "-T", ...config, "-C", `user=${name},host=localhost,addr=127.0.0.1`];
+  return [
+    tools?.sshd ?? "/usr/sbin/sshd",
+    "-T",
+    ...config,
+    "-C",
+    `user=${name},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22`,
+  ];
 }
 
 /** An answer that was understood; or why there is none, as a sentence, and neither where there is no sshd. */

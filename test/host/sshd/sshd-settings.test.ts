@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { judgeSshd } from "../../../src/doctor/sshd.ts";
@@ -115,3 +116,21 @@ describe("createKeyFilePatterns()", () => {
     expect(await patterns.of("ext_a")).toEqual({ patterns: undefined, problem: undefined, isStrange: false });
   });
 });
+
+test.if(existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh-keygen"))(
+  "sshd says which key files it reads also where its configuration asks for the port that a client came to",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "uam-test-match-"));
+    try {
+      const key = join(directory, "key");
+      spawnSync("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", key]);
+      const sshdConfig = join(directory, "sshd_config");
+      const other = "Match LocalPort 2222\n  PasswordAuthentication no\nMatch LocalAddress 192.0.2.1\n  PermitTTY no\n";
+      writeFileSync(sshdConfig, `HostKey ${key}\nAuthorizedKeysFile .ssh/a .ssh/b\n${other}`);
+      const answer = await createKeyFilePatterns({ sshdConfig }).of("ext_x");
+      expect(answer).toEqual({ patterns: [".ssh/a", ".ssh/b"], problem: undefined, isStrange: false });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+);

@@ -74,7 +74,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     split(`/usr/bin/rm -rf --one-file-system -- ${trash}/{name}.{mark}`),
     // Of as many as there are: judge() takes more.
     ...[1, 2, 3, 4, 5, 6].map((count) => split(GETENT).slice(0, count + 2)),
-    split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1"),
+    split("/usr/sbin/sshd -T -C user={name},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22"),
     [...program, "sweep", "{uid}"],
     [...program, "host", "sessions", "{name}", "{uid}"],
     [...program, "host", "end-session", "{name}", "{uid}", "{session}"],
