@@ -4,7 +4,7 @@
  */
 
 import { inArray, type SQL, sql } from "drizzle-orm";
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
+import { ACCOUNT_PREFIX, hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -37,6 +37,18 @@ export async function countAccounts(
       count(*) filter (where u.status = 'active' and u.expire_at > ${now.toISOString()}::timestamptz)::int as open
     from ${PLACES} p join users u on u.id = p.user_id where p.host_id in ${hostIds} group by p.host_id`);
   return new Map(rows.map(({ host_id, total, open }) => [Number(host_id), { total, open }]));
+}
+
+/** How many accounts a sentence names. */
+const MOST_NAMED = 20;
+
+/** The accounts of a host by name, as a clause; "" for none. Of many the first, and how many more there are. */
+export async function namedAccounts(db: Database | Transaction, hostId: number): Promise<string> {
+  const rows = await db.execute<{ username: string; total: number }>(sql`
+    select u.username, count(*) over ()::int as total from ${PLACES} p join users u on u.id = p.user_id
+      where p.host_id = ${hostId} order by u.username limit ${MOST_NAMED}`);
+  const more = (rows[0]?.total ?? 0) - rows.length;
+  return rows.map(({ username }) => hostAccountOf(username)).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** What a change of grants or of a group's hosts is about. */

@@ -15,7 +15,7 @@ import { type Context, type Operation, type Services, systemContext } from "../o
 import { lockFleet, type Ref, requireHost } from "./find.ts";
 import { requireRemote } from "./hosts.ts";
 import { leasesOf } from "./leases.ts";
-import { countAccounts, forgetRemovals } from "./places.ts";
+import { countAccounts, forgetRemovals, namedAccounts } from "./places.ts";
 import { type FleetPreview, NO_ACCOUNTS } from "./previews.ts";
 
 /** An agent asks at least once a minute; one that has not been heard of for this long does not confirm anything soon. */
@@ -55,10 +55,10 @@ export async function retireHost(context: Context, ref: Ref, { force }: RetireOp
     op.about({ detail: { host: host.name, ...(force ? { force } : {}) } });
     const retirement = await planRetirement(op.tx, context, host, { force });
     if (force) {
+      const left = await namedAccounts(op.tx, id);
       await forget(op, host);
-      op.record({
-        detail: { accounts: retirement.accounts, effective_by: formatOptionalTimestamp(retirement.effectiveBy) },
-      });
+      const until = formatOptionalTimestamp(retirement.effectiveBy);
+      op.record({ detail: { accounts: retirement.accounts, effective_by: until, ...(left === "" ? {} : { left }) } });
       return retirement;
     }
     if (host.status === "retiring") op.record({ unneeded: true });
@@ -78,7 +78,9 @@ export async function previewRetirement(context: Context, ref: Ref, options: Ret
     const forgotten = `${host.name} is forgotten once its agent has confirmed that.`;
     return { effects: [removed, forgotten], host: [], accounts: { ...NO_ACCOUNTS, removed: accounts } };
   }
-  const left = `${counted(accounts, "account")} ${accounts === 1 ? "stays" : "stay"} there, with everything in the home directories; uam agent leave on ${host.name} removes them.`;
+  const names = await namedAccounts(db, host.id);
+  const which = names === "" ? "" : ` (${names})`;
+  const left = `${counted(accounts, "account")} ${accounts === 1 ? "stays" : "stay"} there${which}, with everything in the home directories; uam agent leave on ${host.name} removes them.`;
   const shut =
     effectiveBy === null
       ? `${host.name} has no lease: it stays open until somebody shuts it there.`

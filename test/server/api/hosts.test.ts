@@ -473,6 +473,20 @@ describe("DELETE /hosts/:id", () => {
     const never = await insertHost(app, fresh("endless"), { leaseMs: 0 });
     expect((await owner.call("DELETE", `/hosts/${never.id}?force=true`)).body.data.effective_by).toBeNull();
   });
+
+  test("by force names the accounts that stay there, before and on record", async () => {
+    const host = await insertHost(app, fresh("forced"), { leaseMs: HOUR });
+    const people = [await person(), await person()];
+    for (const { id } of people)
+      await owner.call("PUT", `/users/${id}/hosts`, { hosts: [host.name], groups: ["default"] });
+    const names = people.map(({ username }) => `ext_${username}`).sort();
+    const preview = await owner.call("DELETE", `/hosts/${host.id}?preview=true&force=true`);
+    expect(preview.body.data.effects.at(-1)).toStartWith(
+      `2 accounts stay there (${names.join(", ")}), with everything`,
+    );
+    await owner.call("DELETE", `/hosts/${host.id}?force=true`);
+    expect((await app.lastAudit("host.forget")).detail).toMatchObject({ accounts: 2, left: names.join(", ") });
+  });
 });
 
 test("with no host but the service's own, no answer is another than before", async () => {
