@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readConfig } from "../../src/config/config.ts";
 import { uploadKey } from "../../src/domain/keys/keys.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -76,7 +76,9 @@ describeOnHost("uam user rebuild on a real host", () => {
 
   test("refuses if another account has the uid by now", async () => {
     const uid = uidOf();
-    expect(spawnSync("/usr/sbin/userdel", ["-r", "--", ACCOUNT]).status).toBe(0);
+    // Its home is root's while it is shut, and userdel leaves what is not the account's.
+    expect(spawnSync("/usr/sbin/userdel", ["--", ACCOUNT]).status).toBe(0);
+    rmSync(HOME, { recursive: true });
     expect(spawnSync("/usr/sbin/useradd", ["-M", "-u", String(uid), "ext_tother"]).status).toBe(0);
     const { code, stderr } = await cli.run(["user", "rebuild", NAME, "--yes"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("left alone")]);
@@ -92,4 +94,5 @@ function uidOf(): number {
 function removeLeftovers(): void {
   for (const account of [ACCOUNT, "ext_tother"])
     spawnSync("/usr/sbin/userdel", ["-rf", "--", account], { stdio: "ignore" });
+  rmSync(HOME, { recursive: true, force: true });
 }

@@ -184,7 +184,13 @@ export async function sessionOf(request: Request): Promise<LiveSession | undefin
 /** What finds out whose request it is. */
 type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedChanges" | "services">;
 
-const changes = new WeakMap<Request, (isRefused: boolean) => void>();
+interface Change {
+  readonly end: (isRefused: boolean) => void;
+  /** Failures with this status and above are not counted. */
+  readonly below: number;
+}
+
+const changes = new WeakMap<Request, Change>();
 
 /** Throws `limited` for a change of a session whose changes were refused too often. */
 async function beginChange(
@@ -194,13 +200,17 @@ async function beginChange(
 ): Promise<LiveSession | undefined> {
   if (session === undefined || isSafe(request.method)) return session;
   const context = contextOf(web.services, request, session.principal);
-  changes.set(request, await web.refusedChanges.begin(session, context));
+  // What the service could not do is not the fault of an administrator, who may have to take access away once it can. An external user, whose
+  // home can be made to refuse a key file, can cause it.
+  const below = session.principal.userType === "user" ? 600 : 500;
+  changes.set(request, { end: await web.refusedChanges.begin(session, context), below });
   return session;
 }
 
 /** Says how a change ended, if it is one of a session: with that status. */
 export function endChange(request: Request, status: number): void {
-  changes.get(request)?.(status >= 400);
+  const change = changes.get(request);
+  change?.end(status >= 400 && status < change.below);
 }
 
 async function lookUp(web: Authorizing, request: Request): Promise<LiveSession | undefined> {

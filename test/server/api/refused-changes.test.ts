@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { MOST_REFUSED } from "../../../src/server/api/refused-changes.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { freshKey } from "../../support/keys.ts";
 
 let t: TestApp;
 let admin: Client;
@@ -79,5 +80,24 @@ describe("changes that are refused", () => {
     t.clock.advance(MINUTE);
     expect((await robot()).status).toBe(400);
     expect(await t.lastAudit("auth.changes_refused")).toMatchObject({ actorType: "token", actor: "robot" });
+  });
+
+  test("do not count what the service could not do for an administrator, who may have to take access away right then", async () => {
+    const { id } = await t.user("reopened");
+    await admin.call("POST", `/users/${id}/disable`);
+    t.host.failing.add("openAccount");
+    for (let n = 0; n <= MOST_REFUSED; n++) expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(500);
+    t.host.failing.delete("openAccount");
+    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+    expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+  });
+
+  test("count what an external user makes the host refuse, for its home is theirs", async () => {
+    const { client } = await t.user("obstinate");
+    t.host.failing.add("writeKeys");
+    const key = { name: "x", public_key: freshKey() };
+    for (let n = 0; n < MOST_REFUSED; n++) expect((await client.call("POST", "/me/keys", key)).status).toBe(500);
+    expect((await client.call("POST", "/me/keys", key)).status).toBe(429);
+    t.host.failing.delete("writeKeys");
   });
 });
