@@ -79,8 +79,12 @@ function openTerminalIn(pid: number): number {
   registers[MACHINE.number] = MACHINE.openat;
   if (process.arch !== "arm64") registers[ORIGINAL_NUMBER] = BigInt.asUintN(64, -1n);
   setRegisters(pid, registers);
-  libc.ptrace(REQUEST.singleStep, pid, 0, null);
-  libc.waitpid(pid, null, ALL_CHILDREN);
+  // A stop that was pending comes first: then the call is still to be made.
+  const isMade = () => Number(registersOf(pid)[MACHINE.pc]) !== at;
+  for (let again = 0; again < 20 && (again === 0 || !isMade()); again++) {
+    libc.ptrace(REQUEST.singleStep, pid, 0, null);
+    libc.waitpid(pid, null, ALL_CHILDREN);
+  }
   const result = Number(BigInt.asIntN(64, registersOf(pid)[MACHINE.result] ?? 0n));
   writeSync(memory, there, 0, there.length, at);
   setRegisters(pid, before);

@@ -223,7 +223,7 @@ function withUrl(request: Request, url: string): Request {
 async function answer(web: Web, router: Router, request: Request): Promise<Response> {
   const began = performance.now();
   const answered = await respond(web, router, request);
-  endChange(request, answered.status);
+  endChange(request, answered);
   const response = isOfAgent(request) ? await signResponse(web, request, answered) : answered;
   completeHeaders(web.options, request, response);
   const { method } = request;

@@ -9,6 +9,7 @@ import type { Actor } from "../../domain/operation/entry.ts";
 import type { Permit } from "../../domain/operation/permission.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
 import { isSafe } from "./routing.ts";
 import type { Web } from "./web.ts";
@@ -186,9 +187,15 @@ type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedCh
 
 interface Change {
   readonly end: (isRefused: boolean) => void;
-  /** Failures with this status and above are not counted. */
-  readonly below: number;
+  /** Whether failures of the service itself count as well. */
+  readonly countsFaults: boolean;
 }
+
+/** What the service, its database or a host could not do; the law gives some of these a status below 500. */
+const FAULTS: ReadonlySet<string | null> = new Set<Reason | null>([
+  ...(["internal", "database.full", "service.not_ready", "service.busy", "host.refused", "access.owed"] as const),
+  "audit.unrecorded",
+]);
 
 const changes = new WeakMap<Request, Change>();
 
@@ -202,15 +209,16 @@ async function beginChange(
   const context = contextOf(web.services, request, session.principal);
   // What the service could not do is not the fault of an administrator, who may have to take access away once it can. An external user, whose
   // home can be made to refuse a key file, can cause it.
-  const below = session.principal.userType === "user" ? 600 : 500;
-  changes.set(request, { end: await web.refusedChanges.begin(session, context), below });
+  const countsFaults = session.principal.userType === "user";
+  changes.set(request, { end: await web.refusedChanges.begin(session, context), countsFaults });
   return session;
 }
 
-/** Says how a change ended, if it is one of a session: with that status. */
-export function endChange(request: Request, status: number): void {
+/** Says how a change ended, if it is one of a session. */
+export function endChange(request: Request, { status, headers }: Response): void {
   const change = changes.get(request);
-  change?.end(status >= 400 && status < change.below);
+  const isFault = status >= 500 || FAULTS.has(headers.get("uam-error"));
+  change?.end(status >= 400 && (change.countsFaults || !isFault));
 }
 
 async function lookUp(web: Authorizing, request: Request): Promise<LiveSession | undefined> {

@@ -7,13 +7,17 @@ import { createTestApp } from "../../support/app.ts";
 import { CUT_OPERATIONS, openCutter } from "../../support/cut-anywhere.ts";
 import { childrenOf, fill, onStage, type Stage } from "./stage.ts";
 
+/** How often callers asked: each time for other names, for who is refused too often is refused everything for a while. */
+let asked = 0;
+
 /** Callers who do not stop asking; what they were told, by status and sentence. */
 async function askedOnAndOn({ call }: Stage, callers: number, milliseconds: number): Promise<Map<string, number>> {
   const told = new Map<string, number>();
   const end = performance.now() + milliseconds;
+  const round = ++asked;
   const ask = async (caller: number) => {
     for (let count = 0; performance.now() < end; count++) {
-      const username = `c${caller}-${count}`;
+      const username = `c${round}-${caller}-${count}`;
       const { status, body } = await call("POST", "/users", {
         username,
         email: "a@example.org",
