@@ -59,6 +59,8 @@ export interface Examination {
   /** Sentences about what sudo does not allow; undefined outside sudo mode. */
   readonly checkSudo?: () => Promise<readonly string[]>;
   readonly service: ServiceAddress;
+  /** What is wrong with this host's sudo; asked of it by default. */
+  readonly sudoFault?: typeof findSudoFault;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;
   /** Opens the services, or throws saying why that is impossible. */
@@ -138,7 +140,12 @@ function unseen(why: string): readonly Finding[] {
   return STORED.map((area) => areaOf(area).skipped(why));
 }
 
-async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promise<readonly Finding[]> {
+async function checkHostMode({
+  config,
+  isRoot,
+  checkSudo,
+  sudoFault = findSudoFault,
+}: Examination): Promise<readonly Finding[]> {
   const area = areaOf("host");
   if (!config.localHost) return [area.ok("UAM_LOCAL_HOST is off: the service manages no host of its own")];
   if (config.hostMode === "dry-run") return [area.ok("Dry-run: the host is not changed, planned changes are logged")];
@@ -148,7 +155,7 @@ async function checkHostMode({ config, isRoot, checkSudo }: Examination): Promis
       : [area.fault("Direct mode needs root", "run it with sudo, or set UAM_HOST_MODE")];
   }
   // Named above, with what this host lacks.
-  if (findSudoFault() !== undefined) return [];
+  if (sudoFault() !== undefined) return [];
   if (isRoot) return [area.skipped(`Root needs no sudo rules; ${AS_SERVICE}`)];
   return await guarded("host", async () => {
     const faults = (await checkSudo?.()) ?? [];

@@ -46,6 +46,7 @@ function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examin
     fix: false,
     open: async () => ({ services: app.services, close: async () => {} }),
     service: { address: "127.0.0.1:8080", ask: async () => undefined },
+    sudoFault: () => undefined,
     ...overrides,
   });
 }

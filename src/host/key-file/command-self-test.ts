@@ -75,8 +75,15 @@ export async function testFileCommands({
   } catch (error) {
     return { untried: error instanceof Error ? error.message : String(error) };
   } finally {
-    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+    if (directory !== undefined) removeAll(directory);
   }
+}
+
+/** A home that a program left closed is closed to this process, too. */
+function removeAll(directory: string): void {
+  const home = join(directory, "home");
+  if (lstatSync(home, { throwIfNoEntry: false })?.isDirectory()) chmodSync(home, 0o700);
+  rmSync(directory, { recursive: true, force: true });
 }
 
 /** A command, what it is for, and whether it did that. */

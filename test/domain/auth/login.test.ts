@@ -260,9 +260,13 @@ describe("loginAdmin()", () => {
   test("a password that could not be evaluated is not a failure", async () => {
     const busy = await createTestApp({}, {}, createPasswordHasher({ concurrency: 1, maxQueue: 0 }));
     await busy.admin();
-    for (let round = 0; round < 6; round++) {
+    // On a busy machine the second may come when the first is done.
+    for (let round = 0, refused = 0; refused < 6; round++) {
       const both = await Promise.all([1, 2].map(() => loginAdmin("admin", ADMIN_PASSWORD, busy)));
-      expect(both.map(({ status }) => status).sort()).toEqual([200, 429]);
+      const statuses = both.map(({ status }) => status).sort();
+      if (statuses[1] === 429) refused++;
+      expect(round).toBeLessThan(200);
+      expect(statuses).toEqual([200, statuses[1] === 429 ? 429 : 200]);
     }
     const [lock] = await busy.db.select().from(loginLimits);
     expect(lock).toMatchObject({ kind: "password", username: "admin", failures: 0, lockedUntil: null });

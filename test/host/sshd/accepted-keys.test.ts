@@ -8,6 +8,7 @@ import { parseSshdSettings } from "../../../src/host/sshd/sshd-settings.ts";
 import { KEY_TYPES, NEWER_KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { recordingLog, testAccount, testSettings } from "../../support/host-account.ts";
 import { RECORDED_VERSIONS, sshdSaid } from "../../support/sshd-recordings.ts";
+import { needs } from "../../support/tools.ts";
 
 const MLDSA = "ssh-mldsa44-ed25519";
 const [, BASE64 = ""] = readFileSync(
@@ -16,7 +17,7 @@ const [, BASE64 = ""] = readFileSync(
 ).split(" ");
 const KEY = { id: 7, type: MLDSA, base64: BASE64, fingerprint: "SHA256:D/n2TbrIsC3osndqLfG7WZglsrL3PyRe5bhsr7S2T2U" };
 
-describe("acceptsType()", () => {
+describe.if(needs("sshd"))("acceptsType()", () => {
   for (const version of RECORDED_VERSIONS) {
     test(`OpenSSH ${version} takes what the service accepts, and ML-DSA from 10.6 on`, () => {
       const settings = parseSshdSettings(sshdSaid(version, "installed"));
@@ -32,7 +33,7 @@ describe("acceptsType()", () => {
   });
 });
 
-describe("refusalOf()", () => {
+describe.if(needs("sshd"))("refusalOf()", () => {
   const settings = parseSshdSettings("PubkeyAcceptedAlgorithms ssh-ed25519,rsa-sha2-512\nRequiredRSASize 3072");
   test.each([
     ["ssh-ed25519", 256, undefined],
@@ -64,7 +65,7 @@ function hostWith(version: (typeof RECORDED_VERSIONS)[number]) {
   return { host, written };
 }
 
-describe("a key of ML-DSA that is stored", () => {
+describe.if(needs("sshd"))("a key of ML-DSA that is stored", () => {
   const account = testAccount();
   const both = { ...account, keys: [...account.keys, KEY] };
 

@@ -11,6 +11,7 @@ import { requireExpected } from "../../../src/install/apply.ts";
 import { CENTRAL_KEY_FILE, REVOKED_KEYS_FILE } from "../../../src/install/settings.ts";
 import { sshdDropInStep } from "../../../src/install/sshd-drop-in.ts";
 import { RECORDED_VERSIONS, sshdSaid } from "../../support/sshd-recordings.ts";
+import { needs } from "../../support/tools.ts";
 
 const answers = (stdout: string) => async () => ({ exitCode: 0, stdout, stderr: "" });
 /** The text without the lines of that setting. */
@@ -70,7 +71,7 @@ for (const version of RECORDED_VERSIONS) {
   });
 }
 
-describe("createKeyFilePatterns()", () => {
+describe.if(needs("sshd"))("createKeyFilePatterns()", () => {
   test("keeps the last answer that was understood, and names what is wrong with the newest", async () => {
     const said = [sshdSaid("10.0", "default"), "Something Else\n", sshdSaid("10.6", "installed")];
     const patterns = createKeyFilePatterns(undefined, async () => ({
