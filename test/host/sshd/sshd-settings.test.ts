@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { judgeSshd } from "../../../src/doctor/sshd.ts";
 import { createHostKeys } from "../../../src/host/sshd/host-keys.ts";
 import { createKeyFilePatterns } from "../../../src/host/sshd/sshd.ts";
@@ -11,8 +12,9 @@ import { requireExpected } from "../../../src/install/apply.ts";
 import { CENTRAL_KEY_FILE, REVOKED_KEYS_FILE } from "../../../src/install/settings.ts";
 import { sshdDropInStep } from "../../../src/install/sshd-drop-in.ts";
 import { RECORDED_VERSIONS, sshdSaid } from "../../support/sshd-recordings.ts";
-import { needs } from "../../support/tools.ts";
 
+/** Some program has to be there; what it says is recorded. */
+const SSHD = { sshd: process.execPath };
 const answers = (stdout: string) => async () => ({ exitCode: 0, stdout, stderr: "" });
 /** The text without the lines of that setting. */
 const without = (text: string, name: string) =>
@@ -33,7 +35,7 @@ for (const version of RECORDED_VERSIONS) {
     });
 
     test("names the second key file of a host without the drop-in", async () => {
-      const patterns = createKeyFilePatterns(undefined, answers(sshdSaid(version, "default")));
+      const patterns = createKeyFilePatterns(SSHD, answers(sshdSaid(version, "default")));
       expect(await patterns.of("ext_a")).toEqual({
         patterns: [".ssh/authorized_keys", ".ssh/authorized_keys2"],
         problem: undefined,
@@ -56,14 +58,14 @@ for (const version of RECORDED_VERSIONS) {
       const directory = mkdtempSync(join(tmpdir(), "uam-recorded-"));
       writeFileSync(join(directory, "ssh_host_ed25519_key.pub"), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA root@host\n");
       const text = sshdSaid(version, "installed").replaceAll("/etc/ssh/", `${directory}/`);
-      const keys = await createHostKeys(undefined, answers(text), "/nowhere")();
+      const keys = await createHostKeys(SSHD, answers(text), "/nowhere")();
       expect(keys.map(({ type }) => type)).toEqual(["ssh-ed25519"]);
       rmSync(directory, { recursive: true });
     });
 
     test("is a fault that is named, not an answer, once a line that every sshd says is missing", async () => {
       const text = without(sshdSaid(version, "installed"), "AuthorizedKeysFile");
-      const patterns = createKeyFilePatterns(undefined, answers(text));
+      const patterns = createKeyFilePatterns(SSHD, answers(text));
       const sentence = "sshd -T does not say what AuthorizedKeysFile is: its answer is not understood";
       expect(await patterns.of("ext_a")).toEqual({ patterns: undefined, problem: sentence, isStrange: true });
       expect(() => requireExpected(sshdDropInStep(CENTRAL_KEY_FILE), text)).toThrow(sentence);
@@ -71,10 +73,10 @@ for (const version of RECORDED_VERSIONS) {
   });
 }
 
-describe.if(needs("sshd"))("createKeyFilePatterns()", () => {
+describe("createKeyFilePatterns()", () => {
   test("keeps the last answer that was understood, and names what is wrong with the newest", async () => {
     const said = [sshdSaid("10.0", "default"), "Something Else\n", sshdSaid("10.6", "installed")];
-    const patterns = createKeyFilePatterns(undefined, async () => ({
+    const patterns = createKeyFilePatterns(SSHD, async () => ({
       exitCode: 0,
       stdout: said.shift() ?? "",
       stderr: "",
@@ -91,7 +93,7 @@ describe.if(needs("sshd"))("createKeyFilePatterns()", () => {
 
   test("asks with -G where sshd's own directory is missing until the first connection", async () => {
     const asked: string[] = [];
-    const patterns = createKeyFilePatterns(undefined, async (argv) => {
+    const patterns = createKeyFilePatterns(SSHD, async (argv) => {
       asked.push(argv[1] ?? "");
       return argv[1] === "-G"
         ? { exitCode: 0, stdout: sshdSaid("10.6", "installed"), stderr: "" }
@@ -107,7 +109,7 @@ describe.if(needs("sshd"))("createKeyFilePatterns()", () => {
       stdout: "",
       stderr: "/etc/ssh/sshd_config: line 3: Bad configuration\n",
     });
-    const { patterns, problem } = await createKeyFilePatterns(undefined, refuses).of("ext_a");
+    const { patterns, problem } = await createKeyFilePatterns(SSHD, refuses).of("ext_a");
     expect(patterns).toBeUndefined();
     expect(problem).toBe("sshd does not say which key files it reads: /etc/ssh/sshd_config: line 3: Bad configuration");
   });
