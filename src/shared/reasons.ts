@@ -10,6 +10,7 @@ export const REASONS = {
   "route.method": "The path exists, but not with this method; `Allow` lists those that it has.",
   "rate.limited": "Too many requests of this kind from this address.",
   "rate.refused": "Too many changes of this session or token were refused within a minute.",
+  "rate.changes": "An external user has changed as much within a minute as they may; what takes access away goes on.",
   "service.busy": "The service does as much of this at once as it can; try again later.",
   "service.not_ready": "The service is starting or stopping, or its database does not answer.",
   "database.full":

@@ -12,6 +12,7 @@ import { measure } from "./load.ts";
 import type { BenchOptions } from "./options.ts";
 import { treeTime } from "./processor-time.ts";
 import { prepare } from "./requests.ts";
+import { makeTakers, removeTakers, type Taker, takersFor, turnsOf } from "./turns.ts";
 
 const BOOTS = 15;
 const ROUNDS = 5;
@@ -22,7 +23,7 @@ interface Candidate {
   readonly name: string;
   readonly binary: string;
   readonly directory: string;
-  /** The user whose host account is made. */
+  /** The first of the users whose host accounts are made. */
   readonly user: string;
   readonly uids: string;
 }
@@ -34,7 +35,7 @@ export async function benchFleetSingle({ calls, rival }: BenchOptions): Promise<
     ...each,
     directory: mkdtempSync("/var/tmp/uam-bench-"),
     user: `tsingle${index}`,
-    uids: `5870${index}-5870${index}`,
+    uids: `${58700 + 100 * index}-${58799 + 100 * index}`,
   }));
   try {
     console.log(`\n## A single host, in turns with the program of before\n\n${describeMachine()}`);
@@ -91,13 +92,15 @@ async function changes(candidates: readonly Candidate[], calls: number): Promise
   const used = { upload: new Map<string, number>(), revocation: new Map<string, number>() };
   const running: (Candidate & {
     readonly service: Service;
-    readonly cookie: string;
+    readonly next: () => Taker;
     readonly remove: () => Promise<unknown>;
   })[] = [];
   try {
-    for (const candidate of candidates) running.push({ ...candidate, ...(await withAccount(candidate)) });
+    for (const candidate of candidates)
+      running.push({ ...candidate, ...(await withAccounts(candidate, takersFor(calls))) });
     for (let call = 0; call < calls; call++) {
-      for (const { name, service, cookie } of running) {
+      for (const { name, service, next } of running) {
+        const { cookie } = next();
         let id = 0;
         const count = (what: keyof typeof used, before: number) =>
           used[what].set(name, (used[what].get(name) ?? 0) + treeTime(service.pid) - before);
@@ -123,13 +126,15 @@ async function changes(candidates: readonly Candidate[], calls: number): Promise
     for (const { service, remove, user } of running) {
       await remove();
       await service.stop();
-      spawnSync("userdel", ["--", `ext_${user}`]);
+      for (let each = 0; each < takersFor(calls); each++) {
+        spawnSync("userdel", ["--", each === 0 ? `ext_${user}` : `ext_${user}-${each}`]);
+      }
     }
   }
 }
 
-/** A service in direct mode whose user has an account on this host. */
-async function withAccount({ binary, directory, user, uids }: Candidate) {
+/** A service in direct mode whose users have accounts on this host. */
+async function withAccounts({ binary, directory, user, uids }: Candidate, count: number) {
   const service = await startProgram([binary], join(directory), {
     UAM_DATA_DIR: join(directory, "direct"),
     UAM_HOST_MODE: "direct",
@@ -138,10 +143,8 @@ async function withAccount({ binary, directory, user, uids }: Candidate) {
   });
   const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
   const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
-  const made = await service.call("POST", "/users", admin, { username: user, email: "b@example.org" });
-  const code = service.run(["otp", user]).stdout.trim();
-  const { cookie } = await service.call("POST", "/auth/otp/login", "", { username: user, code });
-  return { service, cookie, remove: () => service.call("DELETE", `/users/${made.body.data.id}`, admin) };
+  const takers = await makeTakers(service, admin, user, count);
+  return { service, next: turnsOf(takers), remove: () => removeTakers(service, admin, takers) };
 }
 
 /** The medians, and what the first takes of the second: the median over the turns, since a slow moment of the machine slows down both. */

@@ -14,10 +14,11 @@ import { type Service, startProgram } from "../support/service.ts";
 import { percentile, timed } from "./bench.ts";
 import { fillAudit } from "./fill-audit.ts";
 import { treeTime } from "./processor-time.ts";
+import { makeTakers, removeTakers, takersFor, turnsOf } from "./turns.ts";
 
 const RECORDS = 200_000;
 const USERS = 2000;
-/** So many that hundredths of a second, in which the kernel counts, say something about the floor's share; and keys that one user may have. */
+/** So many that hundredths of a second, in which the kernel counts, say something about the floor's share. */
 const CHANGES = 90;
 const LISTS = 2000;
 const PAGES = 1000;
@@ -41,9 +42,11 @@ interface Subject {
   readonly origin: string;
   readonly user: string;
   readonly admin: string;
+  /** The session that the next key is uploaded with. */
+  readonly nextUser: () => string;
   /** The processes that work for it. */
   readonly pids: readonly number[];
-  readonly keys: number[];
+  readonly keys: { readonly id: number; readonly user: string }[];
 }
 
 /** A binary under a name. */
@@ -75,7 +78,8 @@ export async function measureHotPaths(
   try {
     const services: Started[] = [];
     for (const [index, candidate] of candidates.entries()) {
-      services.push(await startCandidate(candidate, index, cleanUps));
+      const uploads = (WARM_UP + rounds) * CHANGES;
+      services.push(await startCandidate(candidate, { index, users: takersFor(uploads) }, cleanUps));
     }
     const [first] = services;
     if (first === undefined) throw new Error("there is nothing to measure");
@@ -158,19 +162,20 @@ const OPERATIONS: Readonly<Record<HotPath, (subject: Subject) => Promise<number>
     }
     return EXPORTS * RECORDS;
   },
-  "key upload": async ({ origin, user, keys }) => {
+  "key upload": async ({ origin, nextUser, keys }) => {
     for (let change = 0; change < CHANGES; change++) {
+      const user = nextUser();
       const body = JSON.stringify({ name: "bench", public_key: freshKey() });
       const headers = { cookie: user, "content-type": "application/json" };
       const answer = await fetch(`${origin}/api/v1/me/keys`, { method: "POST", headers, body });
       if (!answer.ok) throw new Error(`an upload answered ${answer.status}: ${await answer.text()}`);
       const { data } = (await answer.json()) as { data: { id: number } };
-      keys.push(data.id);
+      keys.push({ id: data.id, user });
     }
     return CHANGES;
   },
-  revocation: async ({ origin, user, keys }) => {
-    for (const id of keys.splice(0)) {
+  revocation: async ({ origin, keys }) => {
+    for (const { id, user } of keys.splice(0)) {
       const answer = await fetch(`${origin}/api/v1/me/keys/${id}`, { method: "DELETE", headers: { cookie: user } });
       if (!answer.ok) throw new Error(`a revocation answered ${answer.status}: ${await answer.text()}`);
     }
@@ -202,13 +207,17 @@ interface Started {
   readonly job: object;
 }
 
-/** A service with a filled log, an administrator, and a user who has three keys and, if root asks, an account on this host. */
-async function startCandidate({ binary }: Candidate, index: number, cleanUps: CleanUp[]): Promise<Started> {
+/** A service with a filled log, an administrator, and users who have three keys each and, if root asks, an account on this host. */
+async function startCandidate(
+  { binary }: Candidate,
+  { index, users }: { readonly index: number; readonly users: number },
+  cleanUps: CleanUp[],
+): Promise<Started> {
   const directory = mkdtempSync("/var/tmp/uam-bench-");
   cleanUps.push(() => rmSync(directory, { recursive: true, force: true }));
   const username = `thot${index}`;
   const service = await startProgram([binary], directory, {
-    ...(isRoot() ? { UAM_HOST_MODE: "direct", UAM_UID_RANGE: `5860${index}-5860${index}` } : {}),
+    ...(isRoot() ? { UAM_HOST_MODE: "direct", UAM_UID_RANGE: `${58600 + 100 * index}-${58699 + 100 * index}` } : {}),
     UAM_MAX_KEYS: "100",
     UAM_RATE_LIMIT: "off",
     UAM_LOG_LEVEL: "warn",
@@ -226,28 +235,34 @@ async function startCandidate({ binary }: Candidate, index: number, cleanUps: Cl
   cleanUps.push(() => shared.stop());
   const { host, port, database } = shared.connection;
   await fillAudit({ ...shared.connection, username: "postgres" }, RECORDS, USERS);
-  if (isRoot()) cleanUps.push(() => spawnSync("userdel", ["--", `ext_${username}`]));
-  const cookies = await logIn(service, username);
-  cleanUps.push(() => service.call("DELETE", `/users/${cookies.id}`, cookies.admin));
+  if (isRoot()) {
+    for (let each = 0; each < users; each++) {
+      const account = `ext_${each === 0 ? username : `${username}-${each}`}`;
+      cleanUps.push(() => spawnSync("userdel", ["--", account]));
+    }
+  }
+  const { admin, takers } = await logIn(service, username, users);
+  cleanUps.push(() => removeTakers(service, admin, takers));
+  const cookies = takers.map(({ cookie }) => cookie);
+  const sessions = { admin, user: cookies[0] ?? "", nextUser: turnsOf(cookies) };
   const job = { socket: `${host}/.s.PGSQL.${port}`, directory: host, username: shared.connection.username, database };
   return {
-    subject: { origin: service.origin, ...cookies, pids: [service.pid], keys: [] },
+    subject: { origin: service.origin, ...sessions, pids: [service.pid], keys: [] },
     postgres: childNamed(service.pid, "postgres"),
     job,
   };
 }
 
-async function logIn(service: Service, username: string) {
+async function logIn(service: Service, username: string, users: number) {
   const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
   const admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
-  const made = await service.call("POST", "/users", admin, { username, email: "b@example.org" });
-  if (made.status !== 201) throw new Error(`the user was not made: ${JSON.stringify(made.body)}`);
-  const code = service.run(["otp", username]).stdout.trim();
-  const user = (await service.call("POST", "/auth/otp/login", "", { username, code })).cookie;
-  for (const name of ["one", "two", "three"]) {
-    await service.call("POST", "/me/keys", user, { name, public_key: freshKey() });
+  const takers = await makeTakers(service, admin, username, users);
+  for (const { cookie } of takers) {
+    for (const name of ["one", "two", "three"]) {
+      await service.call("POST", "/me/keys", cookie, { name, public_key: freshKey() });
+    }
   }
-  return { admin, user, id: made.body.data.id as number };
+  return { admin, takers };
 }
 
 /** The rival that does the bare work, on the database of that candidate, with its sessions. */

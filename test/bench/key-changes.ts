@@ -1,7 +1,7 @@
 /**
  * Key upload and revocation in direct mode, end to end, compared with the bare work they consist of: one fsynced commit, and one
  * file written, fsynced and renamed, and its directory fsynced; and with a bare server that does what they cannot do without.
- * Creates the host account ext_tbench, so it needs root.
+ * Creates host accounts ext_tbench…, so it needs root.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -15,6 +15,7 @@ import { startService } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 import { writeDurably } from "./rivals/write-durably.ts";
+import { makeTakers, removeTakers, type Taker, takersFor, turnsOf } from "./turns.ts";
 
 const NAME = "tbench";
 const BLOCKS = 4;
@@ -33,15 +34,14 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
   const shared = await openEmbeddedPostgres({ dataDir: join(directory, "data"), log: silentLog });
   const { host, port, username, database } = shared.connection;
   const sql = postgres({ path: `${host}/.s.PGSQL.${port}`, username, database, max: 1 });
-  let userId: number | undefined;
+  let takers: readonly Taker[] = [];
   let admin = "";
   let bare: ReturnType<typeof spawn> | undefined;
   try {
     const password = service.run(["admin", "add", "bench-admin", "--email", "a@example.org"]).stdout.trim();
     admin = (await service.call("POST", "/auth/admin/login", "", { username: "bench-admin", password })).cookie;
-    userId = (await service.call("POST", "/users", admin, { username: NAME, email: "b@example.org" })).body.data.id;
-    const code = service.run(["otp", NAME]).stdout.trim();
-    const { cookie } = await service.call("POST", "/auth/otp/login", "", { username: NAME, code });
+    takers = await makeTakers(service, admin, NAME, takersFor(calls));
+    const next = turnsOf(takers);
     const floorDirectory = `/home/ext_${NAME}/floor`;
     mkdirSync(floorDirectory);
     const job = { socket: `${host}/.s.PGSQL.${port}`, username, database, directory: floorDirectory };
@@ -60,6 +60,7 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
         [rival, rivals],
       ] as const) {
         for (let call = 0; call < calls / BLOCKS; call++) {
+          const { cookie } = next();
           const text = freshKey();
           const body = JSON.stringify({ name: "bench", public_key: text });
           let id = 0;
@@ -84,12 +85,14 @@ export async function benchKeyChanges({ calls }: BenchOptions): Promise<void> {
     }
   } finally {
     bare?.kill();
-    if (userId !== undefined) await service.call("DELETE", `/users/${userId}`, admin);
+    await removeTakers(service, admin, takers);
     await sql.end();
     await shared.stop();
     await service.stop();
     rmSync(directory, { recursive: true, force: true });
-    spawnSync("userdel", ["--", `ext_${NAME}`]);
+    for (let each = 0; each < takersFor(calls); each++) {
+      spawnSync("userdel", ["--", each === 0 ? `ext_${NAME}` : `ext_${NAME}-${each}`]);
+    }
   }
 }
 

@@ -83,8 +83,9 @@ export async function createTestApp(
     setupCommand,
     // Of most tests the clock stands still.
     mostRefused = Number.POSITIVE_INFINITY,
+    mostOwnChanges = Number.POSITIVE_INFINITY,
     ...log
-  }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand" | "mostRefused"> = {},
+  }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand" | "mostRefused" | "mostOwnChanges"> = {},
   // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
@@ -112,6 +113,7 @@ export async function createTestApp(
       sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
     }),
     mostRefused,
+    mostOwnChanges,
   });
   app.enter("serving");
   const system: Context = { ...services, actor: { type: "cli", name: "operator", ip: "" }, requestId: "" };

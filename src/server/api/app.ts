@@ -26,6 +26,7 @@ import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
 import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
+import { createOwnChanges } from "./own-changes.ts";
 import { passkeyRoutes } from "./passkeys.ts";
 import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
@@ -91,6 +92,7 @@ export function createApp(services: Services, options: WebOptions): App {
     findToken: createTokenFinder(services),
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     refusedChanges: createRefusedChanges(services, options.mostRefused),
+    ownChanges: createOwnChanges(services, options.mostOwnChanges),
     exportPlaces: createExportPlaces(MAX_EXPORTS),
     routes: () => index,
     phase: () => phase,
@@ -108,9 +110,9 @@ export function createApp(services: Services, options: WebOptions): App {
       phase = next;
       if (next !== "stopping") return;
       web.fleet().release();
-      void web.refusedChanges
-        .record("all")
-        .catch((error) => services.log.error("refused changes are not recorded", { error }));
+      void Promise.all([web.refusedChanges.record("all"), web.ownChanges.record("all")]).catch((error) =>
+        services.log.error("refused changes are not recorded", { error }),
+      );
     },
     fetch: async (received, peer, hold = (seconds) => seconds) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
@@ -154,6 +156,9 @@ function onlyDescribed(options: WebOptions): Web {
       return absent();
     },
     get refusedChanges() {
+      return absent();
+    },
+    get ownChanges() {
       return absent();
     },
   };

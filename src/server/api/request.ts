@@ -11,6 +11,7 @@ import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
+import { onlyTakesAway } from "./own-changes.ts";
 import { isSafe } from "./routing.ts";
 import type { Web } from "./web.ts";
 
@@ -183,10 +184,12 @@ export async function sessionOf(request: Request): Promise<LiveSession | undefin
 }
 
 /** What finds out whose request it is. */
-type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedChanges" | "services">;
+type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedChanges" | "ownChanges" | "services">;
 
 interface Change {
-  readonly end: (isRefused: boolean) => void;
+  readonly endRefusal: (isRefused: boolean) => void;
+  /** None where the change only takes away, and for administrators. */
+  readonly endOwn: ((isDone: boolean) => void) | undefined;
   /** Whether failures of the service itself count as well. */
   readonly countsFaults: boolean;
 }
@@ -199,7 +202,7 @@ const FAULTS: ReadonlySet<string | null> = new Set<Reason | null>([
 
 const changes = new WeakMap<Request, Change>();
 
-/** Throws `limited` for a change of a session whose changes were refused too often. */
+/** Throws `limited` for a change of a session whose changes were refused too often, and of an external user who has changed too much. */
 async function beginChange(
   web: Authorizing,
   request: Request,
@@ -210,7 +213,15 @@ async function beginChange(
   // What the service could not do is not the fault of an administrator, who may have to take access away once it can. An external user, whose
   // home can be made to refuse a key file, can cause it.
   const countsFaults = session.principal.userType === "user";
-  changes.set(request, { end: await web.refusedChanges.begin(session, context), countsFaults });
+  const isOwn = countsFaults && !onlyTakesAway(request.method, infoOf(request).route);
+  const endRefusal = await web.refusedChanges.begin(session, context);
+  try {
+    const endOwn = isOwn ? await web.ownChanges.begin(session, context) : undefined;
+    changes.set(request, { endRefusal, endOwn, countsFaults });
+  } catch (error) {
+    endRefusal(false);
+    throw error;
+  }
   return session;
 }
 
@@ -218,7 +229,8 @@ async function beginChange(
 export function endChange(request: Request, { status, headers }: Response): void {
   const change = changes.get(request);
   const isFault = status >= 500 || FAULTS.has(headers.get("uam-error"));
-  change?.end(status >= 400 && (change.countsFaults || !isFault));
+  change?.endRefusal(status >= 400 && (change.countsFaults || !isFault));
+  change?.endOwn?.(status < 400);
 }
 
 async function lookUp(web: Authorizing, request: Request): Promise<LiveSession | undefined> {

@@ -9,7 +9,7 @@ import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
 import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
-import type { RefusedChanges } from "./refused-changes.ts";
+import type { ChangeLimit } from "./change-limit.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
 /** The options of the HTTP side, from the configuration. */
@@ -26,6 +26,8 @@ export interface WebOptions {
   readonly rateLimit: boolean;
   /** Refused changes of one session or token in a minute; see `createRefusedChanges`. */
   readonly mostRefused?: number | undefined;
+  /** Changes of one external user in a minute; see `createOwnChanges`. */
+  readonly mostOwnChanges?: number | undefined;
   /** Addresses, ranges and the word `unix`: whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** The contact for the service: an address or a sentence. */
@@ -80,7 +82,9 @@ export interface Web {
   readonly findToken: TokenFinder;
   readonly limits: RateLimits;
   /** How often changes of each session and token are refused. */
-  readonly refusedChanges: RefusedChanges;
+  readonly refusedChanges: ChangeLimit;
+  /** How much each external user has changed. */
+  readonly ownChanges: ChangeLimit;
   readonly exportPlaces: ExportPlaces;
   /** All routes, once they are registered. */
   readonly routes: () => RouteIndex<RegisteredRoute>;

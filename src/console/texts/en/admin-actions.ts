@@ -66,9 +66,9 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `showed the right password${whose(facts)}, and nothing else`,
     `log in${whose(facts)} with the right password, and nothing else`,
   ]),
-  "auth.changes_refused": action("Too many refused changes", () => [
-    "tried too many changes that are refused",
-    "go on with changes that are refused",
+  "auth.changes_refused": action("Too many changes", () => [
+    "made too many changes within a minute",
+    "make more changes within a minute than are let through",
   ]),
   "auth.otp_send": action("Login code asked for", (facts) =>
     facts.channel === "command line"

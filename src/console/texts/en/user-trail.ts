@@ -48,7 +48,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "auth.otp_login": () => phrase("logged in to this service", "log in to this service as you"),
   "auth.logout": () => phrase("logged out of this service", "log out of this service"),
   "auth.changes_refused": () =>
-    phrase("made many changes that were refused", "make more changes, after many that were refused"),
+    phrase("made too many changes within a minute", "make more changes within a minute than are let through"),
   "user.create": (facts) =>
     phrase(`created your account${facts.until === "" ? "" : `, until ${facts.until}`}`, "create your account"),
   "user.update": ({ changed }) => {

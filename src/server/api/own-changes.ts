@@ -1,0 +1,28 @@
+/** How much external users change by themselves, over all of their sessions. */
+
+import type { Services } from "../../domain/operation/context.ts";
+import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
+
+/** Changes in a minute; what is refused beyond is one record for the minute. */
+export const MOST_OWN_CHANGES = 60;
+
+/** Each takes something away that was given before, so there are no more of them than of what gives. Whatever else comes is limited. */
+const TAKES_AWAY: ReadonlySet<string> = new Set([
+  "DELETE /api/v1/me/keys/:id",
+  "POST /api/v1/me/lock",
+  "POST /api/v1/auth/logout",
+]);
+
+/** Whether a change by that route, as registered, is never refused for how many there were. */
+export function onlyTakesAway(method: string, route: string): boolean {
+  return TAKES_AWAY.has(`${method} ${route}`);
+}
+
+/** Counts what external users have changed. */
+export function createOwnChanges(services: Pick<Services, "clock" | "log">, most = MOST_OWN_CHANGES): ChangeLimit {
+  return createChangeLimit(services, {
+    ...{ most, per: "principal", reason: "rate.changes" },
+    refusal: "You have changed too much within a minute; keys can be revoked all the same, and the account locked",
+    recorded: "Too many changes in a minute",
+  });
+}
