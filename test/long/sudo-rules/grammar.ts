@@ -156,7 +156,7 @@ function sixNames(texts: readonly string[]): readonly string[] {
 
 /** By the bare name of a system's program, which sudo looks for in its own path, or in the same directory by another: /bin is often /usr/bin. */
 function isSameProgram(path: string, other: string): boolean {
-  if (path === other || (path.startsWith("/usr/") && basename(path) === other)) return true;
+  if (path === other || (/^\/usr\/s?bin\/[^/]+$/.test(path) && basename(path) === other)) return true;
   if (!other.startsWith("/") || other.endsWith("/") || basename(path) !== basename(other)) return false;
   try {
     return realpathSync(dirname(path)) === realpathSync(dirname(other));
