@@ -35,6 +35,7 @@ import userCountsIndex from "../../drizzle/0031_user_counts_index.sql" with { ty
 import auditPageLookups from "../../drizzle/0032_audit_page_lookups.sql" with { type: "text" };
 import givenUids from "../../drizzle/0033_given_uids.sql" with { type: "text" };
 import madeBy from "../../drizzle/0034_made_by.sql" with { type: "text" };
+import origins from "../../drizzle/0035_origins.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -77,4 +78,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0032_audit_page_lookups", sql: auditPageLookups },
   { name: "0033_given_uids", sql: givenUids },
   { name: "0034_made_by", sql: madeBy },
+  { name: "0035_origins", sql: origins },
 ];

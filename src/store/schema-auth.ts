@@ -67,6 +67,8 @@ export const tokens = pgTable(
     role: text({ enum: ADMIN_ROLES }).notNull(),
     ownerId: bigint({ mode: "number" }).notNull(),
     owner: text().notNull(),
+    /** The token that made it, which it never outlives; null where a person did. */
+    madeBy: bigint({ mode: "number" }),
     /** From where it may be used: CIDRs with a space between them; "" means from anywhere. */
     networks: text().notNull().default(""),
     createdAt: time().notNull(),

@@ -35,6 +35,9 @@ export const webhooks = pgTable(
     ...progress(),
     /** When the next attempt is due; null: at once. */
     dueAt: time(),
+    /** The administrator who made it, also once they are removed; "" for the host's operator, and where it is not known. */
+    madeBy: text().notNull().default(""),
+    madeById: bigint({ mode: "number" }),
     createdAt: time().notNull(),
     updatedAt: time().notNull(),
   },

@@ -6,7 +6,7 @@ import { admins, sessions } from "./schema-auth.ts";
 
 /**
  * Which administrator somebody at the provider is. A row outlives its administrator: without one it says that an owner removed
- * them, and that they do not come in again.
+ * them, and that they do not come in again, unless an owner lets them.
  */
 export const ssoIdentities = pgTable(
   "sso_identities",
@@ -17,6 +17,8 @@ export const ssoIdentities = pgTable(
     adminId: bigint({ mode: "number" }).references(() => admins.id, { onDelete: "set null" }),
     /** The administrator's name, also once they are removed. */
     username: text().notNull(),
+    /** The owner who lets them in again, as long as they have not come. */
+    readmittedBy: bigint({ mode: "number" }),
     createdAt: time().notNull(),
   },
   (t) => [unique("sso_identities_subject").on(t.issuer, t.subject), index("sso_identities_admin").on(t.adminId)],
