@@ -60,7 +60,7 @@ const revoke = command(
     }),
     (input) => runRevoke(input),
   ),
-  { brief: message`Revoke a token at once.` },
+  { brief: message`Revoke a token at once, with the tokens that it made.` },
 );
 
 export const tokenCommand = command("token", or(create, list, revoke), { brief: message`Manage tokens for machines.` });
@@ -100,6 +100,7 @@ const COLUMNS: readonly Column<TokenRecord>[] = [
   { header: "OWNER", value: (token) => token.owner },
   { header: "ROLE", value: (token) => token.role },
   { header: "STATUS", value: (token) => token.status },
+  { header: "MADE BY", value: (token) => token.made_by ?? "-", narrow: "drop" },
   { header: "BEGINS WITH", value: (token) => token.prefix, narrow: "drop" },
   { header: "NETWORKS", value: (token) => token.networks.join(" ") || "-", narrow: "drop" },
   { header: "ENDS", value: (token) => shortTime(token.expires_at) },

@@ -253,6 +253,7 @@ export function tokenRecord(token: TokenEntry) {
     role: token.role,
     prefix: token.prefix,
     owner: token.owner,
+    made_by: token.madeBy,
     networks: [...token.networks],
     created_at: formatTimestamp(token.createdAt),
     expires_at: formatTimestamp(token.expiresAt),

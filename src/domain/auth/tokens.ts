@@ -1,6 +1,6 @@
 /** Tokens for machines: each acts for the administrator who owns it, with at most their role, until it ends or is revoked. */
 
-import { and, count, desc, eq, gt, inArray, isNull, lte, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
@@ -50,8 +50,8 @@ export interface MadeToken {
 }
 
 /**
- * Makes a token for the caller, who shows again who they are: a token outlives the session. A token makes others without that, so that a
- * machine can replace its own. Throws as `confirmCaller` and `createToken` do.
+ * Makes a token for the caller, who shows again who they are: a token outlives the session. A token makes others without that: they end with
+ * it. Throws as `confirmCaller` and `createToken` do.
  */
 export async function createOwnToken(
   context: Context,
@@ -67,7 +67,7 @@ export async function createOwnToken(
 }
 
 /**
- * Makes a token and mails its owner that there is one; none for a session that has ended. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
+ * Makes a token and mails its owner that there is one; none for a session that has ended. One that a token makes ends with it at the latest. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
  * for networks that are not within those of the token that asks; `conflict` for one too many; `not_found` for an unknown owner.
  */
 export async function createToken(
@@ -95,7 +95,7 @@ export async function createToken(
       .values({
         ...{ tokenHash: hashToken(token), prefix: shownPartOf(token), name, role },
         ...{ ownerId: owner.id, owner: owner.username, networks: networks.join(" ") },
-        ...{ createdAt: now, expiresAt: shift(now, days * DAY) },
+        ...{ createdAt: now, expiresAt: endOf(shift(now, days * DAY), holder), madeBy: makerOf(holder) },
       })
       .returning();
     if (row === undefined) throw new Error("insert returned no row");
@@ -140,7 +140,7 @@ export async function pageTokens(
 }
 
 /**
- * Revokes a token, from the next request on; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
+ * Revokes a token, and all that it made, and so on, each on record, from the next request on; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
  * see, and `forbidden` where a token asks for one that may do more than itself. At the shell, where there is no caller, any goes.
  */
 export async function revokeToken(context: Context, asking: Principal | undefined, id: number): Promise<TokenEntry> {
@@ -149,8 +149,7 @@ export async function revokeToken(context: Context, asking: Principal | undefine
     const [row] = await op.tx
       .select()
       .from(tokens)
-      .where(and(eq(tokens.id, id), caller === undefined ? undefined : visibleTo(caller)))
-      .for("update");
+      .where(and(eq(tokens.id, id), caller === undefined ? undefined : visibleTo(caller)));
     if (row === undefined) throw new UamError("not_found", `There is no token ${id}`, { reason: "token.missing" });
     op.about({ detail: aboutToken(row) });
     if (caller?.token !== undefined && caller.token.id !== id && !mayActAs(caller, row.role)) {
@@ -158,31 +157,44 @@ export async function revokeToken(context: Context, asking: Principal | undefine
       throw new UamError("forbidden", sentence, { reason: "role.insufficient" });
     }
     const now = context.clock.now();
-    if (row.revokedAt !== null) {
-      op.record({ unneeded: true });
-      return entryOf(row, now);
-    }
-    await op.tx.update(tokens).set({ revokedAt: now }).where(eq(tokens.id, id));
-    return entryOf({ ...row, revokedAt: now }, now);
+    // Whoever makes a token holds this: what is being made by the one that goes is there by now, or is refused.
+    await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, row.ownerId)).for("update");
+    const revoked = await revokeWithMade(op, row.ownerId, eq(tokens.id, id));
+    const itself = revoked.find((one) => one.id === id);
+    for (const made of revoked) if (made !== itself) recordRevocation(op, made);
+    if (itself === undefined) op.record({ unneeded: true });
+    const [after] = await op.tx.select().from(tokens).where(eq(tokens.id, id));
+    return entryOf(after ?? row, now);
   });
 }
 
-/** Revokes the tokens of an administrator, all or those of some roles, each on record; returns how many. */
+/** Revokes the tokens of an administrator, all or those of some roles with what they made, each on record; returns how many. */
 export async function revokeTokensOf(
-  { tx, context, alsoRecord }: Operation,
+  op: Operation,
   { id }: Pick<AdminRow, "id">,
   isToGo: (role: AdminRole) => boolean = () => true,
 ): Promise<number> {
-  const revoked = await tx
+  const revoked = await revokeWithMade(op, id, inArray(tokens.role, ADMIN_ROLES.filter(isToGo)));
+  for (const row of revoked) recordRevocation(op, row);
+  return revoked.length;
+}
+
+/** Those of the owner's tokens, with all that they made, those made, and so on; returns the ones that were not revoked before. */
+async function revokeWithMade({ tx, context }: Operation, ownerId: number, which: SQL): Promise<readonly TokenRow[]> {
+  const isToGo = sql`${tokens.id} in (with recursive going as (
+    select ${tokens.id} from ${tokens} where ${tokens.ownerId} = ${ownerId} and ${which}
+    union select made.id from ${tokens} made join going on made.made_by = going.id
+  ) select id from going)`;
+  return await tx
     .update(tokens)
     .set({ revokedAt: context.clock.now() })
-    .where(and(eq(tokens.ownerId, id), isNull(tokens.revokedAt), inArray(tokens.role, ADMIN_ROLES.filter(isToGo))))
+    .where(and(isToGo, isNull(tokens.revokedAt)))
     .returning();
-  for (const row of revoked) {
-    const entry = { action: "token.revoke", resourceId: String(row.id), detail: aboutToken(row) } as const;
-    alsoRecord({ entry, result: "success" });
-  }
-  return revoked.length;
+}
+
+function recordRevocation({ alsoRecord }: Operation, row: TokenRow): void {
+  const entry = { action: "token.revoke", resourceId: String(row.id), detail: aboutToken(row) } as const;
+  alsoRecord({ entry, result: "success" });
 }
 
 /** Removes tokens that ended more than a year ago. */
@@ -205,8 +217,18 @@ function detailOf(administrator: string, { name, role, days }: NewToken) {
   return { administrator, name, role, days };
 }
 
-function aboutToken({ name, owner, role, prefix }: TokenRow) {
-  return { administrator: owner, name, role, prefix };
+function aboutToken({ name, owner, role, prefix, madeBy }: TokenRow) {
+  return { administrator: owner, name, role, prefix, ...(madeBy === null ? {} : { made_by: madeBy }) };
+}
+
+/** The token that asks, if one does. */
+function makerOf(holder: TokenHolder): number | null {
+  return "owner" in holder ? null : (holder.token?.id ?? null);
+}
+
+function endOf(wanted: Date, holder: TokenHolder): Date {
+  const own = "owner" in holder ? undefined : holder.token?.expiresAt;
+  return own !== undefined && own < wanted ? own : wanted;
 }
 
 /** The caller with no more than the role of by now. */

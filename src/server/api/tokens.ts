@@ -45,7 +45,7 @@ export function tokenRoutes(web: Web) {
         detail: {
           operationId: "createToken",
           summary: "Make a token for a machine",
-          description: `It acts for who makes it, who is mailed that there is one. ${CONFIRMED} A token may make others of at most its role, for its owner and from its networks, without that.`,
+          description: `It acts for who makes it, who is mailed that there is one. ${CONFIRMED} A token may make others of at most its role, for its owner and from its networks, without that; they end when it does, at the latest.`,
           responses: { ...confirming, 409: { description: "As many tokens as an administrator may have are in use" } },
         },
       },
@@ -62,7 +62,7 @@ export function tokenRoutes(web: Web) {
           operationId: "revokeToken",
           summary: "Revoke a token",
           description:
-            "One's own, and for an owner anybody's. It is refused from the next request on, and stays listed.",
+            "One's own, and for an owner anybody's. It is refused from the next request on, and so is what it made; they stay listed.",
         },
       },
     );

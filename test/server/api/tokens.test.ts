@@ -70,6 +70,7 @@ describe("POST /tokens", () => {
         role: "operator",
         prefix: token.slice(0, 12),
         owner: "admin",
+        made_by: null,
       },
       ...{ networks: ["192.0.2.0/24", "2001:db8::/32"], status: "active", revoked_at: null },
       ...{ last_used_at: null, last_used_from: "", created_at: app.clock.now().toISOString() },
@@ -341,6 +342,73 @@ describe("a token and tokens", () => {
     expect((await use(weak.token, "DELETE", `/tokens/${weak.id}`)).body.data).toMatchObject({ status: "revoked" });
     expect(reasonOf(await use(weak.token, "GET", "/auth/me"))).toBe("401 token.revoked");
     expect((await use(strong.token, "DELETE", `/tokens/${other.id}`)).status).toBe(200);
+  });
+});
+
+describe("a token that a token made", () => {
+  type Token = { readonly id: number; readonly token: string };
+  async function child(parent: Token, days = 30): Promise<Token & { readonly expires_at: string }> {
+    const made = await use(parent.token, "POST", "/tokens", { name: "child", role: "reviewer", days });
+    expect(made.status).toBe(201);
+    expect(made.body.data.made_by).toBe(parent.id);
+    return made.body.data;
+  }
+  const answers = async (...asking: readonly Token[]) =>
+    await Promise.all(asking.map(async ({ token }) => reasonOf(await use(token, "GET", "/auth/me"))));
+  const revoked = "401 token.revoked";
+
+  test("ends with it at the latest", async () => {
+    const parent = await make(owner, { role: "operator", days: 3 });
+    const until = new Date(app.clock.now().getTime() + 3 * DAY).toISOString();
+    expect((await child(parent)).expires_at).toBe(until);
+    const short = await child(parent, 2);
+    expect(short.expires_at).toBe(new Date(app.clock.now().getTime() + 2 * DAY).toISOString());
+    expect(parent).toMatchObject({ made_by: null });
+  });
+
+  test("is revoked with it, in all generations, each on record, and no other is", async () => {
+    const parent = await make(owner, { role: "operator" });
+    const first = await child(parent);
+    const second = await child(first);
+    const third = await child(second);
+    const sibling = await child(parent);
+    expect((await owner.call("DELETE", `/tokens/${first.id}`)).body.data.status).toBe("revoked");
+    expect(await answers(first, second, third)).toEqual([revoked, revoked, revoked]);
+    expect(await answers(parent, sibling)).toEqual(["200 null", "200 null"]);
+    const records = (await app.auditRows("token.revoke")).slice(-3);
+    expect(new Set(records.map(({ resourceId }) => resourceId))).toEqual(
+      new Set([first, second, third].map(({ id }) => String(id))),
+    );
+    expect(JSON.parse(records.find(({ resourceId }) => resourceId === String(third.id))?.detail ?? "")).toMatchObject({
+      made_by: second.id,
+    });
+  });
+
+  test("is revoked though what made it was before", async () => {
+    const parent = await make(owner, { role: "operator" });
+    const first = await child(parent);
+    await app.alter(`update tokens set revoked_at = now() where id = ${parent.id}`);
+    expect(await answers(first)).toEqual(["200 null"]);
+    expect((await owner.call("DELETE", `/tokens/${parent.id}`)).status).toBe(200);
+    expect(await answers(first)).toEqual([revoked]);
+  });
+
+  test("goes with the role that what made it had", async () => {
+    const { name, client } = await administrator("owner");
+    const parent = await make(client, { role: "owner" });
+    const first = await child(parent);
+    await updateAdmin(app.system, name, { role: "operator" });
+    expect(await answers(first)).toEqual([revoked]);
+  });
+
+  test("is not left by what is revoked at the same instant", async () => {
+    for (let round = 0; round < 10; round++) {
+      const parent = await make(owner, { role: "operator" });
+      const making = use(parent.token, "POST", "/tokens", { name: "child", role: "reviewer", days: 1 });
+      const [made] = await Promise.all([making, owner.call("DELETE", `/tokens/${parent.id}`)]);
+      if (made.status === 201) expect(await answers(made.body.data)).toEqual([revoked]);
+      else expect(reasonOf(made)).toBe(revoked);
+    }
   });
 });
 

@@ -87,11 +87,11 @@ function columnsFor(seesAll: boolean, onRevoke: (token: Token) => void): readonl
     {
       name: columns.name,
       isHeader: true,
-      cell: ({ name, prefix }) => (
+      cell: ({ id, name, prefix, made_by: madeBy }) => (
         <div>
           <Typed text={name} />
           <p class="hint">
-            <code>{prefix}…</code>
+            <code>{prefix}…</code>, {texts.number(id, madeBy)}
           </p>
         </div>
       ),

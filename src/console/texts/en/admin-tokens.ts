@@ -28,6 +28,8 @@ export const tokensTexts = {
   anywhere: "anywhere",
   never: "never",
   from: (address: string) => `from ${address}`,
+  number: (id: number, madeBy: number | null) =>
+    madeBy === null ? `number ${id}` : `number ${id}, made by number ${madeBy}`,
   empty: "There are no tokens yet.",
   pastEnd: "This page is past the end of the list.",
   make: {
@@ -64,6 +66,7 @@ export const tokensTexts = {
     title: (name: string) => `Revoke ${name}`,
     effects: [
       "What uses it is refused from the next request on.",
+      "The tokens that it made, and those that they made, are revoked as well.",
       "It cannot be given back; a new token can be made.",
       "It stays in this list, and what it did in the audit log.",
     ],

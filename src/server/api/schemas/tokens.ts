@@ -19,6 +19,7 @@ const fields = {
   role: v.pipe(role, v.description("At each request the lesser of this and its owner's role counts")),
   prefix: described("uam_01234567", "What the token begins with, to tell it by"),
   owner: described("root-admin", "The administrator for whom it acts"),
+  made_by: v.pipe(v.nullable(id), v.description("The token that made it, with which it ends; null where a person did")),
   networks: v.pipe(v.array(described(network)), v.description("From where it may be used; none means from anywhere")),
   created_at: timestamp,
   expires_at: expiry,
