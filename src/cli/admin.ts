@@ -91,7 +91,7 @@ const remove = command(
   ),
   {
     brief: message`Remove an administrator and end their sessions.`,
-    description: message`Removes an administrator, ends their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used.`,
+    description: message`Removes an administrator, ends their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used. Webhooks that they made go on, and are named.`,
   },
 );
 
@@ -232,10 +232,13 @@ function runEndSessions({ name }: { readonly name: string }): Command {
 function runRemove({ name, force }: { readonly name: string; readonly force: boolean }): Command {
   return async (environment) => {
     const { removeAdmin } = await import("../domain/auth/admin-changes.ts");
-    await withServices(environment, "store", (context) =>
+    const { webhooks } = await withServices(environment, "store", (context) =>
       removeAdmin(context, name, force ? "even-the-last" : undefined),
     );
     environment.err(`The administrator ${name} was removed; all their sessions were ended.\n`);
+    if (webhooks.length > 0) {
+      environment.err(`They made these webhooks, which go on; look whether they should: ${webhooks.join(", ")}\n`);
+    }
     return EXIT.done;
   };
 }

@@ -142,11 +142,16 @@ function runCreate({ url, actions, json }: CreateInput): Command {
 
 type WebhookRecord = ReturnType<typeof import("../server/event-records.ts").webhookRecord>;
 
+function makerOf({ made_by: name, maker_removed: isRemoved }: WebhookRecord): string {
+  return name === "" ? "-" : `${name}${isRemoved ? " (removed)" : ""}`;
+}
+
 const COLUMNS: readonly Column<WebhookRecord>[] = [
   { header: "ID", value: (webhook) => webhook.id },
   { header: "URL", value: (webhook) => webhook.url, narrow: "cut" },
   { header: "ACTIONS", value: (webhook) => webhook.actions.join(" ") || "all", narrow: "cut" },
   { header: "STATUS", value: (webhook) => webhook.status },
+  { header: "MADE BY", value: makerOf },
   { header: "LAG", value: (webhook) => webhook.lag },
   { header: "FAILING SINCE", value: (webhook) => (webhook.failing_since && shortTime(webhook.failing_since)) || "-" },
   { header: "LAST ERROR", value: (webhook) => webhook.last_error || "-", narrow: "drop" },

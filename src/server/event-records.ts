@@ -12,6 +12,8 @@ export function webhookRecord(webhook: WebhookEntry) {
     actions: [...webhook.actions],
     status: webhook.status,
     created_at: formatTimestamp(webhook.createdAt),
+    made_by: webhook.madeBy,
+    maker_removed: webhook.isMakerRemoved,
     lag: webhook.lag,
     failing_since: formatOptionalTimestamp(webhook.failingSince),
     last_error: webhook.lastError,

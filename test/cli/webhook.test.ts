@@ -70,7 +70,7 @@ describe("uam webhook", () => {
     expect(off.stdout).toMatch(/^actions +all$/m);
     expect((await cli.json(["webhook", "update", "1", "--status", "active"])).status).toBe("active");
     expect((await cli.run(["webhook", "delete", "1"])).stderr).toBe("The webhook 1 is deleted.\n");
-    expect((await cli.run(["webhook", "list"])).stdout).toMatch(/^ID +URL +ACTIONS +STATUS +LAG/);
+    expect((await cli.run(["webhook", "list"])).stdout).toMatch(/^ID +URL +ACTIONS +STATUS +MADE BY +LAG/);
   });
 });
 

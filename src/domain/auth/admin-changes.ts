@@ -27,7 +27,7 @@ import {
 } from "./admin-rows.ts";
 import { forgetFailures } from "./attempts.ts";
 import { readFactors, tellOwner } from "./factors.ts";
-import { takeBackWhatLetsIn } from "./left-behind.ts";
+import { takeBackWhatLetsIn, webhooksOf } from "./left-behind.ts";
 import { removePasskeysOf } from "./passkeys.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf } from "./sessions.ts";
@@ -144,11 +144,16 @@ export async function setAdminPassword(context: Context, username: string, passw
   return changed;
 }
 
+export interface RemovedAdmin extends AdminEntry {
+  /** What they made that goes on, each by its number and where it goes. */
+  readonly webhooks: readonly string[];
+}
+
 /**
  * Removes the administrator, ends every session, revokes every token, and voids what they made that lets somebody in. The last one, and the last owner, only with "even-the-last", because then nobody
  * can add administrators any more. Throws `not_found`, `conflict`, and `forbidden` if the caller is no owner any more.
  */
-export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<AdminEntry> {
+export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<RemovedAdmin> {
   const removed = await audited(context, entryAbout("admin.remove", who), async (op) => {
     const { tx } = op;
     // Before the rows are locked: see `unlock`.
@@ -162,7 +167,7 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
     await endSessionsOf(tx, "admin", admin.id);
     await takeBackWhatLetsIn(op, admin);
     op.record({ resourceId: String(admin.id), detail: { email: admin.email, role: admin.role } });
-    return entryOf(admin);
+    return { ...entryOf(admin), webhooks: await webhooksOf(tx, admin) };
   });
   report(context, "an administrator was removed, and their sessions were ended", removed.username);
   return removed;

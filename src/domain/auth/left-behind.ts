@@ -1,10 +1,14 @@
 /** What an administrator made that lets somebody in: it goes with them, or with the role that allowed it. */
 
-import { and, eq, inArray, isNull } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import { includesRole } from "../../shared/role-order.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
+import type { Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
+import { webhooks } from "../../store/schema-events.ts";
 import { joinTokens } from "../../store/schema-fleet.ts";
+import { ssoIdentities } from "../../store/schema-sso.ts";
+import { originOf } from "../events/address.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { revokeTokensOf } from "./tokens.ts";
 
@@ -15,8 +19,9 @@ export function askingAdmin({ permit }: Pick<Context, "permit">): number | null 
 
 /**
  * Takes back what the administrator made and no longer may: with a role, what is above it; without one, everything. Tokens are revoked, on
- * record; tokens for joining and invitations that are open, which only owners make, are void. Call it under `lockAdmins`, so that nothing
- * is being made meanwhile.
+ * record; tokens for joining and invitations that are open, and leave to come in again that nobody used, which only owners give, are void.
+ * Webhooks let nobody in: they go on, so that no receiver misses anything, and the record names them. Call it under `lockAdmins`, so that
+ * nothing is being made meanwhile.
  */
 export async function takeBackWhatLetsIn(
   op: Operation,
@@ -32,6 +37,20 @@ export async function takeBackWhatLetsIn(
     .returning({ hash: joinTokens.tokenHash });
   if (joining.length > 0) op.record({ detail: { join_tokens: joining.length } });
   await removeInvited(op, admin);
+  const readmitted = await op.tx
+    .update(ssoIdentities)
+    .set({ readmittedBy: null })
+    .where(eq(ssoIdentities.readmittedBy, admin.id))
+    .returning({ username: ssoIdentities.username });
+  if (readmitted.length > 0) op.record({ detail: { readmissions: readmitted.map((one) => one.username).join(", ") } });
+  const made = await webhooksOf(op.tx, admin);
+  if (made.length > 0) op.record({ detail: { webhooks: made.join(", ") } });
+}
+
+/** The webhooks that the administrator made, each by its number and where it goes. */
+export async function webhooksOf(tx: Transaction, { id }: Pick<AdminRow, "id">): Promise<readonly string[]> {
+  const rows = await tx.select().from(webhooks).where(eq(webhooks.madeById, id)).orderBy(asc(webhooks.id));
+  return rows.map((webhook) => `${webhook.id} (${originOf(webhook.url)})`);
 }
 
 /** Whoever is invited and has set no password: the link alone would not do, because they can ask for another. */

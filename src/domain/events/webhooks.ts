@@ -1,13 +1,15 @@
 /** Webhooks: where audit records are delivered to over HTTP. */
 
 import { randomBytes } from "node:crypto";
-import { asc, count, eq, sql } from "drizzle-orm";
+import { asc, count, eq, inArray, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page } from "../../shared/page.ts";
 import type { WEBHOOK_STATUSES } from "../../shared/statuses.ts";
 import { MAX_WEBHOOKS } from "../../shared/webhook-limits.ts";
 import type { Database, Transaction } from "../../store/client.ts";
+import { admins } from "../../store/schema-auth.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
+import { askingAdmin } from "../auth/left-behind.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../operation/audit-actions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Seal } from "../operation/context.ts";
@@ -18,7 +20,9 @@ import { readHead } from "./head.ts";
 const SALT_BYTES = 16;
 
 /** A webhook as lists show it. */
-export interface WebhookEntry extends Omit<WebhookRow, "salt" | "actions"> {
+export interface WebhookEntry extends Omit<WebhookRow, "salt" | "actions" | "madeById"> {
+  /** Whether who made it is an administrator no more. */
+  readonly isMakerRemoved: boolean;
   readonly actions: readonly AuditAction[];
   /** Audit records that it has not been told of yet, whether or not it is to be. */
   readonly lag: number;
@@ -53,16 +57,20 @@ export async function createWebhook(context: Context, wanted: NewWebhook): Promi
     const actions = storedActions(wanted.actions);
     op.about({ detail: { to: originOf(url), actions: shownActions(actions) } });
     await requireRoom(op.tx);
+    const [maker] = await makersOf(op.tx, [askingAdmin(context)]);
     const now = context.clock.now();
     const salt = randomBytes(SALT_BYTES);
     const cursor = await readHead(op.tx);
     const [row] = await op.tx
       .insert(webhooks)
-      .values({ url, actions, salt, cursor, createdAt: now, updatedAt: now })
+      .values({
+        ...{ url, actions, salt, cursor, createdAt: now, updatedAt: now },
+        ...{ madeBy: maker?.username ?? "", madeById: maker?.id ?? null },
+      })
       .returning();
     if (row === undefined) throw new Error("insert returned no row");
     op.record({ resourceId: String(row.id) });
-    return { entry: entryOf(row, cursor), secret: shownSecret(secretOf(context.seal, row)) };
+    return { entry: await entryOf(op.tx, row, cursor), secret: shownSecret(secretOf(context.seal, row)) };
   });
 }
 
@@ -80,7 +88,7 @@ export async function pageWebhooks(
       if (offset >= total) return { total, items: [] };
       const head = await readHead(tx);
       const rows = await tx.select().from(webhooks).orderBy(asc(webhooks.id)).limit(page.pageSize).offset(offset);
-      return { total, items: rows.map((webhook) => entryOf(webhook, head)) };
+      return { total, items: await entriesOf(tx, rows, head) };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
@@ -109,7 +117,7 @@ export async function updateWebhook(context: Context, id: number, changes: Webho
     });
     if (!isElsewhere && !isSwitched && actions === row.actions) {
       op.record({ unneeded: true });
-      return entryOf(row, await readHead(op.tx));
+      return await entryOf(op.tx, row, await readHead(op.tx));
     }
     const afresh = isElsewhere || (isSwitched && status === "active") ? AFRESH : {};
     const [changed] = await op.tx
@@ -118,7 +126,7 @@ export async function updateWebhook(context: Context, id: number, changes: Webho
       .where(eq(webhooks.id, id))
       .returning();
     if (changed === undefined) throw new Error("update returned no row");
-    return entryOf(changed, await readHead(op.tx));
+    return await entryOf(op.tx, changed, await readHead(op.tx));
   });
 }
 
@@ -162,9 +170,31 @@ function shownSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
 
-function entryOf({ salt: _, actions, ...row }: WebhookRow, head: number): WebhookEntry {
-  const shown = actions === "" ? [] : (actions.split(" ") as AuditAction[]);
-  return { ...row, actions: shown, lag: Math.max(0, head - row.cursor) };
+async function entryOf(tx: Transaction, row: WebhookRow, head: number): Promise<WebhookEntry> {
+  const [entry] = await entriesOf(tx, [row], head);
+  if (entry === undefined) throw new Error("a webhook has no entry");
+  return entry;
+}
+
+async function entriesOf(tx: Transaction, rows: readonly WebhookRow[], head: number): Promise<WebhookEntry[]> {
+  const makers = await makersOf(
+    tx,
+    rows.map(({ madeById }) => madeById),
+  );
+  const present = new Set(makers.map(({ id }) => id));
+  return rows.map(({ salt: _, actions, madeById, ...row }) => ({
+    ...row,
+    actions: actions === "" ? [] : (actions.split(" ") as AuditAction[]),
+    isMakerRemoved: row.madeBy !== "" && !(madeById !== null && present.has(madeById)),
+    lag: Math.max(0, head - row.cursor),
+  }));
+}
+
+/** Those of these administrators that there are. */
+async function makersOf(tx: Transaction, ids: readonly (number | null)[]) {
+  const known = ids.filter((id) => id !== null);
+  if (known.length === 0) return [];
+  return await tx.select({ id: admins.id, username: admins.username }).from(admins).where(inArray(admins.id, known));
 }
 
 /** In a fixed order, each once, so that the same actions are the same text. */

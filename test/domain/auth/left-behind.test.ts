@@ -4,11 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { removeAdmin, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { listRemoved } from "../../../src/domain/auth/sso/removed.ts";
 import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { HOUR } from "../../../src/shared/clock.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
 import { admins, resetTokens, tokens } from "../../../src/store/schema-auth.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
 import { joinTokens } from "../../../src/store/schema-fleet.ts";
+import { ssoIdentities } from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { newAgent } from "../../support/fleet.ts";
 
@@ -34,7 +37,7 @@ type Owner = Awaited<ReturnType<typeof owner>>;
 
 /** By the session, or by a token of the owner's. */
 async function post({ client, name }: Owner, path: string, body: object, by: "session" | "token") {
-  if (by === "session") return await client.call("POST", path, body);
+  if (by === "session") return await client.call("POST", path, { ...body, password: ADMIN_PASSWORD });
   const wanted = { name: "machine", role: "owner", days: 1, networks: [] } as const;
   const { token } = await createToken(app.system, { owner: name }, wanted);
   return await app.anonymous().call("POST", path, body, { authorization: `Bearer ${token}` });
@@ -111,6 +114,59 @@ describe.each(Object.entries(ENDS))("an owner who is %s", (_, end) => {
   });
 });
 
+describe.each(Object.entries(ENDS))("what an owner who is %s gave beside", (_, end) => {
+  test("leave to come in again is taken back unless it was used, and on record", async () => {
+    const [by, other] = [await owner(), await owner()];
+    const removedOf = async (subject: string) => {
+      const row = { issuer: "https://id.example.org", subject, username: subject, createdAt: app.clock.now() };
+      return (await app.db.insert(ssoIdentities).values(row).returning())[0]?.id;
+    };
+    const name = `left-${++count}`;
+    const [left, kept] = [await removedOf(name), await removedOf(`kept-${++count}`)];
+    const sure = { password: ADMIN_PASSWORD };
+    expect((await by.client.call("DELETE", `/removed-admins/${left}`, sure)).status).toBe(200);
+    expect((await other.client.call("DELETE", `/removed-admins/${kept}`, sure)).status).toBe(200);
+    const shown = async () => (await listRemoved(app.system)).map(({ id }) => id);
+    expect(await shown()).not.toContain(left as number);
+    const before = (await app.auditRows()).length;
+    await end(by);
+    expect(await shown()).toContain(left as number);
+    expect(await shown()).not.toContain(kept as number);
+    const named = (await app.auditRows()).slice(before).map(({ detail }) => JSON.parse(detail).readmissions);
+    expect(named).toContain(name);
+  });
+
+  test("a webhook goes on, is on record, and is shown with them as removed, if they are", async () => {
+    const [by, other] = [await owner(), await owner()];
+    const made = await by.client.call("POST", "/webhooks", {
+      url: "https://hooks.example.org/x",
+      password: ADMIN_PASSWORD,
+    });
+    expect(made.body.data).toMatchObject({ made_by: by.name, maker_removed: false, status: "active" });
+    const before = (await app.auditRows()).length;
+    await end(by);
+    const { id } = made.body.data;
+    const { items } = (await other.client.call("GET", "/webhooks?page_size=500")).body.data;
+    const isRemoved = (await stored(by.name)) === undefined;
+    expect(items.find((item: { readonly id: number }) => item.id === id)).toMatchObject({
+      ...{ made_by: by.name, maker_removed: isRemoved, status: "active" },
+    });
+    const named = (await app.auditRows()).slice(before).map(({ detail }) => JSON.parse(detail).webhooks);
+    expect(named).toContain(`${id} (https://hooks.example.org)`);
+    await app.db.delete(webhooks);
+  });
+});
+
+test("somebody of the same name is not who made a webhook", async () => {
+  const by = await owner();
+  await by.client.call("POST", "/webhooks", { url: "https://hooks.example.org/x", password: ADMIN_PASSWORD });
+  await removeAdmin(app.system, by.name);
+  await addAdmin(app.system, by.name, "new@example.org", ADMIN_PASSWORD);
+  const { items } = (await (await owner()).client.call("GET", "/webhooks")).body.data;
+  expect(items).toMatchObject([{ made_by: by.name, maker_removed: true }]);
+  await app.db.delete(webhooks);
+});
+
 describe("who made an invitation", () => {
   test("is who mailed the link last: another address is another invitation", async () => {
     const [first, second] = [await owner(), await owner()];
@@ -136,7 +192,7 @@ describe("who made an invitation", () => {
       const email = `${username}@example.net`;
       const [invited, line] = await Promise.all([
         by.client.call("POST", "/admins", { username, email, password: ADMIN_PASSWORD }),
-        by.client.call("POST", "/hosts/tokens"),
+        by.client.call("POST", "/hosts/tokens", { password: ADMIN_PASSWORD }),
         removeAdmin(app.system, by.name),
       ]);
       expect([201, 401, 403]).toContain(invited.status);

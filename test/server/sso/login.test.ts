@@ -361,6 +361,21 @@ describe("an administrator of single sign-on", () => {
     expect(await adminOf(person)).toMatchObject({ username: name });
   });
 
+  test("nor do they by leave of an owner who is removed before they come", async () => {
+    const person = somebody();
+    await enter();
+    await removeAdmin(app.system, `person${count}`);
+    const { id } = await addAdmin(app.system, `lenient-${count}`, "lenient@example.org", ADMIN_PASSWORD);
+    const owner = app.anonymous();
+    await owner.call("POST", "/auth/admin/login", { username: `lenient-${count}`, password: ADMIN_PASSWORD });
+    const { items } = (await owner.call("GET", "/removed-admins")).body.data;
+    const entry = items.find(({ subject }: { subject: string }) => subject === person.subject);
+    const answer = await owner.call("DELETE", `/removed-admins/${entry.id}`, { password: ADMIN_PASSWORD });
+    expect(answer.status).toBe(200);
+    await removeAdmin(app.system, id);
+    expect((await enter()).end).toBe(said("removed"));
+  });
+
   test("of two first logins at the same instant is one", async () => {
     const person = somebody();
     const both = await Promise.all([enter(), enter()]);

@@ -9,6 +9,7 @@ import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { webhooksTexts as texts } from "../../texts/admin-webhooks.ts";
 import { Button } from "../../ui/button.tsx";
+import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -119,10 +120,13 @@ const SHOWN: readonly Column<Webhook>[] = [
   {
     name: names.url,
     isHeader: true,
-    cell: ({ url, actions: told }) => (
+    cell: ({ url, actions: told, made_by: maker, maker_removed: isRemoved }) => (
       <div>
         <Typed text={url} />
-        <p class="hint">{texts.told(told.length)}</p>
+        <p class="hint">
+          {texts.told(told.length)}
+          {maker === "" ? null : `, ${texts.madeBy(isolated(maker), isRemoved)}`}
+        </p>
       </div>
     ),
   },

@@ -74,10 +74,12 @@ export const adminsTexts = {
     title: (name: string) => `Remove ${name}`,
     effects: [
       "They are logged out everywhere and cannot log in again.",
-      "Their tokens for machines end. So do the tokens for joining hosts and the invitations that they made, unless they are used.",
+      "Their tokens for machines end. So do the tokens for joining hosts and the invitations that they made, unless they are used, and those whom they let in again do not come in unless they have.",
       "What they did stays in the audit log.",
       "The users and keys stay as they are.",
     ],
+    webhooks:
+      "These webhooks that they made stay and go on, so that no receiver misses anything. Look whether they should:",
     ssoEffect: "They do not come in again by single sign-on, until an owner lets them in again, on this page.",
     own: "This is you: your session ends at once.",
     confirm: (name: string) => `Type ${name} to confirm`,

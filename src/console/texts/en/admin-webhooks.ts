@@ -8,6 +8,7 @@ export const webhooksTexts = {
   caption: "Webhooks, oldest first",
   columns: { url: "Goes to", status: "Status", act: "Actions" },
   status: { active: "on", away: "away", disabled: "off" },
+  madeBy: (name: string, isRemoved: boolean) => `made by ${name}${isRemoved ? " (removed)" : ""}`,
   told: (actions: number) =>
     actions === 0 ? "Told of everything" : `Told of ${count(actions, "kind of change", "kinds of change")}`,
   failing: "It takes nothing since",

@@ -116,6 +116,10 @@ async function enter(op: Operation, entering: Entering): Promise<AdminRow> {
   const all = await lockAdmins(op.tx);
   const [known] = await op.tx.select().from(ssoIdentities).where(isPerson(issuer, person.subject));
   if (known === undefined) return await makeAdmin(op, entering);
+  if (known.readmittedBy !== null) {
+    await op.tx.delete(ssoIdentities).where(eq(ssoIdentities.id, known.id));
+    return await makeAdmin(op, entering);
+  }
   op.about({ detail: { username: known.username } });
   const admin = all.find(({ id }) => id === known.adminId);
   if (admin === undefined) {

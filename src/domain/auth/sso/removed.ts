@@ -7,11 +7,15 @@ import { type SsoIdentityRow, ssoIdentities } from "../../../store/schema-sso.ts
 import { audited } from "../../operation/audited.ts";
 import type { Context } from "../../operation/context.ts";
 import { lockAdmins, requireStillOwner } from "../admin-rows.ts";
+import { askingAdmin } from "../left-behind.ts";
 import { lockSingleSignOn } from "./login.ts";
+
+/** Who does not come in again. */
+const isRemoved = and(isNull(ssoIdentities.adminId), isNull(ssoIdentities.readmittedBy));
 
 /** Everybody who was removed, newest first. */
 export async function listRemoved({ db }: Context): Promise<readonly SsoIdentityRow[]> {
-  return await db.select().from(ssoIdentities).where(isNull(ssoIdentities.adminId)).orderBy(desc(ssoIdentities.id));
+  return await db.select().from(ssoIdentities).where(isRemoved).orderBy(desc(ssoIdentities.id));
 }
 
 /** One page of them. */
@@ -19,7 +23,6 @@ export async function pageRemoved(context: Context, page: Page): Promise<Paged<S
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(
     async (tx) => {
-      const isRemoved = isNull(ssoIdentities.adminId);
       const [row] = await tx.select({ total: count() }).from(ssoIdentities).where(isRemoved);
       const total = row?.total ?? 0;
       const offset = offsetOf(page);
@@ -34,15 +37,19 @@ export async function pageRemoved(context: Context, page: Page): Promise<Paged<S
 }
 
 /**
- * Forgets that they were removed: their next login makes them an administrator as any first one does, if their claims still give them
- * a role. Throws `not_found`, and `forbidden` if the caller is no owner any more.
+ * Lets them in again: their next login makes them an administrator as any first one does, if their claims still give them
+ * a role, and if the owner who lets them is one until then. Throws `not_found`, and `forbidden` if the caller is no owner any more.
  */
 export function readmit(context: Context, id: number): Promise<SsoIdentityRow> {
   return audited(context, { action: "admin.readmit" }, async (op) => {
     await lockSingleSignOn(op.tx);
     requireStillOwner(context, await lockAdmins(op.tx));
-    const isRemoved = and(eq(ssoIdentities.id, id), isNull(ssoIdentities.adminId));
-    const [removed] = await op.tx.delete(ssoIdentities).where(isRemoved).returning();
+    const readmittedBy = askingAdmin(context);
+    const isMeant = and(eq(ssoIdentities.id, id), isRemoved);
+    const [removed] =
+      readmittedBy === null
+        ? await op.tx.delete(ssoIdentities).where(isMeant).returning()
+        : await op.tx.update(ssoIdentities).set({ readmittedBy }).where(isMeant).returning();
     if (removed === undefined) {
       const sentence = `Nobody with the number ${id} was removed; uam admin removed lists those who were`;
       throw new UamError("not_found", sentence, { reason: "admin.missing" });

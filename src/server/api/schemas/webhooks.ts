@@ -6,6 +6,7 @@ import { AUDIT_ACTIONS } from "../../../domain/operation/audit-actions.ts";
 import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
 import { MAX_WEBHOOK_URL } from "../../../shared/webhook-limits.ts";
 import { described, id, idNumber, listOf, text, timestamp } from "../schemas.ts";
+import { confirmation } from "./passkeys.ts";
 
 const URL_EXAMPLE = "https://hooks.example.org/uam";
 /** As long as a real one. */
@@ -37,6 +38,15 @@ const fields = {
   actions: v.pipe(actions, v.description("Which records it is told of; none means all")),
   status,
   created_at: timestamp,
+  made_by: described(
+    "root-admin",
+    "The administrator who made it; empty for the host's operator, and where it is not known",
+  ),
+  maker_removed: v.pipe(
+    v.boolean(),
+    v.examples([false]),
+    v.description("Whether that administrator was removed since: then somebody else should answer for it"),
+  ),
   ...progress,
 };
 
@@ -71,10 +81,10 @@ const wantedActions = v.optional(
   ),
 );
 
-export const NewWebhook = v.pipe(v.object({ url, actions: wantedActions }), v.title("NewWebhook"));
+export const NewWebhook = v.pipe(v.object({ url, actions: wantedActions, ...confirmation }), v.title("NewWebhook"));
 
 export const WebhookChanges = v.pipe(
-  v.object({ url: v.optional(url), actions: wantedActions, status: v.optional(status) }),
+  v.object({ url: v.optional(url), actions: wantedActions, status: v.optional(status), ...confirmation }),
   v.title("WebhookChanges"),
 );
 

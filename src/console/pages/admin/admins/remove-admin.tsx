@@ -9,6 +9,8 @@ import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { useApi } from "../../../use-api.tsx";
 import type { Admin } from "./change-admin.tsx";
 import { AdminFailure } from "./last-owner.tsx";
 
@@ -26,6 +28,7 @@ export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: R
   const [error, setError] = useState<string>();
   const { state, end } = useSession();
   const isOwn = state.kind === "open" && state.principal.id === id;
+  const made = useWebhooksOf(username);
   const work = useAction(async () => {
     const isConfirmed = typed.trim() === username;
     setError(isConfirmed ? undefined : texts.confirmError(username));
@@ -53,6 +56,18 @@ export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: R
           <li key={effect}>{effect}</li>
         ))}
       </ul>
+      {made.length === 0 ? null : (
+        <>
+          <p>{texts.webhooks}</p>
+          <ul>
+            {made.map(({ id: webhook, url }) => (
+              <li key={webhook}>
+                <Typed text={url} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <Input
         label={texts.confirm(username)}
         error={error}
@@ -65,4 +80,10 @@ export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: R
       />
     </FormDialog>
   );
+}
+
+/** The webhooks that the administrator made: they send audit records to where they want. */
+function useWebhooksOf(username: string) {
+  const { data } = useApi("GET /webhooks", { query: { page_size: "100" } });
+  return data?.items.filter(({ made_by: maker, maker_removed: isRemoved }) => maker === username && !isRemoved) ?? [];
 }
