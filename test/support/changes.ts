@@ -145,8 +145,11 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       const wanted = { name: "mine", role: "auditor", days: 1, networks: [] } as const;
       return { path: `/tokens/${(await createToken(app.system, { owner: username }, wanted)).entry.id}` };
     },
-    "POST /webhooks": async () => ({ path: "/webhooks", body: { url: hookUrl, actions: ["audit.purge"] } }),
-    "PATCH /webhooks/{id}": async () => ({ path: `/webhooks/${await hook()}`, body: { url: `${hookUrl}/other` } }),
+    "POST /webhooks": async () => ({ path: "/webhooks", body: { url: hookUrl, actions: ["audit.purge"], password } }),
+    "PATCH /webhooks/{id}": async () => ({
+      path: `/webhooks/${await hook()}`,
+      body: { url: `${hookUrl}/other`, password },
+    }),
     "DELETE /webhooks/{id}": async () => ({ path: `/webhooks/${await hook()}` }),
     "POST /webhooks/{id}/ping": async () => ({ path: `/webhooks/${await hook()}/ping` }),
     "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": async () => {
@@ -154,7 +157,7 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       const { body } = await helper.call("POST", `/webhooks/${id}/ping`);
       return { path: `/webhooks/${id}/deliveries/${body.data.id}/redeliver` };
     },
-    "POST /hosts/tokens": async () => ({ path: "/hosts/tokens", body: { name: fresh("joining") } }),
+    "POST /hosts/tokens": async () => ({ path: "/hosts/tokens", body: { name: fresh("joining"), password } }),
     "PATCH /hosts/{id}": async () => ({
       path: `/hosts/${(await insertHost(app, fresh("host"))).id}`,
       body: { lease: "none" },

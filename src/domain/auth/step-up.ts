@@ -89,6 +89,16 @@ export async function confirmCaller(
   if (!isGood) throw passkeyRefused();
 }
 
+/** The same of a person; a machine, which has a token, has nothing else to show. */
+export async function confirmPerson(
+  context: Context,
+  session: OwnSession,
+  confirmation: Confirmation,
+  entry: AuditEntry,
+): Promise<void> {
+  if (session.principal.token === undefined) await confirmCaller(context, session, confirmation, entry);
+}
+
 /** Throws unless the caller has neither a password nor a passkey, and logged in at the provider a moment ago. */
 async function requireJustLoggedIn({ tx, context }: Operation, { token }: OwnSession, admin: AdminRow): Promise<void> {
   if (admin.passwordHash !== null || (await readFactors(tx, admin.id)).passkeys > 0) throw unconfirmed();

@@ -9,7 +9,9 @@ import { formatTimestamp } from "../../shared/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { admins } from "../../store/schema-auth.ts";
 import { hostGroups, hosts, joinTokens } from "../../store/schema-fleet.ts";
+import type { OwnSession } from "../auth/admin-password.ts";
 import { askingAdmin } from "../auth/left-behind.ts";
+import { type Confirmation, confirmPerson } from "../auth/step-up.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
@@ -33,10 +35,21 @@ export interface JoinLine {
   readonly expiresAt: Date;
 }
 
+/** Makes a token for the caller, who shows again who they are: a host that joins stays. Throws as `confirmCaller` and `createJoinToken` do. */
+export async function createOwnJoinToken(
+  context: Context,
+  session: OwnSession,
+  wanted: NewJoinToken,
+  confirmation: Confirmation,
+): Promise<JoinLine> {
+  await confirmPerson(context, session, confirmation, { action: "host_token.create", detail: askedOf(wanted) });
+  return await createJoinToken(context, wanted);
+}
+
 /** Makes a token. Throws `invalid` for a name that is none, `conflict` for one that is taken, and `not_found` for an unknown group. */
 export async function createJoinToken(context: Context, { name: wanted, group }: NewJoinToken): Promise<JoinLine> {
-  const asked = { ...(wanted === undefined ? {} : { host: wanted }), ...(group === undefined ? {} : { group }) };
-  return await audited(context, { action: "host_token.create", detail: asked }, async (op) => {
+  const detail = askedOf({ name: wanted, group });
+  return await audited(context, { action: "host_token.create", detail }, async (op) => {
     const madeBy = askingAdmin(context);
     // Against a removal or another role at the same time: whoever comes second sees what the first has done.
     if (madeBy !== null) await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, madeBy)).for("share");
@@ -82,6 +95,10 @@ export async function requireFree(tx: Transaction, name: string): Promise<void> 
   throw new UamError("conflict", `There is a host named ${name}; retire it first, or choose another name`, {
     reason: "host.taken",
   });
+}
+
+function askedOf({ name, group }: NewJoinToken) {
+  return { ...(name === undefined ? {} : { host: name }), ...(group === undefined ? {} : { group }) };
 }
 
 async function groupOf(tx: Transaction, name: string): Promise<number> {

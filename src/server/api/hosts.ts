@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../domain/fleet/hosts.ts";
 import { previewJoin } from "../../domain/fleet/previews.ts";
 import { previewRetirement, retireHost } from "../../domain/fleet/retirement.ts";
-import { createJoinToken } from "../../domain/fleet/tokens.ts";
+import { createOwnJoinToken } from "../../domain/fleet/tokens.ts";
 import {
   fleetPreviewRecord,
   hostDetailRecord,
@@ -12,6 +12,7 @@ import {
   joinLineRecord,
   retirementRecord,
 } from "../fleet-records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
 import {
@@ -96,16 +97,20 @@ export function hostChangeRoutes(web: Web) {
     .use(requireSession(web, "admin", "owner"))
     .post(
       "/tokens",
-      async ({ context, body, status }) => status(201, { data: joinLineRecord(await createJoinToken(context, body)) }),
+      async ({ context, session, body, status }) => {
+        const { password, passkey, ...wanted } = body;
+        const line = await createOwnJoinToken(context, session, wanted, { password, passkey });
+        return status(201, { data: joinLineRecord(line) });
+      },
       {
         parse: jsonBody(web, "admin", { optional: true }),
         body: JoinRequest,
-        response: created(data(JoinLine), 400, 401, 403, 404, 409),
+        response: created(data(JoinLine), 400, 401, 403, 404, 409, 429),
         detail: {
           operationId: "createJoinToken",
           summary: "Make the line that joins a host",
-          description:
-            "Shown only this once, used for one host, and good for 30 minutes. Whoever has it can add a host, which then gets the accounts of its group: keep it to yourself.",
+          description: `Shown only this once, used for one host, and good for 30 minutes. Whoever has it can add a host, which then gets the accounts of its group: keep it to yourself. ${CONFIRMED} A token needs none of that.`,
+          responses: confirming,
         },
       },
     )

@@ -3,10 +3,12 @@
 import { Elysia } from "elysia";
 import { pageDeliveries, pingWebhook, redeliver } from "../../domain/events/deliveries.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
+import { createOwnWebhook, updateOwnWebhook } from "../../domain/events/own-webhooks.ts";
 import { readStream } from "../../domain/events/receivers.ts";
-import { createWebhook, deleteWebhook, pageWebhooks, updateWebhook } from "../../domain/events/webhooks.ts";
+import { deleteWebhook, pageWebhooks } from "../../domain/events/webhooks.ts";
 import { createSlots } from "../../shared/bounded.ts";
 import { deliveryRecord, streamRecord, webhookRecord } from "../event-records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import {
   DeliveryParams,
@@ -47,36 +49,40 @@ export function webhookRoutes(web: Web) {
     )
     .post(
       "/",
-      async ({ context, body, status }) => {
-        const { entry, secret } = await createWebhook(context, { url: body.url, actions: body.actions ?? [] });
+      async ({ context, session, body, status }) => {
+        const { url, actions = [], password, passkey } = body;
+        const { entry, secret } = await createOwnWebhook(context, session, { url, actions }, { password, passkey });
         return status(201, { data: { ...webhookRecord(entry), secret } });
       },
       {
         parse: jsonBody(web, "admin"),
         body: NewWebhook,
-        response: created(data(MadeWebhook), 400, 401, 403, 409),
+        response: created(data(MadeWebhook), 400, 401, 403, 409, 429),
         detail: {
           operationId: "createWebhook",
           summary: "Make a webhook",
-          description:
-            "It is told of each audit record from that of its own creation on, in their order, at least once; signed as Standard Webhooks are.",
-          responses: { 409: { description: "There are as many webhooks as there may be" } },
+          description: `It is told of each audit record from that of its own creation on, in their order, at least once; signed as Standard Webhooks are. ${CONFIRMED} A token needs none of that.`,
+          responses: { ...confirming, 409: { description: "There are as many webhooks as there may be" } },
         },
       },
     )
     .patch(
       "/:id",
-      async ({ context, params, body }) => ({ data: webhookRecord(await updateWebhook(context, params.id, body)) }),
+      async ({ context, session, params, body }) => {
+        const { password, passkey, ...changes } = body;
+        const changed = updateOwnWebhook(context, session, { id: params.id, changes }, { password, passkey });
+        return { data: webhookRecord(await changed) };
+      },
       {
         parse: jsonBody(web, "admin"),
         params: IdParams,
         body: WebhookChanges,
-        response: responses(data(WebhookRecord), 400, 401, 403, 404),
+        response: responses(data(WebhookRecord), 400, 401, 403, 404, 429),
         detail: {
           operationId: "updateWebhook",
           summary: "Change a webhook, or switch it on or off",
-          description:
-            "Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all. Switching it off, or giving it another address, waits for what is just being delivered, as deleting it does.",
+          description: `Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all. Switching it off, or giving it another address, waits for what is just being delivered, as deleting it does. With \`url\`: ${CONFIRMED} A token needs none of that.`,
+          responses: confirming,
         },
       },
     )

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sendCode } from "../../../src/domain/auth/otp.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../src/domain/operation/audit-actions.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
-import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
 let app: TestApp;
@@ -13,7 +13,7 @@ let count = 0;
 
 beforeAll(async () => {
   app = await createTestApp({ UAM_SESSION_TTL: "30d" });
-  admin = await app.admin();
+  admin = confirming(await app.admin());
 });
 afterAll(() => app.close());
 
@@ -160,7 +160,7 @@ const EVENTS: readonly Event[] = [
       const token = /^ +([A-Za-z0-9_-]{43})$/m.exec(text)?.[1];
       const body = { token, new_password: ADMIN_PASSWORD };
       await expectStatus(200, app.anonymous().call("POST", "/auth/admin/reset", body));
-      admin = await app.admin();
+      admin = confirming(await app.admin());
       return { id: "" };
     },
     success: () => ({}),

@@ -260,7 +260,7 @@ export async function makeWorld({ program, hostMode }: WorldOptions): Promise<Wo
   cookie = (await world.call("POST", "/auth/admin/login", "", { username: ADMIN, password: PASSWORD }))?.cookie ?? "";
   const { db, clock } = await world.context();
   await insertHost({ db, clock: { ...createTestClock(), ...clock } }, ELSEWHERE);
-  const hook = await world.call("POST", "/webhooks", cookie, { url: receiver.url });
+  const hook = await world.call("POST", "/webhooks", cookie, { url: receiver.url, password: PASSWORD });
   if (hook?.status !== 201) throw new Error(`no webhook: ${JSON.stringify(hook)}`);
   return world;
 }

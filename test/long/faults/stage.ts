@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { errorCode } from "../../../src/host/walk.ts";
 import { type Service, type ServiceAnswer, startProgram, startService } from "../../support/service.ts";
 
-const PASSWORD = "seven lanterns over cold water";
+export const PASSWORD = "seven lanterns over cold water";
 /** What somebody who is not concerned may wait, in milliseconds. */
 const PROMPT = 1000;
 

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { childrenOf, onStage, type Setting, type Stage, usedBy } from "./stage.ts";
+import { childrenOf, onStage, PASSWORD, type Setting, type Stage, usedBy } from "./stage.ts";
 
 const PIDS = "/sys/fs/cgroup/pids";
 
@@ -94,7 +94,7 @@ export async function deafReceivers(): Promise<readonly string[]> {
   try {
     return await onStage({ variables, leaks: false }, async (stage) => {
       const { call, fault } = stage;
-      const made = await call("POST", "/webhooks", { url: `http://127.0.0.1:${hook.port}/` });
+      const made = await call("POST", "/webhooks", { url: `http://127.0.0.1:${hook.port}/`, password: PASSWORD });
       fault(made.status !== 201, `the webhook is not made: ${JSON.stringify(made.body)}`);
       const body = (count: number) => ({ username: `deaf-${count}`, email: "a@example.org", purpose: "x".repeat(900) });
       for (let count = 0; count < 200; count++) {

@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { setAdminPassword } from "../../../src/domain/auth/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { createWebhook } from "../../../src/domain/events/webhooks.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities } from "../../../src/store/schema-sso.ts";
@@ -94,6 +95,20 @@ const ROUTES: readonly (readonly [string, string, Ask])[] = [
     "PATCH /admins/:id of another's role",
     "admin.update",
     async ({ client }, sure) => client.call("PATCH", `/admins/${await anotherId()}`, { role: "owner", ...sure }),
+  ],
+  ["POST /hosts/tokens", "host_token.create", ({ client }, sure) => client.call("POST", "/hosts/tokens", sure)],
+  [
+    "POST /webhooks",
+    "webhook.create",
+    ({ client }, sure) => client.call("POST", "/webhooks", { url: "https://hooks.example.org/", ...sure }),
+  ],
+  [
+    "PATCH /webhooks/:id to another address",
+    "webhook.update",
+    async ({ client }, sure) => {
+      const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/", actions: [] });
+      return client.call("PATCH", `/webhooks/${entry.id}`, { url: "https://elsewhere.example.org/", ...sure });
+    },
   ],
   [
     "DELETE /removed-admins/:id",
@@ -185,6 +200,26 @@ describe.each([...ROUTES, ...FACTORS])("%s", (route, action, ask) => {
       const headers = { authorization: `Bearer ${answer.body.data.token}` };
       expect((await app.anonymous().call("GET", "/auth/me", undefined, headers)).status).toBe(401);
     } else expect([200, 201, 401, 403, 404]).toContain(answer.status);
+  });
+});
+
+describe("what sends nothing elsewhere", () => {
+  test("a webhook is switched off and on, and told of less, by a session alone", async () => {
+    const { client } = await owner();
+    const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/", actions: [] });
+    for (const body of [{ status: "disabled" }, { status: "active" }, { actions: ["user.create"] }]) {
+      expect((await client.call("PATCH", `/webhooks/${entry.id}`, body)).status).toBe(200);
+    }
+  });
+
+  test("a token shows nothing: it has nothing to show", async () => {
+    const { username } = await owner();
+    const wanted = { name: "machine", role: "owner", days: 1, networks: [] } as const;
+    const { token } = await createToken(app.system, { owner: username }, wanted);
+    const bearer = { authorization: `Bearer ${token}` };
+    const ask = (path: string, body: object) => app.anonymous().call("POST", path, body, bearer);
+    expect((await ask("/hosts/tokens", {})).status).toBe(201);
+    expect((await ask("/webhooks", { url: "https://hooks.example.org/" })).status).toBe(201);
   });
 });
 

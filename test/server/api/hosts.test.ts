@@ -7,7 +7,7 @@ import { forgetRetired } from "../../../src/domain/fleet/retirement.ts";
 import { HOUR, MINUTE, shift } from "../../../src/shared/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { grants, hostProblems, hosts, joinTokens, removedAccounts } from "../../../src/store/schema-fleet.ts";
-import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { type Answer, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { grantDefault, headOf, insertHost } from "../../support/host-rows.ts";
 
 let app: TestApp;
@@ -15,7 +15,7 @@ let owner: Client;
 
 beforeAll(async () => {
   app = await createTestApp({ UAM_SESSION_TTL: "30d", UAM_FLEET_WAIT: "1s" });
-  owner = await app.admin();
+  owner = confirming(await app.admin());
 });
 afterAll(() => app.close());
 

@@ -68,7 +68,7 @@ describeSlow.each([
       return answer.cookie;
     };
     let cookie = await login();
-    const made = await service.call("POST", "/webhooks", cookie, { url: hook.url });
+    const made = await service.call("POST", "/webhooks", cookie, { url: hook.url, password: PASSWORD });
     expect(made.status).toBe(201);
     const first = (await service.call("GET", "/audit?page_size=1", cookie)).body.data.total;
     for (let round = 0; round < 3; round++) {

@@ -3,11 +3,10 @@
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../api.ts";
 import { hostTexts } from "../../texts/hosts.ts";
-import { useAction } from "../../ui/action.ts";
 import { Input, Select } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { useApi } from "../../use-api.tsx";
+import { type Confirmed, ConfirmedDialog } from "../admin/account/confirm.tsx";
 import { nameIn } from "./lease-text.ts";
 
 const { add: texts } = hostTexts;
@@ -29,18 +28,20 @@ export function AddHost({ onClose, onMade }: AddProps) {
   // The least that there is; more is given on purpose.
   const [group, setGroup] = useState("");
   const [error, setError] = useState<string>();
-  const work = useAction(async () => {
+  const make = async (confirmed: Confirmed) => {
     const wanted = nameIn(name);
     setError(wanted === undefined ? texts.nameWrong : undefined);
     if (wanted === undefined) return;
     const body = { name: wanted, ...(group === "" ? {} : { group }) };
-    onMade({ ...(await api("POST /hosts/tokens", { body })), name: wanted });
+    const made = await confirmed((sure) => api("POST /hosts/tokens", { body: { ...body, ...sure } }));
+    if (made === undefined) return;
+    onMade({ ...made, name: wanted });
     onClose();
-  });
+  };
   const items = groups.data?.items ?? [];
   const users = items.find((item) => item.name === group)?.users ?? 0;
   return (
-    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+    <ConfirmedDialog title={texts.title} act={make} {...{ onClose, texts }}>
       <p>{texts.lead}</p>
       <Input
         label={texts.name}
@@ -62,6 +63,6 @@ export function AddHost({ onClose, onMade }: AddProps) {
         onValue={setGroup}
         options={[["", texts.noGroup], ...items.map((item) => [item.name, item.name] as const)]}
       />
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

@@ -6,6 +6,7 @@ import { HOST_NAME } from "../../../shared/host-name.ts";
 import { HOST_KINDS, HOST_STATUSES } from "../../../shared/statuses.ts";
 import { described, id, listOf, pageFields, text, timestamp } from "../schemas.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
+import { confirmation } from "./passkeys.ts";
 import { PreviewQuery, told } from "./preview.ts";
 
 const NAMES = { pattern: HOST_NAME.source, maxLength: 63 };
@@ -22,6 +23,7 @@ export const JoinRequest = v.pipe(
   v.object({
     name: v.optional(text("web1", "What the host is to be called; without it, its own name", NAMES)),
     group: v.optional(text("web", "The group that it joins; without it, none", NAMES)),
+    ...confirmation,
   }),
   v.title("JoinRequest"),
 );

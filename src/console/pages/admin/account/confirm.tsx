@@ -31,13 +31,15 @@ interface ConfirmedDialogProps {
   readonly onClose: () => void;
   readonly texts: { readonly submit: string; readonly busy: string };
   readonly isDanger?: boolean;
+  /** Whether there is anything to confirm; if not, only what the form holds is sent. */
+  readonly isAsked?: boolean;
   /** How a failure is said, where it is not as usual. */
   readonly failure?: (failure: unknown) => ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
 /** A dialog whose form ends with the question who one is. */
-export function ConfirmedDialog({ act, failure, children, ...rest }: ConfirmedDialogProps) {
+export function ConfirmedDialog({ act, failure, children, isAsked = true, ...rest }: ConfirmedDialogProps) {
   const [password, setPassword] = useState("");
   const [error, setError] = useState<string>();
   const ways = useApi("GET /auth/passkeys/challenge").data;
@@ -61,7 +63,8 @@ export function ConfirmedDialog({ act, failure, children, ...rest }: ConfirmedDi
       }
     });
   });
-  const usual: Means = hasPassword ? "password" : hasPasskey ? "passkey" : "login";
+  // What sends nothing along, too.
+  const usual: Means = !isAsked ? "login" : hasPassword ? "password" : hasPasskey ? "passkey" : "login";
   return (
     <FormDialog
       {...rest}
@@ -69,7 +72,7 @@ export function ConfirmedDialog({ act, failure, children, ...rest }: ConfirmedDi
       failure={failure === undefined ? undefined : failure(work.failure)}
     >
       {children}
-      {hasPassword ? (
+      {isAsked && hasPassword ? (
         <Password
           label={texts.password}
           hint={texts.passwordHint}
@@ -81,13 +84,13 @@ export function ConfirmedDialog({ act, failure, children, ...rest }: ConfirmedDi
           error={error}
         />
       ) : null}
-      {hasPassword && hasPasskey && hasPasskeys() ? (
+      {isAsked && hasPassword && hasPasskey && hasPasskeys() ? (
         <p>
           <Button onClick={() => void work.run("passkey")}>{texts.withPasskey}</Button>
         </p>
       ) : null}
       {usual === "passkey" ? <p class="hint">{texts.onlyPasskey}</p> : null}
-      {usual === "login" ? (
+      {isAsked && usual === "login" ? (
         <>
           <p class="hint">{texts.onlyLogin}</p>
           <p>

@@ -4,10 +4,9 @@ import { useState } from "preact/hooks";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
-import { useAction } from "../../../ui/action.ts";
 import { Select } from "../../../ui/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { WebhookFields } from "./fields.tsx";
 import { bodyOf, faultsOf, type Webhook, wantedOf } from "./wanted.ts";
 
@@ -25,7 +24,8 @@ export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
   const [status, setStatus] = useState(webhook.status);
   const [faults, setFaults] = useState({ url: false, chosen: false });
   const [isSame, setSame] = useState(false);
-  const work = useAction(async () => {
+  const change = async (confirmed: Confirmed) => {
+    setSame(false);
     const found = faultsOf(wanted);
     setFaults(found);
     const { url, actions } = bodyOf(wanted);
@@ -36,13 +36,20 @@ export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
     };
     setSame(Object.keys(body).length === 0);
     if (found.url || found.chosen || Object.keys(body).length === 0) return;
-    await api("PATCH /webhooks/:id", { params: { id: webhook.id }, body });
+    const params = { id: webhook.id };
+    const done = await confirmed((sure) => api("PATCH /webhooks/:id", { params, body: { ...body, ...sure } }));
+    if (done === undefined) return;
     await forgetAnswers();
     onDone(texts.done);
     onClose();
-  });
+  };
   return (
-    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+    <ConfirmedDialog
+      title={texts.title}
+      act={change}
+      isAsked={bodyOf(wanted).url !== webhook.url}
+      {...{ onClose, texts }}
+    >
       <WebhookFields wanted={wanted} onWanted={setWanted} faults={faults} />
       <Select
         label={texts.status}
@@ -52,12 +59,12 @@ export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
         onValue={(value) => setStatus(value as Webhook["status"])}
         options={Object.entries(texts.statuses)}
       />
-      {isSame && !work.busy ? (
+      {isSame ? (
         <Notice kind="info">
           <p>{texts.nothing}</p>
         </Notice>
       ) : null}
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }
 

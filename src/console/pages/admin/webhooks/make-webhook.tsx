@@ -4,8 +4,7 @@ import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
-import { useAction } from "../../../ui/action.ts";
-import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { WebhookFields } from "./fields.tsx";
 import { bodyOf, faultsOf, type Wanted } from "./wanted.ts";
 
@@ -20,19 +19,20 @@ interface MakeProps {
 export function MakeWebhook({ onClose, onMade }: MakeProps) {
   const [wanted, setWanted] = useState<Wanted>({ url: "", isAll: true, chosen: [] });
   const [faults, setFaults] = useState({ url: false, chosen: false });
-  const work = useAction(async () => {
+  const make = async (confirmed: Confirmed) => {
     const found = faultsOf(wanted);
     setFaults(found);
     if (found.url || found.chosen) return;
-    const made = await api("POST /webhooks", { body: bodyOf(wanted) });
+    const made = await confirmed((sure) => api("POST /webhooks", { body: { ...bodyOf(wanted), ...sure } }));
+    if (made === undefined) return;
     // Before anything else that can fail: it is not shown again.
     onMade(made);
     onClose();
     await forgetAnswers();
-  });
+  };
   return (
-    <FormDialog title={texts.title} {...{ work, onClose, texts }}>
+    <ConfirmedDialog title={texts.title} act={make} {...{ onClose, texts }}>
       <WebhookFields wanted={wanted} onWanted={setWanted} faults={faults} />
-    </FormDialog>
+    </ConfirmedDialog>
   );
 }

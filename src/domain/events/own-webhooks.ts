@@ -1,0 +1,36 @@
+/** Webhooks by somebody over the API, who shows again who they are: what is sent outlives the session. */
+
+import type { OwnSession } from "../auth/admin-password.ts";
+import { type Confirmation, confirmPerson } from "../auth/step-up.ts";
+import type { Context } from "../operation/context.ts";
+import {
+  createWebhook,
+  type MadeWebhook,
+  type NewWebhook,
+  updateWebhook,
+  type WebhookChanges,
+  type WebhookEntry,
+} from "./webhooks.ts";
+
+/** Throws as `confirmCaller` and `createWebhook` do. */
+export async function createOwnWebhook(
+  context: Context,
+  session: OwnSession,
+  wanted: NewWebhook,
+  confirmation: Confirmation,
+): Promise<MadeWebhook> {
+  await confirmPerson(context, session, confirmation, { action: "webhook.create" });
+  return await createWebhook(context, wanted);
+}
+
+/** Asks only before another address: the rest sends nothing elsewhere. Throws as `confirmCaller` and `updateWebhook` do. */
+export async function updateOwnWebhook(
+  context: Context,
+  session: OwnSession,
+  { id, changes }: { readonly id: number; readonly changes: WebhookChanges },
+  confirmation: Confirmation,
+): Promise<WebhookEntry> {
+  const entry = { action: "webhook.update", resourceId: String(id) } as const;
+  if (changes.url !== undefined) await confirmPerson(context, session, confirmation, entry);
+  return await updateWebhook(context, id, changes);
+}
