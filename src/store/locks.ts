@@ -27,6 +27,8 @@ export const LOCKS = {
   index: 8_246_012,
   /** Of two: deliveries to a webhook, shared, and whoever takes it away; the other is its number. */
   delivery: 8_246_013,
+  /** Of two: mail to an applicant, which is counted; the other is the hash of their mailbox. */
+  applicantMail: 8_246_014,
   /** Whoever changes hosts, their groups, or who has an account on them. */
   fleet: 8_246_008,
 } as const;

@@ -7,10 +7,10 @@ import { and, count, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Transaction } from "../../store/client.ts";
+import { LOCKS } from "../../store/locks.ts";
 import { approvals, outbox } from "../../store/schema.ts";
 import type { Letter } from "../mail/letter.ts";
-import { APPLICANT_MAIL, queueMail } from "../mail/outbox.ts";
-import type { Operation } from "../operation/context.ts";
+import { APPLICANT_MAIL, type Queueing, queueMail } from "../mail/outbox.ts";
 
 /** Applications for access that may be pending at once, because anybody can submit them. */
 const MAX_PENDING = 200;
@@ -40,8 +40,10 @@ export async function hasRoom(tx: Transaction, email: string): Promise<boolean> 
 }
 
 /** Queues mail to an applicant, unless their mailbox was sent as many within a day as it may; then what is stored only looks like mail. */
-export async function mailApplicant(op: Operation, email: string, message: Letter, decoy = false): Promise<void> {
+export async function mailApplicant(op: Queueing, email: string, message: Letter, decoy = false): Promise<void> {
   const now = op.context.clock.now();
+  // Two at the same instant would take the same slot, and the second mail would be lost.
+  await op.tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.applicantMail}, hashtext(${mailboxOf(email)}))`);
   const [today, yesterday] = [now, shift(now, -DAY)].map((at) => slotsOf(email, at)) as [string[], string[]];
   const sent = await op.tx
     .select({ key: outbox.dedupeKey })

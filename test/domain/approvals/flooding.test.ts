@@ -2,10 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
+import { mailApplicant } from "../../../src/domain/approvals/flooding.ts";
+import { applicationArrived } from "../../../src/domain/mail/messages.ts";
 import { purgeOutbox } from "../../../src/domain/mail/outbox.ts";
+import { systemContext } from "../../../src/domain/operation/context.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { approvals, outbox } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -68,6 +72,26 @@ describe("mails about applications", () => {
     const sent = await Promise.all(mailbox.map(sentTo));
     expect(sent.flat()).toHaveLength(3);
     await decideAll();
+  });
+
+  test("two at the same instant are both sent", async () => {
+    const { db, services } = app;
+    const context = systemContext(services);
+    const email = "at-once@example.org";
+    const letter = applicationArrived(services.policy.site, { username: "at-once" });
+    let second: Promise<void> | undefined;
+    await db.transaction(async (tx) => {
+      await mailApplicant({ tx, context }, email, letter);
+      second = db.transaction(async (other) => await mailApplicant({ tx: other, context }, email, letter));
+      await until(async () => {
+        const [waiting] = await db.execute<{ locks: number }>(
+          sql`select count(*)::int as locks from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting?.locks === 1;
+      });
+    });
+    await second;
+    expect(await sentTo(email)).toHaveLength(2);
   });
 
   test("a refusal counts among them, and what an administrator grants is always told", async () => {
