@@ -1,7 +1,8 @@
 /** Who is connected to an account by SSH: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
 
+import { readFileSync } from "node:fs";
 import type { AccountRef } from "../../protocol/host.ts";
-import { SECOND, systemClock } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Connection } from "../execute/executor.ts";
 import type { Journal } from "./journal.ts";
@@ -10,7 +11,6 @@ import {
   connectionsOf,
   describeUnread,
   type Process,
-  readProc,
   readProcess,
   readProcesses,
   unreadConnections,
@@ -63,8 +63,8 @@ export async function listConnections(account: AccountRef, journal: Journal): Pr
     }));
 }
 
-/** When the machine was booted, in milliseconds since 1970, as the clock is set now; to the second, so that it stays the same. */
+/** When the machine was booted, in milliseconds since 1970: the kernel's own figure, which stays the same unless the clock is set. */
 function bootTime(): number {
-  const [uptime = "0"] = (readProc("/proc/uptime") ?? "").split(" ");
-  return Math.round(systemClock.now().getTime() / SECOND - Number(uptime)) * SECOND;
+  const [, seconds = "0"] = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8")) ?? [];
+  return Number(seconds) * SECOND;
 }
