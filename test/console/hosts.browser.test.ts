@@ -6,6 +6,7 @@ import { settleChanges } from "../../src/domain/fleet/confirmation.ts";
 import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/pages.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";
+import { ADMIN_PASSWORD } from "../support/app.ts";
 import { joinedAgent, newAgent } from "../support/fleet.ts";
 import { freshKey } from "../support/keys.ts";
 import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
@@ -160,6 +161,7 @@ describeInBrowser("hosts", () => {
     await arrive(page, "Hosts");
     await press("button", "Add a host");
     await type("Name", name);
+    await type("Present password", ADMIN_PASSWORD);
     await press("button", "Make the line");
     await says(page, `Waiting for ${name} to join …`);
     const line = await page.getByRole("region", { name: `Command that joins ${name}` }).textContent();

@@ -151,6 +151,7 @@ export const SCREENS: readonly Screen[] = [
       "a webhook that was made": first(
         dialog(/^Make a webhook/),
         fill(/^Address/, "https://made.example.org/"),
+        fill(/^Present password/, ADMIN_PASSWORD),
         press(/^Make the webhook/),
         async (page) => await page.getByRole("button", { name: /^I have stored it/ }).waitFor(),
       ),
@@ -182,6 +183,7 @@ export const SCREENS: readonly Screen[] = [
       "a line that was made": first(
         dialog(/^Add a host/),
         fill(/^Name/, "web9"),
+        fill(/^Present password/, ADMIN_PASSWORD),
         press(/^Make the line/),
         async (page) => await page.getByRole("button", { name: /^Hide the line/ }).waitFor(),
       ),
