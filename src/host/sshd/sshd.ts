@@ -107,16 +107,22 @@ interface SshdAnswer {
   readonly isStrange?: true;
 }
 
+/** Where a socket starts sshd, its directory is missing until the first connection; -G, from OpenSSH 9.3 on, needs none. */
+const NO_DIRECTORY = "Missing privilege separation directory";
+
 /** Asks sshd for the settings of an account. Never throws. */
 async function askSshd(name: string, tools: HostSettings["tools"], run: Run): Promise<SshdAnswer> {
   const command = settingsCommand(name, tools);
   if (findCommand(command[0] ?? "") === undefined) return {};
   const silent = (why: string) => ({ problem: `sshd does not say which key files it reads: ${why}` });
   try {
-    let { exitCode, stdout, stderr } = await run(command);
-    // Where a socket starts sshd, its directory is missing until the first connection; -G, from OpenSSH 9.3 on, needs none.
-    if (exitCode !== 0 && stderr.includes("Missing privilege separation directory"))
-      ({ exitCode, stdout, stderr } = await run(command.map((word) => (word === "-T" ? "-G" : word))));
+    let answer = await run(command);
+    if (answer.exitCode !== 0 && answer.stderr.includes(NO_DIRECTORY)) {
+      const other = await run(command.map((word) => (word === "-T" ? "-G" : word)));
+      // An sshd that knows no -G only says how it is called.
+      if (other.exitCode === 0) answer = other;
+    }
+    const { exitCode, stdout, stderr } = answer;
     if (exitCode !== 0) return silent(stderr.trim().split("\n").at(-1) || `exit code ${exitCode}`);
     const settings = parseSshdSettings(stdout);
     const fault = faultIn(settings);

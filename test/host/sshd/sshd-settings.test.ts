@@ -103,6 +103,21 @@ describe("createKeyFilePatterns()", () => {
     expect(asked).toEqual(["-T", "-G"]);
   });
 
+  test("names the missing directory where sshd, as until 9.2, knows no -G", async () => {
+    const refuses = async (argv: readonly string[]) => ({
+      exitCode: argv[1] === "-G" ? 1 : 255,
+      stdout: "",
+      stderr:
+        argv[1] === "-G"
+          ? "sshd: invalid option -- 'G'\nusage: sshd [-46DdeiqTtV] [-C connection_spec]\n            [-h host_key_file]\n"
+          : "Missing privilege separation directory: /run/sshd\n",
+    });
+    const { problem } = await createKeyFilePatterns(SSHD, refuses).of("ext_a");
+    expect(problem).toBe(
+      "sshd does not say which key files it reads: Missing privilege separation directory: /run/sshd",
+    );
+  });
+
   test("names why sshd refuses to answer", async () => {
     const refuses = async () => ({
       exitCode: 255,
