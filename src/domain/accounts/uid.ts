@@ -11,7 +11,8 @@ import type { Context } from "../operation/context.ts";
 export async function givenUidsOf(
   db: Database,
 ): Promise<readonly { readonly uid: number; readonly isStored: boolean }[]> {
-  const isStored = sql<boolean>`exists (select from accounts a where a.uid = ${givenUids.uid})`;
+  // With its table: a bare column would be the one of `a`.
+  const isStored = sql<boolean>`exists (select from accounts a where a.uid = ${givenUids}.uid)`;
   return await db.select({ uid: givenUids.uid, isStored }).from(givenUids).orderBy(givenUids.uid);
 }
 
