@@ -27,6 +27,7 @@ import {
 } from "./admin-rows.ts";
 import { forgetFailures } from "./attempts.ts";
 import { readFactors, tellOwner } from "./factors.ts";
+import { voidJoinLines } from "./join-lines.ts";
 import { takeBackWhatLetsIn, webhooksOf } from "./left-behind.ts";
 import { removePasskeysOf } from "./passkeys.ts";
 import { checkPassword } from "./passwords.ts";
@@ -115,7 +116,7 @@ export interface ResetAdmin {
 
 /**
  * Sets a new password for the administrator; removes their passkeys and authenticator app, on record, so that it alone lets them in again;
- * ends every session, revokes every token, voids a pending reset token, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
+ * ends every session, revokes every token, voids a pending reset token and the lines for joining hosts, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
  */
 export async function setAdminPassword(context: Context, username: string, password: string): Promise<ResetAdmin> {
   const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
@@ -133,6 +134,7 @@ export async function setAdminPassword(context: Context, username: string, passw
       await op.tx.update(admins).set({ passwordHash, updatedAt: after.updatedAt }).where(eq(admins.id, admin.id));
       await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, admin.id));
       await endSessionsOf(op.tx, "admin", admin.id);
+      await voidJoinLines(op, admin.id);
       const tokens = await revokeTokensOf(op, admin);
       op.record({ resourceId: String(admin.id) });
       const removed = [...(await removePasskeysOf(op, admin)), ...(await removeAppOf(op, admin))];

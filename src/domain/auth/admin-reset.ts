@@ -13,6 +13,7 @@ import type { Context, Operation, Services } from "../operation/context.ts";
 import { parseTypedAdminName } from "../users/username.ts";
 import { findAdmin, unlock } from "./admin.ts";
 import { startCooldown } from "./attempts.ts";
+import { voidJoinLines } from "./join-lines.ts";
 import { checkPassword } from "./passwords.ts";
 import { endSessionsOf, hashToken } from "./sessions.ts";
 import { revokeTokensOf } from "./tokens.ts";
@@ -38,8 +39,8 @@ export async function forgotPassword(context: Context, typedName: string): Promi
 }
 
 /**
- * Sets a new password for the administrator whose token it is, ends all their sessions, revokes the tokens that machines use in their name, and
- * lifts a lock. It works once, and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
+ * Sets a new password for the administrator whose token it is, ends all their sessions, revokes the tokens that machines use in their name, voids
+ * their lines for joining hosts, and lifts a lock. It works once, and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
  */
 export async function resetPassword(context: Context, token: string, newPassword: string): Promise<void> {
   const owner = await findOwner(context, token);
@@ -64,6 +65,7 @@ export async function resetPassword(context: Context, token: string, newPassword
         const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
         await op.tx.update(admins).set(changes).where(eq(admins.id, prepared.owner.id));
         await endSessionsOf(op.tx, "admin", prepared.owner.id);
+        await voidJoinLines(op, prepared.owner.id);
         await revokeTokensOf(op, prepared.owner);
       },
     },

@@ -6,10 +6,10 @@ import type { AdminRole } from "../../shared/statuses.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type AdminRow, admins } from "../../store/schema-auth.ts";
 import { webhooks } from "../../store/schema-events.ts";
-import { joinTokens } from "../../store/schema-fleet.ts";
 import { ssoIdentities } from "../../store/schema-sso.ts";
 import { originOf } from "../events/address.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { voidJoinLines } from "./join-lines.ts";
 import { revokeTokensOf } from "./tokens.ts";
 
 /** The administrator who asks, or whose token does; null for anybody else, such as the host's operator. */
@@ -29,13 +29,9 @@ export async function takeBackWhatLetsIn(
   role?: AdminRole,
 ): Promise<void> {
   const isAbove = (own: AdminRole) => role === undefined || (own !== role && includesRole(own, role));
+  if (isAbove("owner")) await voidJoinLines(op, admin.id);
   await revokeTokensOf(op, admin, isAbove);
   if (!isAbove("owner")) return;
-  const joining = await op.tx
-    .delete(joinTokens)
-    .where(eq(joinTokens.madeBy, admin.id))
-    .returning({ hash: joinTokens.tokenHash });
-  if (joining.length > 0) op.record({ detail: { join_tokens: joining.length } });
   await removeInvited(op, admin);
   const readmitted = await op.tx
     .update(ssoIdentities)

@@ -18,6 +18,7 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Services } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
 import type { OwnSession } from "./admin-password.ts";
+import { voidJoinLines } from "./join-lines.ts";
 import { hashToken, type Principal } from "./sessions.ts";
 import { type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 import { makeToken, shownPartOf } from "./token-format.ts";
@@ -140,7 +141,8 @@ export async function pageTokens(
 }
 
 /**
- * Revokes a token, and all that it made, and so on, each on record, from the next request on; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
+ * Revokes a token, and all that it made, and so on, each on record, from the next request on, and voids the lines for joining hosts that they
+ * made; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
  * see, and `forbidden` where a token asks for one that may do more than itself. At the shell, where there is no caller, any goes.
  */
 export async function revokeToken(context: Context, asking: Principal | undefined, id: number): Promise<TokenEntry> {
@@ -180,16 +182,18 @@ export async function revokeTokensOf(
 }
 
 /** Those of the owner's tokens, with all that they made, those made, and so on; returns the ones that were not revoked before. */
-async function revokeWithMade({ tx, context }: Operation, ownerId: number, which: SQL): Promise<readonly TokenRow[]> {
+async function revokeWithMade(op: Operation, ownerId: number, which: SQL): Promise<readonly TokenRow[]> {
   const isToGo = sql`${tokens.id} in (with recursive going as (
     select ${tokens.id} from ${tokens} where ${tokens.ownerId} = ${ownerId} and ${which}
     union select made.id from ${tokens} made join going on made.made_by = going.id
   ) select id from going)`;
-  return await tx
+  const revoked = await op.tx
     .update(tokens)
-    .set({ revokedAt: context.clock.now() })
+    .set({ revokedAt: op.context.clock.now() })
     .where(and(isToGo, isNull(tokens.revokedAt)))
     .returning();
+  if (revoked.length > 0) await voidJoinLines(op, ownerId, revoked);
+  return revoked;
 }
 
 function recordRevocation({ alsoRecord }: Operation, row: TokenRow): void {

@@ -231,3 +231,43 @@ describe("a role that is lost", () => {
     );
   });
 });
+
+describe("a line that joins a host", () => {
+  async function lineOf(by: Owner, maker: Awaited<ReturnType<typeof createToken>>) {
+    const sent = { authorization: `Bearer ${maker.token}` };
+    const made = await app.anonymous().call("POST", "/hosts/tokens", {}, sent);
+    expect(made.status, by.name).toBe(201);
+    return made.body.data.line.split(" ")[1] as string;
+  }
+  const machine = async (by: Owner, name: string) =>
+    await createToken(app.system, { owner: by.name }, { name, role: "owner", days: 1, networks: [] });
+
+  test("ends with the token that made it, and with what made that one; no other does", async () => {
+    const by = await owner();
+    const [first, other] = [await machine(by, "first"), await machine(by, "other")];
+    const sent = { authorization: `Bearer ${first.token}` };
+    const asked = { name: "child", role: "owner", days: 1 };
+    const child = (await app.anonymous().call("POST", "/tokens", asked, sent)).body.data;
+    const left = [await lineOf(by, first), await lineOf(by, child)];
+    const kept = [await lineOf(by, other), await joinLine(by)];
+    expect((await by.client.call("DELETE", `/tokens/${first.entry.id}`)).status).toBe(200);
+    for (const line of left) expect((await join(line)).status).toBe(401);
+    for (const line of kept) expect((await join(line)).status).toBe(201);
+    const own = (await app.auditRows("token.revoke")).filter(({ resourceId }) => resourceId === String(first.entry.id));
+    expect(JSON.parse(own.at(-1)?.detail ?? "")).toMatchObject({ join_tokens: 2 });
+  });
+
+  test("is not left by a token that is revoked at the same instant", async () => {
+    const by = await owner();
+    for (let round = 0; round < 10; round++) {
+      const maker = await machine(by, `racing-${round}`);
+      const sent = { authorization: `Bearer ${maker.token}` };
+      const [made] = await Promise.all([
+        app.anonymous().call("POST", "/hosts/tokens", {}, sent),
+        by.client.call("DELETE", `/tokens/${maker.entry.id}`),
+      ]);
+      if (made.status === 201) expect((await join(made.body.data.line.split(" ")[1])).status).toBe(401);
+      else expect(made.status).toBe(401);
+    }
+  });
+});

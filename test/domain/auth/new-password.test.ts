@@ -6,6 +6,7 @@ import { setAdminPassword } from "../../../src/domain/auth/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens.ts";
 import { HOUR } from "../../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { newAgent } from "../../support/fleet.ts";
 
 const NEW_PASSWORD = "eleven candles under warm sand";
 
@@ -48,6 +49,21 @@ describe("a new password", () => {
       return 200;
     },
   };
+
+  test.each(Object.entries(ways))("%s voids their lines that join hosts, and nobody else's", async (_, set) => {
+    const self = await owner();
+    const wanted = { name: "m", role: "owner", days: 1, networks: [] } as const;
+    await createToken(app.system, { owner: self.username }, wanted);
+    const lines = [self, await owner()].map(async ({ client }) => {
+      const { body } = await client.call("POST", "/hosts/tokens", { password: ADMIN_PASSWORD });
+      return body.data.line.split(" ")[1];
+    });
+    const [left, kept] = await Promise.all(lines);
+    await createToken(app.system, { owner: self.username }, wanted);
+    expect(await set(self)).toBe(200);
+    expect((await newAgent(app, `host-${++count}`).enrol(left)).status).toBe(401);
+    expect((await newAgent(app, `host-${++count}`).enrol(kept)).status).toBe(201);
+  });
 
   test.each(Object.entries(ways))("%s ends sessions and tokens, and each token is on record", async (_, set) => {
     const self = await owner();
