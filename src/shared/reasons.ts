@@ -63,6 +63,7 @@ export const REASONS = {
   "token.not_allowed": "A token may not do this.",
   "token.missing": "There is no such token.",
   "token.limit": "The administrator has as many tokens as they may have.",
+  "token.made": "Tokens of this administrator have made as many tokens within an hour as they may.",
   "admin.missing": "There is no such administrator.",
   "admin.taken": "There is an administrator of that name.",
   "admin.last_owner": "The last owner can be neither removed nor given another role.",

@@ -37,6 +37,8 @@ export interface Principal {
 export interface UsedToken {
   readonly id: number;
   readonly name: string;
+  /** The token that it goes back to, which a person made; its own number where that is itself. */
+  readonly origin: number;
   readonly expiresAt: Date;
   /** From where it may be used; none means from anywhere. */
   readonly networks: readonly string[];

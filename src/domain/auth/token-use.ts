@@ -10,6 +10,7 @@ import type { AdminRole } from "../../shared/statuses.ts";
 import { isAnyOf } from "../../store/any-of.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
 import type { Services } from "../operation/context.ts";
+import { originOf } from "./made-tokens.ts";
 import { byteaArray, hashToken, hexOf, type Principal, type UsedToken } from "./sessions.ts";
 import { isTokenShaped } from "./token-format.ts";
 import { networksOf } from "./tokens.ts";
@@ -26,7 +27,7 @@ export type TokenFinder = (token: string, address: string) => Promise<Principal 
 /** A finder; nothing is cached, so that a revocation, and another role of the owner's, hold from the next request on. */
 export function createTokenFinder(services: Pick<Services, "autocommit" | "clock" | "log">): TokenFinder {
   const query = services.autocommit
-    .select({ token: tokens, email: admins.email, username: admins.username, present: admins.role })
+    .select({ token: tokens, origin: originOf(), email: admins.email, username: admins.username, present: admins.role })
     .from(tokens)
     .leftJoin(admins, eq(admins.id, tokens.ownerId))
     .where(isAnyOf(tokens.tokenHash, "bytea[]", sql`${sql.placeholder("hashes")}`))
@@ -39,7 +40,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     if (!isTokenShaped(text)) return undefined;
     const [row] = await find(hexOf(hashToken(text)));
     if (row === undefined) return undefined;
-    const { token, email, username, present } = row;
+    const { token, origin, email, username, present } = row;
     const now = services.clock.now();
     // Whoever gets here has the token itself, so they may know what became of it.
     if (token.revokedAt !== null || email === null || username === null || present === null) {
@@ -54,7 +55,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     }
     await noteUse(services, token, { now, address });
     const { id, name, expiresAt } = token;
-    const used = { id, name, expiresAt, networks };
+    const used = { id, name, origin, expiresAt, networks };
     return { userType: "admin", id: token.ownerId, username, email, ...rolesOf(used, token.role, present) };
   };
 }

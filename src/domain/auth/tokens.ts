@@ -19,6 +19,7 @@ import type { Context, Operation, Services } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
 import type { OwnSession } from "./admin-password.ts";
 import { voidJoinLines } from "./join-lines.ts";
+import { requireMadeSlowly } from "./made-tokens.ts";
 import { hashToken, type Principal } from "./sessions.ts";
 import { type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 import { makeToken, shownPartOf } from "./token-format.ts";
@@ -69,7 +70,7 @@ export async function createOwnToken(
 
 /**
  * Makes a token and mails its owner that there is one; none for a session that has ended. One that a token makes ends with it at the latest. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
- * for networks that are not within those of the token that asks; `conflict` for one too many; `not_found` for an unknown owner.
+ * for networks that are not within those of the token that asks; `conflict` for one too many; `limited` where tokens make too many; `not_found` for an unknown owner.
  */
 export async function createToken(
   context: Context,
@@ -90,6 +91,7 @@ export async function createToken(
     requireRoleWithin(holder, owner, role);
     const now = context.clock.now();
     await requireRoom(op.tx, owner, now);
+    if (makerOf(holder) !== null) await requireMadeSlowly(op.tx, owner, now);
     const token = makeToken();
     const [row] = await op.tx
       .insert(tokens)

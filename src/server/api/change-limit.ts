@@ -29,7 +29,7 @@ export interface ChangeLimit {
 /** What a limit counts, and what it says. */
 export interface LimitedChanges {
   readonly most: number;
-  /** What the count is of: that session or token, or whose it is. */
+  /** What the count is of: that session, or that token with all that it made; or whose it is. */
   readonly per: "session" | "principal";
   readonly reason: Reason;
   /** The sentence of the refusal, without when to try again. */
@@ -58,8 +58,11 @@ export function createChangeLimit(
   const minutes = new Map<string, Minute>();
   const now = () => clock.now().getTime();
   const isOver = ({ begun }: Minute) => now() >= begun + MINUTE || now() < begun;
-  const keyOf = ({ principal: { userType, id }, token }: Changing) =>
-    per === "session" ? hexOf(hashToken(token)) : `${userType} ${id}`;
+  const keyOf = ({ principal: { userType, id, token: used }, token }: Changing) => {
+    if (per === "principal") return `${userType} ${id}`;
+    // What a token made counts with it: it could else make itself as many counts as it may make tokens.
+    return used === undefined ? hexOf(hashToken(token)) : `token ${used.origin}`;
+  };
 
   async function record(all?: "all"): Promise<void> {
     for (const [key, minute] of minutes) {

@@ -82,6 +82,27 @@ describe("changes that are refused", () => {
     expect(await t.lastAudit("auth.changes_refused")).toMatchObject({ actorType: "token", actor: "robot" });
   });
 
+  test("count for a token together with all that it made, in all generations, and with no other", async () => {
+    const wanted = { name: "robot", role: "operator", days: 1 };
+    const make = async (by: Client, more: object, headers = {}) => {
+      const made = await by.call("POST", "/tokens", { ...wanted, ...more }, headers);
+      if (made.status !== 201) throw new Error(made.text);
+      return { authorization: `Bearer ${made.body.data.token}` };
+    };
+    const robot = await make(admin, { password: ADMIN_PASSWORD });
+    const child = await make(t.anonymous(), {}, robot);
+    const grandchild = await make(t.anonymous(), {}, child);
+    const other = await make(admin, { password: ADMIN_PASSWORD });
+    const before = await failures();
+    const ask = (token: Record<string, string>) =>
+      t.anonymous().call("POST", "/users", { username: "Not Valid" }, token);
+    for (let n = 0; n < 20; n++)
+      for (const token of [robot, child, grandchild]) expect((await ask(token)).status).toBe(400);
+    for (const token of [robot, child, grandchild]) expect((await ask(token)).status).toBe(429);
+    expect((await ask(other)).status).toBe(400);
+    expect(await failures()).toBe(before + 61);
+  });
+
   test("do not count what the service could not do for an administrator, who may have to take access away right then", async () => {
     const { id } = await t.user("reopened");
     await admin.call("POST", `/users/${id}/disable`);

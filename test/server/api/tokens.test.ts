@@ -412,6 +412,43 @@ describe("a token that a token made", () => {
   });
 });
 
+describe("tokens that tokens make", () => {
+  const ask = (token: string) => use(token, "POST", "/tokens", { name: "child", role: "auditor", days: 1 });
+  const mailed = async (name: string) => (await app.mails(`${name}@example.org`)).length;
+
+  test("are 30 an hour for one owner, whichever makes them and however many are revoked meanwhile", async () => {
+    const { name, client } = await administrator("auditor");
+    const makers = [await make(client, { role: "auditor" }), await make(client, { role: "auditor" })];
+    const before = await mailed(name);
+    for (let n = 0; n < 30; n++) {
+      const { token = "" } = makers[n % 2] ?? {};
+      const made = await ask(token);
+      expect(made.status).toBe(201);
+      if (n === 0) makers.push(made.body.data);
+      else expect((await use(token, "DELETE", `/tokens/${made.body.data.id}`)).status).toBe(200);
+      app.clock.advance(MINUTE);
+    }
+    for (const { token } of makers) {
+      const { status, headers } = await ask(token);
+      expect([status, headers.get("uam-error"), headers.get("retry-after")]).toEqual([429, "token.made", "1800"]);
+    }
+    expect(await mailed(name)).toBe(before + 30);
+    // Neither their owner nor anybody else's tokens are held up.
+    expect((await make(client, { role: "auditor" })).id).toBeGreaterThan(0);
+    expect((await ask((await make(owner, { role: "auditor" })).token)).status).toBe(201);
+    app.clock.advance(HOUR / 2);
+    expect((await ask(makers[0]?.token ?? "")).status).toBe(201);
+  });
+
+  test("are no more than that at the same instant", async () => {
+    const { client } = await administrator("auditor");
+    const { token } = await make(client, { role: "auditor" });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(token)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+});
+
 describe("DELETE /tokens/:id", () => {
   test("answers the record, at once and once", async () => {
     const { id, token } = await make(owner);
