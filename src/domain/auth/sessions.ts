@@ -1,7 +1,7 @@
 /** Sessions: 256 random bits for the client, their SHA-256 in the database. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { and, eq, gt, lte, ne, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, lte, ne, sql } from "drizzle-orm";
 import { shift } from "../../shared/clock.ts";
 import { gathered } from "../../shared/gather.ts";
 import type { AdminRole, LoginWay } from "../../shared/statuses.ts";
@@ -53,7 +53,13 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** Opens a session and ends the one the request came with, if any. */
+/**
+ * Sessions of one external user at the same time. Their refused changes are counted for each session, so that whoever stole one cannot have the
+ * others refused; so there must not be any number of them.
+ */
+export const MOST_USER_SESSIONS = 10;
+
+/** Opens a session and ends the one the request came with, if any; of an external user's also the oldest, where there are too many. */
 export async function openSession(
   tx: Transaction,
   context: Pick<Context, "clock" | "policy">,
@@ -73,7 +79,17 @@ export async function openSession(
     createdAt: now,
     expiresAt,
   });
+  if (principal.userType === "user") await endOldest(tx, principal.id, token);
   return { principal, token, expiresAt };
+}
+
+/** However the clock was set meanwhile, the one that is new is not the oldest. */
+async function endOldest(tx: Transaction, userId: number, added: string): Promise<void> {
+  const { tokenHash, userType, principalId, createdAt } = sessions;
+  const others = and(eq(userType, "user"), eq(principalId, userId), ne(tokenHash, hashToken(added)));
+  const open = await tx.select({ tokenHash }).from(sessions).where(others).orderBy(desc(createdAt));
+  const ending = open.slice(MOST_USER_SESSIONS - 1).map((session) => session.tokenHash);
+  if (ending.length > 0) await tx.delete(sessions).where(inArray(tokenHash, ending));
 }
 
 /** Looks sessions up by their token; one statement, prepared once, for all requests of a moment. */

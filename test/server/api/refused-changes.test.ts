@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { MOST_REFUSED } from "../../../src/server/api/refused-changes.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
-import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
 let t: TestApp;
@@ -111,6 +111,23 @@ describe("changes that are refused", () => {
     t.host.failing.delete("openAccount");
     expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
     expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+  });
+
+  test("are bounded for an external user by how many sessions there can be: a login more ends the oldest", async () => {
+    const { client: first } = await t.user("collector");
+    const sessions = [first];
+    for (let n = 0; n < 11; n++) {
+      t.clock.advance(MINUTE);
+      sessions.push(await loginUser(t.system, t.app, "collector"));
+    }
+    const open = await Promise.all(sessions.map(async (one) => (await one.call("GET", "/auth/me")).status));
+    expect(open).toEqual([401, 401, ...Array(10).fill(200)]);
+    const before = await failures();
+    for (let n = 0; n < 61; n++) await Promise.all(sessions.map(upload));
+    expect(await failures()).toBe(before + 600);
+    // Nobody else's end with them.
+    expect((await user.call("GET", "/auth/me")).status).toBe(200);
+    expect((await admin.call("GET", "/auth/me")).status).toBe(200);
   });
 
   test("count what an external user makes the host refuse, for its home is theirs", async () => {
