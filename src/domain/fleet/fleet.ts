@@ -4,6 +4,7 @@ import type { Database } from "../../store/client.ts";
 import type { Services } from "../operation/context.ts";
 import { type Authenticator, createAuthenticator } from "./authentication.ts";
 import { createReports, type Reports } from "./report.ts";
+import { createKeyChanges, type KeyChanges } from "./rotation.ts";
 import { createStates, type States } from "./state.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
@@ -12,6 +13,7 @@ export interface Fleet {
   readonly states: States;
   readonly reports: Reports;
   readonly turns: Turns;
+  readonly keyChanges: KeyChanges;
   /** Answers all who wait, and holds nobody from now on. */
   release(): void;
   /** Stops following the log. */
@@ -37,6 +39,7 @@ function create(context: Services): Fleet {
     states,
     reports: createReports(services, states.knows),
     turns: createTurns(),
+    keyChanges: createKeyChanges(services),
     release: states.release,
     stop: states.stop,
   };

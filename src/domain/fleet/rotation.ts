@@ -5,13 +5,42 @@ import { verify } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Rotation } from "../../protocol/fleet.ts";
 import { checkingKey, keyFingerprint, rotationBytes } from "../../protocol/fleet-signature.ts";
+import { HOUR } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
+import type { Context, Services } from "../operation/context.ts";
 import { parseAgentKey } from "./enrolment.ts";
 import type { AdmittedHost } from "./host-row.ts";
+
+/** Of one host; each is a record, whether or not it changes the key. */
+const MAX_AN_HOUR = 60;
+
+export interface KeyChanges {
+  /** Counts an attempt of the host's. Throws `limited` where there were as many within an hour as there may be; that one is not counted. */
+  begin(host: Pick<AdmittedHost, "id" | "name">): void;
+}
+
+/** Counts that start empty, and forget when the process ends: whoever has taken a host over must not fill the audit log with it. */
+export function createKeyChanges({ clock, log }: Pick<Services, "clock" | "log">): KeyChanges {
+  const attempts = new Map<number, readonly number[]>();
+  return {
+    begin: ({ id, name }) => {
+      const now = clock.now().getTime();
+      const recent = (attempts.get(id) ?? []).filter((at) => at > now - HOUR && at <= now);
+      const [oldest = now] = recent;
+      attempts.set(id, recent);
+      if (recent.length >= MAX_AN_HOUR) {
+        log.warn("a host changes its key more often than any agent does", { host: name });
+        const retryAfter = Math.max(1, Math.ceil((oldest + HOUR - now) / 1000));
+        const sentence = `A host changes its key at most ${MAX_AN_HOUR} times an hour; try again in ${retryAfter} seconds`;
+        throw new UamError("limited", sentence, { retryAfter });
+      }
+      attempts.set(id, [...recent, now]);
+    },
+  };
+}
 
 /**
  * Binds a new key to the host; the present one, `oldKey` in base64, is void once this returns. Throws `invalid` for a key whose owner does not

@@ -124,6 +124,7 @@ function signedRoutes(web: Web) {
     .post(
       "/rotate",
       async ({ agent, body, context }) => {
+        web.fleet().keyChanges.begin(agent.host);
         await rotateKey(context, agent.host, { oldKey: agent.key, rotation: body });
         web.fleet().authenticator.forget(agent.host.id);
         return { data: { status: "done" as const } };

@@ -270,6 +270,31 @@ describe("POST /agent/rotate", () => {
   });
 });
 
+describe("a host that changes its key again and again", () => {
+  test("does so 60 times an hour, and is then answered 429 without a record; others go on", async () => {
+    const [agent, other] = [await joinedAgent(t, "restless"), await joinedAgent(t, "restful")];
+    await Promise.all([agent.state(), other.state()]);
+    const records = async () => (await t.auditRows("host.rotate")).length;
+    const before = await records();
+    const nonsense = { public_key: Buffer.from("x".repeat(32)).toString("base64"), signature: "AAAA" };
+    for (let n = 0; n < 60; n++) {
+      t.clock.advance(1000);
+      const isRight = n % 2 === 0;
+      const { status } = isRight ? await agent.rotate() : await agent.ask("POST", "/agent/rotate", nonsense);
+      expect(status).toBe(isRight ? 200 : 400);
+    }
+    for (let n = 0; n < 10; n++) {
+      const { status, headers, signed } = await agent.ask("POST", "/agent/rotate", nonsense);
+      expect([status, headers.get("retry-after"), signed]).toEqual([429, "3541", true]);
+    }
+    expect(await records()).toBe(before + 60);
+    expect((await agent.state()).status).toBe("active");
+    expect((await other.rotate()).status).toBe(200);
+    t.clock.advance(3_541_000);
+    expect((await agent.rotate()).status).toBe(200);
+  });
+});
+
 describe("much at once", () => {
   test("of one request that two replicas get at the same instant, one takes it", async () => {
     const database = openDatabase(t.connection, 4);
