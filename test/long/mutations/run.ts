@@ -30,7 +30,8 @@ const MOST_TESTS = 12;
 /** A mutant that makes a test hang is found. */
 const PATIENCE = 240_000;
 
-type Outcome = "found" | "SURVIVED" | "no test";
+/** `unjudged`: the test that failed does so without the mutant, too. */
+type Outcome = "found" | "SURVIVED" | "no test" | "unjudged";
 
 interface Trial {
   readonly outcome: Outcome;
@@ -51,7 +52,9 @@ const seed = Number(values.seed);
 const source = join(PROJECT, "src");
 const mutants = drawn(allMutants(source), createRandom(seed), Number(values.count)).slice(Number(values.at));
 const copy = mkdtempSync(join(tmpdir(), "uam-mutations-"));
-const counts: Record<Outcome, number> = { found: 0, SURVIVED: 0, "no test": 0 };
+const counts: Record<Outcome, number> = { found: 0, SURVIVED: 0, "no test": 0, unjudged: 0 };
+/** Why a test file fails as it is, by its path; undefined if it does not. */
+const failures = new Map<string, string | undefined>();
 try {
   for (const name of COPIED) cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   symlinkSync(join(PROJECT, "node_modules"), join(copy, "node_modules"));
@@ -79,12 +82,23 @@ function tried(mutant: Mutant): Trial {
   const lines = whole.split("\n");
   lines[mutant.line - 1] = mutant.after;
   writeFileSync(file, lines.join("\n"));
+  let failure: Failure | undefined;
   try {
-    const by = failureOf(tests, { UAM_TEST_QUICK: "1" }) ?? failureOf(tests, {}) ?? typeError();
-    return by === undefined ? { outcome: "SURVIVED", by: tests.join(" ") } : { outcome: "found", by };
+    failure = failureOf(tests, { UAM_TEST_QUICK: "1" }) ?? failureOf(tests, {});
+    const error = failure === undefined ? typeError() : undefined;
+    if (error !== undefined) return { outcome: "found", by: error };
   } finally {
     writeFileSync(file, whole);
   }
+  if (failure === undefined) return { outcome: "SURVIVED", by: tests.join(" ") };
+  const usual = failure.file === undefined ? undefined : usualFailure(failure.file);
+  return usual === undefined ? { outcome: "found", by: failure.by } : { outcome: "unjudged", by: usual };
+}
+
+/** What fails in that file without any mutant: then its failure says nothing about one. */
+function usualFailure(file: string): string | undefined {
+  if (!failures.has(file)) failures.set(file, failureOf([file], {})?.by);
+  return failures.get(file);
 }
 
 /** What no test finds may be nothing that could be committed. */
@@ -94,7 +108,14 @@ function typeError(): string | undefined {
   return status === 0 ? undefined : (stdout.split("\n")[0] ?? "tsc");
 }
 
-function failureOf(tests: readonly string[], environment: Readonly<Record<string, string>>): string | undefined {
+interface Failure {
+  /** The first test that failed, or how it ended without one. */
+  readonly by: string;
+  /** Whose test it is; undefined if it ended without one. */
+  readonly file: string | undefined;
+}
+
+function failureOf(tests: readonly string[], environment: Readonly<Record<string, string>>): Failure | undefined {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["test", "--timeout", "60000", "--bail", ...tests], {
     cwd: copy,
     env: { ...process.env, ...environment },
@@ -104,7 +125,12 @@ function failureOf(tests: readonly string[], environment: Readonly<Record<string
     killSignal: "SIGKILL",
   });
   if (status === 0) return undefined;
-  return /^\(fail\) .*/m.exec(`${stdout}\n${stderr}`)?.[0] ?? `it ended with ${status}`;
+  const said = `${stdout}\n${stderr}`;
+  const by = /^\(fail\) .*/m.exec(said)?.[0];
+  if (by === undefined) return { by: `it ended with ${status}`, file: undefined };
+  const before = said.slice(0, said.indexOf(by));
+  const file = [...before.matchAll(/^(test\/\S+\.test\.ts):$/gm)].at(-1)?.[1];
+  return { by, file: file === undefined ? undefined : `./${file}` };
 }
 
 /** Those that import the file, or are called as it is; else all of the directory that mirrors its own. None that needs a host or a browser. */
