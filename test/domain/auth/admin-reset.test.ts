@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/admin.ts";
 import { loginAdmin } from "../../../src/domain/auth/admin-login.ts";
 import { purgeResetTokens } from "../../../src/domain/auth/admin-reset.ts";
@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { loginLimits, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
-import { HANG } from "../../support/hang.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 const NEW_PASSWORD = "nine kettles under a green moon";
 
@@ -187,9 +187,9 @@ describe("a login with the old password at the same time", () => {
     const login = loginAdmin({ ...app.services, hasher, actor: anonymous, requestId: "" }, name, {
       password: ADMIN_PASSWORD,
     });
-    await untilWaiting(1);
+    await untilWaiting(app.db, 1);
     const answer = reset(token);
-    await untilWaiting(2);
+    await untilWaiting(app.db, 2);
     release();
     await holding;
     expect((await answer).status).toBe(200);
@@ -199,16 +199,3 @@ describe("a login with the old password at the same time", () => {
     await opened.close();
   });
 });
-
-/** Resolves when this many connections wait for a lock that another holds. */
-async function untilWaiting(connections: number): Promise<void> {
-  const deadline = performance.now() + HANG;
-  for (;;) {
-    const [row] = await app.db.execute<{ waiting: number }>(
-      sql`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (row?.waiting === connections) return;
-    if (performance.now() > deadline) throw new Error(`${row?.waiting} connections wait, not ${connections}`);
-    await Bun.sleep(5);
-  }
-}

@@ -9,7 +9,7 @@ import { users } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 import { storedState } from "../../support/stored-state.ts";
-import { until } from "../../support/until.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 setDefaultTimeout(60_000);
 
@@ -38,14 +38,6 @@ async function person() {
 
 const answerOf = ({ status, headers }: Answer) => [status, headers.get("uam-error")];
 
-/** How many statements wait for a lock that somebody else holds. */
-async function waiting(): Promise<number> {
-  const [row] = await app.db.execute<{ n: number }>(
-    sql`select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return row?.n ?? 0;
-}
-
 /** Begins the request while `lock` is held, takes the permission away once it waits for that, and lets it go on. */
 async function behind(
   lock: "user" | "head",
@@ -61,7 +53,7 @@ async function behind(
     if (lock === "user") await tx.select().from(users).where(eq(users.id, id)).for("update");
     else await tx.execute(sql`select id from audit_next('', 'auth.logout', '', '', null)`);
     asked = ask();
-    await until(async () => (await waiting()) > 0);
+    await untilWaiting(app.db);
     // A removal takes the log's head itself: what it does is done with it in hand.
     if (lock === "user") await lose();
     else await tx.execute(sql`delete from sessions where username like 'operator-%' or username like 'person-%'`);

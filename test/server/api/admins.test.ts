@@ -6,6 +6,7 @@ import { DAY, HOUR } from "../../../src/shared/clock.ts";
 import type { AdminRole } from "../../../src/shared/statuses.ts";
 import { admins, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 const NEW_PASSWORD = "eleven candles under warm sand";
 const MISSING = 999_999;
@@ -357,7 +358,7 @@ describe("an owner who stops being one while a request of theirs is under way", 
         client.call("PATCH", `/admins/${victim.id}`, { role: "owner" }),
         client.call("POST", "/admins", { username: "accomplice", email: "a@example.org" }),
       ];
-      await Bun.sleep(300);
+      await untilWaiting(app.db, requests.length);
       await tx.update(admins).set({ role: "auditor" }).where(eq(admins.id, fallen.id));
       pending = Promise.all(requests);
     });

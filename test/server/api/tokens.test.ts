@@ -17,6 +17,7 @@ import {
   createTestApp,
   type TestApp,
 } from "../../support/app.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 let app: TestApp;
 let owner: Client;
@@ -516,7 +517,7 @@ describe("while a request is under way", () => {
     const pending = await app.db.transaction(async (tx) => {
       await tx.select().from(admins).orderBy(admins.id).for("update");
       const request = use(token, "DELETE", `/admins/${id}`);
-      await Bun.sleep(300);
+      await untilWaiting(app.db);
       await tx.update(admins).set({ role: "auditor" }).where(eq(admins.username, name));
       return { request };
     });
