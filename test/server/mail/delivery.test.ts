@@ -166,9 +166,13 @@ describe("deliverDue()", () => {
 
   test("sends again, under the same key, what a process claimed that then crashed", async () => {
     await queue("crash@example.org");
-    const crashed = { ...post, send: () => new Promise<never>(() => {}) };
-    void deliverDue(app.services, crashed);
-    await Bun.sleep(100);
+    const claimed = Promise.withResolvers<void>();
+    const send = () => {
+      claimed.resolve();
+      return new Promise<never>(() => {});
+    };
+    void deliverDue(app.services, { ...post, send });
+    await claimed.promise;
     await deliver();
     expect(post.sent).toEqual([]);
     app.clock.advance(10 * MINUTE);
