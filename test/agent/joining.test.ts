@@ -9,6 +9,7 @@ import { meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { HOST_ID, startFleetStub } from "../support/fleet-stub.ts";
+import { HANG } from "../support/hang.ts";
 import { needs } from "../support/tools.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -110,7 +111,7 @@ describe.if(needs("openssl"))("openSend()", () => {
   });
   const init = { method: "GET", headers: {}, body: null, redirect: "manual" } as const;
   const ask = (ca: string | undefined) =>
-    openSend(ca)(`https://localhost:${server.port}/`, { ...init, signal: AbortSignal.timeout(5000) });
+    openSend(ca)(`https://localhost:${server.port}/`, { ...init, signal: AbortSignal.timeout(HANG) });
 
   test("trusts the given certificates, and without them only the system's", async () => {
     expect(await (await ask(join(directory, "cert.pem"))).text()).toBe("hello");

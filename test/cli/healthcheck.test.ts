@@ -77,7 +77,7 @@ describe("uam healthcheck", () => {
 
   test("--wait asks until the service answers", async () => {
     const path = join(directory, "late.sock");
-    const checked = check({ UAM_LISTEN: `unix:${path}` }, "--wait", "10s");
+    const checked = check({ UAM_LISTEN: `unix:${path}` }, "--wait", "60s");
     await Bun.sleep(400);
     const server = Bun.serve({ unix: path, fetch: answer });
     expect((await checked).code).toBe(0);

@@ -7,6 +7,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../support/directory.ts";
+import { HANG } from "../support/hang.ts";
 import { describeSlow } from "../support/thorough.ts";
 
 // Each step starts processes.
@@ -63,7 +64,7 @@ describeSlow("uam as a process", () => {
       cwd: directory,
       env: { ...variables, ...listen },
       encoding: "utf8",
-      timeout: 20_000,
+      timeout: HANG,
       killSignal: "SIGKILL",
     } as const;
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "serve"], options);

@@ -14,6 +14,7 @@ import { createTestClock } from "../support/clock.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { insertHost } from "../support/host-rows.ts";
 import { freshKey } from "../support/keys.ts";
+import { until } from "../support/until.ts";
 
 const NAME = "tmover";
 const ACCOUNT = `ext_${NAME}`;
@@ -49,7 +50,7 @@ describeOnHost("uam user hosts on a real host", () => {
     const keys = readFileSync(`${HOME}/.ssh/authorized_keys`, "utf8");
     writeFileSync(`${HOME}/left-behind`, "");
     const sleeper = Bun.spawn(["/usr/bin/setpriv", `--reuid=${uid}`, "--clear-groups", "--", "/bin/sleep", "600"]);
-    await Bun.sleep(200);
+    await until(() => readFileSync(`/proc/${sleeper.pid}/status`, "utf8").includes(`\nUid:\t${uid}\t`));
 
     const taken = await cli.run(["user", "hosts", NAME, "--set", "web1"]);
     expect([taken.code, taken.stderr]).toEqual([0, ""]);

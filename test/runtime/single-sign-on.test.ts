@@ -10,6 +10,7 @@ import { programs } from "../support/programs.ts";
 import { BINARY } from "../support/service.ts";
 import { openBrowser, ssoVariables } from "../support/sso-browser.ts";
 import { describeSlow } from "../support/thorough.ts";
+import { until } from "../support/until.ts";
 
 const { binary, ...fromSource } = programs();
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
@@ -72,15 +73,12 @@ function freePort(): number {
 }
 
 async function untilAnswers(url: string): Promise<void> {
-  for (let left = 200; left > 0; left--) {
-    const status = await fetch(url).then(
-      ({ status }) => status,
-      () => 0,
-    );
-    if (status === 200) return;
-    await Bun.sleep(100);
-  }
-  throw new Error(`${url} does not answer`);
+  await until(() =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
 }
 
 /** The test's server answers on a unix socket, which no URL can name: the driver takes it from PostgreSQL's own variables. */

@@ -6,6 +6,7 @@ import { printCode } from "../../../src/domain/auth/otp.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
 import type { Hasher } from "../../../src/domain/operation/context.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let hasher: Hasher;
@@ -41,7 +42,7 @@ async function amid<T>(ask: () => Promise<T>): Promise<{ readonly answer: T; rea
     } while (flooding);
   };
   const all = Array.from({ length: 30 }, (_, n) => stranger(n));
-  await Bun.sleep(50);
+  await until(() => strangers.includes("429 service.busy"));
   const answer = await ask();
   flooding = false;
   await Promise.all(all);

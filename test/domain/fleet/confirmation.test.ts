@@ -8,11 +8,13 @@ import { retireHost } from "../../../src/domain/fleet/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { users } from "../../../src/store/schema.ts";
 import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 import { freshKey } from "../../support/keys.ts";
+import { until } from "../../support/until.ts";
 
 let t: TestApp;
 let admin: Client;
@@ -111,7 +113,7 @@ describe("with hosts", () => {
     await dead.state();
     await dead.report();
     const disabling = admin.call("POST", `/users/${id}/disable`);
-    await Bun.sleep(300);
+    await until(async () => (await t.db.select().from(users).where(eq(users.id, id)))[0]?.disabledAt !== null);
     t.clock.advance(10);
     await dead.state();
     await dead.report({ problems: [{ account: "ext_nele", kind: "refused", text: "the disk is full" }] });

@@ -14,6 +14,7 @@ import {
   type WireAnswer,
   type WireRequest,
 } from "../../support/simulated-agent.ts";
+import { until } from "../../support/until.ts";
 
 const AGENTS = 100;
 const FIRST = 1000;
@@ -88,11 +89,4 @@ async function send({ method, target, headers, body }: WireRequest): Promise<Wir
     headers: Object.fromEntries(response.headers),
     body: new Uint8Array(await response.arrayBuffer()),
   };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let attempt = 0; !holds(); attempt++) {
-    if (attempt > 600) throw new Error("it did not come about");
-    await Bun.sleep(50);
-  }
 }

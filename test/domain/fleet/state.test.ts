@@ -22,6 +22,7 @@ import { joinedAgent, reachOf } from "../../support/fleet.ts";
 import { SHORT_HANG } from "../../support/hang.ts";
 import { freshKey } from "../../support/keys.ts";
 import { testSlow } from "../../support/thorough.ts";
+import { until } from "../../support/until.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -75,15 +76,16 @@ describe("answer()", () => {
     const { id } = await t.user("bert");
     await settled(agent);
     await settled(alone);
-    const other = alone.state(3);
+    const other = alone.state(50);
     const held = agent.state(50);
-    await Bun.sleep(200);
-    expect(fleetOf(t.services).states.waiting()).toBe(2);
+    await until(() => fleetOf(t.services).states.waiting() === 2);
     const began = performance.now();
     await disableUser(t.system, id);
     expect(accountOf(await held, "bert")).toMatchObject({ open: false });
     expect(performance.now() - began).toBeLessThan(SHORT_HANG);
     expect(fleetOf(t.services).states.waiting()).toBe(1);
+    // A newer request ends it.
+    await alone.state(0);
     expect((await other).accounts).toEqual([]);
     expect(fleetOf(t.services).states.waiting()).toBe(0);
   });
@@ -94,16 +96,15 @@ describe("answer()", () => {
     const leaving = new AbortController();
     agent.counter++;
     const held = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, { signal: leaving.signal });
-    await Bun.sleep(150);
-    expect(fleetOf(t.services).states.waiting()).toBe(1);
-    const newer = agent.state(1);
-    await Bun.sleep(150);
-    expect(fleetOf(t.services).states.waiting()).toBe(1);
+    await until(() => fleetOf(t.services).states.waiting() === 1);
+    const newer = agent.state(50);
     expect((await held).status).toBe(200);
+    expect(fleetOf(t.services).states.waiting()).toBe(1);
+    await agent.state(0);
     await newer;
     agent.counter++;
     const left = agent.once("GET", `/agent/state?since=${agent.cursor}&wait=50`, undefined, { signal: leaving.signal });
-    await Bun.sleep(150);
+    await until(() => fleetOf(t.services).states.waiting() === 1);
     leaving.abort();
     await left;
     expect(fleetOf(t.services).states.waiting()).toBe(0);

@@ -12,6 +12,7 @@ import { type ForgedProvider, LOGOUT_EVENT, startForgedProvider } from "../../su
 import { startProvider } from "../../support/oidc-provider.ts";
 import { APP, type Browser, CALLBACK, meetClock, openBrowser, ssoVariables } from "../../support/sso-browser.ts";
 import { testSlow } from "../../support/thorough.ts";
+import { until } from "../../support/until.ts";
 
 const PATH = "/api/v1/auth/oidc/backchannel-logout";
 
@@ -157,12 +158,11 @@ describe("POST /auth/oidc/backchannel-logout", () => {
     await tell(await provider.logoutToken({ sub: "gus", sid: "another" }));
     await provider.rotate();
     const token = await provider.logoutToken({ sub: "gus", sid: "g-1" });
-    let { status } = await tell(token);
-    for (let left = 20; left > 0 && status !== 200; left--) {
-      await Bun.sleep(500);
-      ({ status } = await tell(token));
-    }
-    expect(status).toBe(200);
+    await until(async () => {
+      const { status } = await tell(token);
+      if (status !== 200) await Bun.sleep(500);
+      return status === 200;
+    });
     expect(await browser.me()).toBe(401);
   });
 
