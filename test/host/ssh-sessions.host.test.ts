@@ -233,7 +233,7 @@ describeOnHost("SSH sessions in direct mode", () => {
           await until(() => waiting() !== undefined);
           put(scope, waiting()?.pid ?? Number.NaN);
           writeFileSync(`${base}/go`, "go\n");
-          await Bun.sleep(200);
+          await until(() => waiting() === undefined);
           expect(await host.endSession(stored(), id)).toBe("ended");
           await until(() => readFileSync(join(scope, "cgroup.procs"), "utf8") === "");
           expect(["391", "392", "393"].map(sleeps)).toEqual([false, false, true]);
@@ -269,8 +269,7 @@ describeOnHost("SSH sessions in direct mode", () => {
 
     test("endSession() ends a session whose owner keeps forking from within it", async () => {
       const id = await login(0, "while :; do (while :; do sleep 0.01; done) & sleep 0.05; done");
-      await Bun.sleep(500);
-      expect(running()).toBeGreaterThan(3);
+      await until(() => running() > 3);
       const other = await login(1, "sleep 351");
       await until(() => sleeps("351"));
       expect(await host.endSession(stored(), id)).toBe("ended");

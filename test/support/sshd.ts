@@ -4,6 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostKey } from "../../src/protocol/host.ts";
+import { SHORT_HANG } from "./hang.ts";
 import { freePort } from "./service.ts";
 
 export interface TestSshd {
@@ -38,7 +39,7 @@ export async function startSshd(directory: string, extra: readonly string[] = []
   const server = spawn("/usr/sbin/sshd", ["-D", "-f", config, "-E", join(directory, "sshd.log")], { stdio: "ignore" });
   const options = (user: string, keyPath: string) => [
     ...["-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no"],
-    ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=5"],
+    ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=60"],
     ...["-i", keyPath, "-p", String(port), `${user}@127.0.0.1`],
   ];
   await answering(port);
@@ -47,7 +48,7 @@ export async function startSshd(directory: string, extra: readonly string[] = []
     port,
     makeKey: (id) => makeKey(directory, id),
     login: (user, keyPath, from = "127.0.0.1") =>
-      spawnSync("/usr/bin/ssh", ["-b", from, ...options(user, keyPath), "true"], { timeout: 10_000 }).status === 0,
+      spawnSync("/usr/bin/ssh", ["-b", from, ...options(user, keyPath), "true"], { timeout: SHORT_HANG }).status === 0,
     admits: (user, keyPath) => admits(["/usr/bin/ssh", "-v", ...verbose(options(user, keyPath)), "true"]),
     run: (user, keyPath, command) => run("/usr/bin/ssh", [...options(user, keyPath), command]),
     open: (user, keyPath, command, from = "127.0.0.1") =>

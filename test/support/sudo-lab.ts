@@ -79,7 +79,7 @@ export function createSudoLab(): SudoLab {
     asService: (argv, environment = {}) => {
       const as = ["--reuid", SERVICE, "--regid", SERVICE, "--init-groups", "--", ...argv];
       const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...environment };
-      return spawnSync("setpriv", as, { cwd: "/", encoding: "utf8", env, timeout: 10_000 });
+      return spawnSync("setpriv", as, { cwd: "/", encoding: "utf8", env, timeout: HANG });
     },
     cleanUp: () => cleanUp(home),
     remove: () => {

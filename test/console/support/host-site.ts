@@ -93,11 +93,11 @@ function admits(command: string, keyPath: string): boolean {
   const [program = "", ...rest] = command.trim().split(/\s+/);
   const options = [
     ...["-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no"],
-    ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=5", "-i", keyPath],
+    ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=60", "-i", keyPath],
   ];
   const { status, stdout } = spawnSync(program, [...options, ...rest, "id", "-un"], {
     encoding: "utf8",
-    timeout: 10_000,
+    timeout: HANG,
   });
   return status === 0 && rest.some((part) => part.startsWith(`${stdout.trim()}@`));
 }
