@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { checkSudo, strayKeyFiles } from "../../src/host/execute/sudo-check.ts";
-import { parseViews } from "../../src/host/key-file/sudo-key-file.ts";
+import { keyFileOf } from "../../src/host/key-file/key-path.ts";
+import { parseViews, viewsOf } from "../../src/host/key-file/sudo-key-file.ts";
 import { testSettings } from "../support/host-account.ts";
+import { recordingsOf } from "../support/recordings.ts";
 
 describe("strayKeyFiles", () => {
   test.each([
@@ -43,3 +45,34 @@ describe("parseViews", () => {
     ]);
   });
 });
+
+describe.each(Object.entries(recordingsOf("coreutils")))("what stat %s was recorded to say", (_, said) => {
+  const owner = { name: "ext_a", uid: 1000, gid: 1001, home: "/home/ext_a" };
+  const file = keyFileOf("%h/.ssh/authorized_keys", owner);
+  const seen = (name: string) => [...viewsOf(file, said[name] ?? unrecorded()).keys()];
+
+  test("viewsOf() knows what is there and what is not", () => {
+    const [directory, path] = ["/home/ext_a/.ssh", "/home/ext_a/.ssh/authorized_keys"];
+    for (const [name, paths] of [
+      ["all", [directory, path]],
+      ["link", [directory, path]],
+      ["missing", [directory]],
+      ["notADirectory", [directory]],
+      ["loop", [directory]],
+      ["nothing", []],
+      ["closed", []],
+    ] as const)
+      expect([name, seen(name)]).toEqual([name, [...paths]]);
+  });
+
+  test("viewsOf() takes no other failure for an absence", () => {
+    const { exitCode, stdout, stderr } = said.missing ?? unrecorded();
+    const io = stderr.replace("No such file or directory", "Input/output error");
+    expect(() => viewsOf(file, { exitCode, stdout, stderr: io })).toThrow();
+    expect(() => viewsOf(file, { exitCode: 126, stdout, stderr })).toThrow();
+  });
+});
+
+function unrecorded(): never {
+  throw new Error("there is no such recording");
+}

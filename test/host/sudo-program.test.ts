@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { judgeSudo } from "../../src/host/execute/sudo-program.ts";
+import { isRefusal, judgeSudo, mayRunAsMembers } from "../../src/host/execute/sudo-program.ts";
+import { recordingsOf } from "../support/recordings.ts";
+
+const RECORDED = Object.entries(recordingsOf("sudo"));
 
 /** What `sudo -V` prints: Debian 12, 13 and forky; sudo-rs of Debian 13 and forky (on standard error); Debian 11. */
 const SAID = {
@@ -35,5 +38,30 @@ describe("judgeSudo", () => {
     const fault = judgeSudo(`doas 7 \u001b[31m${"x".repeat(1000)}`, false);
     expect(fault?.finding).toContain('is not understood: "doas 7 \\u001b[31m');
     expect(fault?.finding.length).toBeLessThan(400);
+  });
+});
+
+describe.each(RECORDED)("what sudo %s was recorded to say", (version, said) => {
+  const isOriginal = !version.startsWith("rs-");
+
+  test("judgeSudo() knows it by what it says of its version", () => {
+    const { stdout = "", stderr = "" } = said.version ?? {};
+    const fault = judgeSudo(`${stdout}\n${stderr}`, false);
+    if (isOriginal) expect(fault).toBeUndefined();
+    else expect(fault?.finding).toContain(`sudo is sudo-${version.replace("-", " ")},`);
+  });
+
+  test("isRefusal() tells a refusal from what a command says", () => {
+    for (const name of ["refused", "stranger", "strangerList", "runs", "fails"]) {
+      const { [name]: recorded } = said;
+      if (recorded !== undefined) expect([name, isRefusal(recorded.stderr)]).toEqual([name, recorded.exitCode === 1]);
+    }
+  });
+});
+
+describe.each(RECORDED.filter(([version]) => !version.startsWith("rs-")))("what sudo %s lists", (_, said) => {
+  test("mayRunAsMembers() finds the rule for the accounts, and none for another group", () => {
+    const { stdout = "" } = said.list ?? {};
+    expect([mayRunAsMembers(stdout, "uam-ext"), mayRunAsMembers(stdout, "uam")]).toEqual([true, false]);
   });
 });

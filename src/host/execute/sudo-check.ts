@@ -10,7 +10,7 @@ import { readProcess } from "../processes/processes.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
 import { requireSudoLayout, type SudoCommand, secondKeyFile } from "./sudo-commands.ts";
-import { findSudoFault } from "./sudo-program.ts";
+import { findSudoFault, mayRunAsMembers } from "./sudo-program.ts";
 import { commandsFor } from "./sudo-rules.ts";
 import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.ts";
 
@@ -108,7 +108,7 @@ async function isListed(
 ): Promise<boolean> {
   if (command.as === "root") return isAllowed(command);
   if (owner !== undefined) return isAllowed(command, owner);
-  return list.includes(`(%${settings.markerGroup})`) || /\(ALL( : ALL)?\) NOPASSWD: ALL/.test(list);
+  return mayRunAsMembers(list, settings.markerGroup);
 }
 
 /** Some account of ours on the host. */

@@ -1,4 +1,4 @@
-/** Which program `sudo` is on this host, by its own words (`sudo -V`). */
+/** What this host's sudo says: which program it is, what it refuses, and whom it lets run what. The one place that knows its words. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,6 +15,23 @@ const REGEX_SINCE = [1, 9, 10] as const;
 /** The original sudo, where a distribution installs sudo-rs beside it. */
 const ORIGINAL = "/usr/bin/sudo.ws";
 const USE_DIRECT = "or use direct mode, which needs no sudo: uam install --mode direct";
+
+/**
+ * A refusal: of the original sudo without and with `-l`, and of sudo-rs, which takes the place of the other in an upgrade of the
+ * distribution. It is told from what a command says by sudo's name in front.
+ */
+const REFUSED =
+  /^(?:sudo(?:-rs)?: (?:a password is required|interactive authentication is required|.*not allowed|I'm sorry .+\. I'm afraid I can't do that)|(?:sudo(?:-rs)?: )?Sorry, user )|may not run sudo|not in the sudoers file/m;
+
+/** Whether it says on standard error that it refuses to run the command: then its exit code is not the command's. Pure. */
+export function isRefusal(stderr: string): boolean {
+  return REFUSED.test(stderr);
+}
+
+/** Whether it lists something that may be run without a password as the members of that group, or as anybody. Pure. */
+export function mayRunAsMembers(list: string, group: string): boolean {
+  return list.includes(`(%${group})`) || /\(ALL( : ALL)?\) NOPASSWD: ALL/.test(list);
+}
 
 /**
  * Why sudo mode cannot work with the sudo of this host, or undefined if it can. A file of rules that this sudo cannot read grants

@@ -4,11 +4,10 @@ import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
 import { type CommandResult, findCommand, QUIET } from "./command.ts";
 import type { SudoCommand } from "./sudo-commands.ts";
+import { isRefusal } from "./sudo-program.ts";
 
 const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
-const DENIED =
-  /^(?:sudo: (?:a password is required|.*not allowed)|Sorry, user )|may not run sudo|not in the sudoers file/m;
 /** What to do about a missing rule; ends every message about one. */
 export const REMEDY = 'write what "uam sudoers" prints to /etc/sudoers.d/uam';
 
@@ -28,7 +27,7 @@ export interface SudoOptions {
  */
 export function runSudo(command: SudoCommand, options: SudoOptions = {}): Promise<CommandResult> {
   return execute(["-n", ...userOptions(command, options), "--", ...resolve(command.argv)], options).then((result) => {
-    if (result.exitCode === 0 || !DENIED.test(result.stderr)) return result;
+    if (result.exitCode === 0 || !isRefusal(result.stderr)) return result;
     throw new UamError("internal", `sudo refuses to run ${JSON.stringify(command.argv.join(" "))}: ${REMEDY}`);
   });
 }

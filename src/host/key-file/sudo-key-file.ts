@@ -136,8 +136,8 @@ const ABSENT = [
   "Too many levels of symbolic links",
 ];
 
-/** What `viewCommand` saw. A path is absent only if stat(1) says so: a command that merely fails tells us nothing. */
-function viewsOf(file: KeyFile, { exitCode, stdout, stderr }: CommandResult): ReadonlyMap<string, View> {
+/** What `viewCommand` saw. A path is absent only if stat(1) says so: a command that merely fails tells us nothing, and throws `internal`. Pure. */
+export function viewsOf(file: KeyFile, { exitCode, stdout, stderr }: CommandResult): ReadonlyMap<string, View> {
   const views = parseViews(stdout);
   const isAbsent = (path: string) => ABSENT.some((reason) => stderr.includes(`'${path}': ${reason}`));
   const isAnswered = [...directoriesOf(file), file.path].every((path) => views.has(path) || isAbsent(path));

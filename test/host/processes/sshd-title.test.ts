@@ -1,7 +1,43 @@
 import { describe, expect, test } from "bun:test";
 import { readTitle } from "../../../src/host/processes/sshd-title.ts";
+import { recordedTitles } from "../../support/recordings.ts";
+import { RECORDED_VERSIONS } from "../../support/sshd-recordings.ts";
 
-/** What sshd's processes were called, on Debian: recorded from /proc/PID/cmdline, a logged-in ext_a and strangers beside it. */
+/** Whose process each title that was recorded on a version is: the account's that it names, or nobody's. */
+const SAYS: readonly (readonly [title: RegExp, says: string])[] = [
+  [/^[^ ]*\/sshd(-[a-z]+)?\0/, "nobody"],
+  [/ \[listener\] \d of 100-200 startups$/, "nobody"],
+  [/^sshd(-[a-z]+)?: \[(accepted|rexeced|net|session-auth|session-auth early)\]$/, "nobody"],
+  [/^sshd(-[a-z]+)?: ext_a( \[(priv|net|pam|postauth)\]|@notty|@pts\/1)?$/, "ext_a"],
+  [/^sshd(-[a-z]+)?: stranger( \[(priv|net|pam|postauth)\]|@notty|@pts\/1)?$/, "stranger"],
+  // A name that there is not: nobody's account.
+  [/^sshd(-[a-z]+)?: unknown \[(priv|net)\]$/, "unknown"],
+];
+
+describe.each([...RECORDED_VERSIONS])("all titles recorded of OpenSSH %s", (version) => {
+  const titles = recordedTitles(version);
+
+  for (const { owner, title } of titles) {
+    test(`${JSON.stringify(title)} of ${owner} is understood`, () => {
+      const says = SAYS.filter(([pattern]) => pattern.test(title)).map(([, whose]) => whose);
+      expect(says).toHaveLength(1);
+      const [whose = ""] = says;
+      expect(readTitle(title)).toEqual(
+        whose === "nobody" ? { kind: "nobody" } : { kind: "connection", account: whose },
+      );
+    });
+  }
+
+  test("whoever is logged in has a process of root's that names them, and one of their own", () => {
+    for (const account of ["ext_a", "stranger"])
+      for (const owner of ["root", account]) {
+        const theirs = titles.filter((it) => it.owner === owner).map(({ title }) => readTitle(title));
+        expect(theirs).toContainEqual({ kind: "connection", account });
+      }
+  });
+});
+
+/** Titles of processes that live for too short a time, or seldom, and those of before: recorded from /proc/PID/cmdline, a logged-in ext_a and strangers beside it. */
 const RECORDED: Readonly<Record<string, readonly (readonly [title: string, says: string])[]>> = {
   "9.2": [
     ["sshd: /usr/sbin/sshd -D [listener] 0 of 10-100 startups", "nobody"],
