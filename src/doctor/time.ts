@@ -8,6 +8,7 @@ import { formatTimestamp } from "../shared/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const area = areaOf("clock");
+const UNREPORTED = "timedatectl does not report whether the clock is synchronised";
 const REMEDY = "run systemd-timesyncd or chrony: accounts expire by this clock";
 
 /** Asks systemd whether the clock is synchronised; `skipped` where there is no systemd to ask. */
@@ -21,9 +22,15 @@ export async function checkClock(): Promise<readonly Finding[]> {
     "--property=NTPSynchronized",
     "--value",
   ]);
-  if (exitCode !== 0) return [area.skipped("timedatectl does not report whether the clock is synchronised")];
-  if (stdout.trim() !== "yes") return [area.fault("The clock is not synchronised", REMEDY)];
-  return [area.ok("The clock is synchronised")];
+  return [exitCode === 0 ? judgeClock(stdout) : area.skipped(UNREPORTED)];
+}
+
+/** The finding, by what timedatectl prints for `NTPSynchronized`. Pure. */
+export function judgeClock(said: string): Finding {
+  const word = said.trim();
+  if (word === "yes") return area.ok("The clock is synchronised");
+  if (word === "no") return area.fault("The clock is not synchronised", REMEDY);
+  return area.skipped(`${UNREPORTED}: ${JSON.stringify(word.slice(0, 80))} is not understood`);
 }
 
 export interface ServiceAddress {
