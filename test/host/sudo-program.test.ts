@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isRefusal, judgeSudo, mayRunAsMembers } from "../../src/host/execute/sudo-program.ts";
+import { describeRefusal, isRefusal, judgeSudo, mayRunAsMembers } from "../../src/host/execute/sudo-program.ts";
 import { recordingsOf } from "../support/recordings.ts";
 
 const RECORDED = Object.entries(recordingsOf("sudo"));
@@ -38,6 +38,17 @@ describe("judgeSudo", () => {
     const fault = judgeSudo(`doas 7 \u001b[31m${"x".repeat(1000)}`, false);
     expect(fault?.finding).toContain('is not understood: "doas 7 \\u001b[31m');
     expect(fault?.finding.length).toBeLessThan(400);
+  });
+});
+
+describe("describeRefusal", () => {
+  test("describeRefusal() names sudo-rs that has come in the other's place, whose remedy is no rule", () => {
+    const argv = ["/usr/sbin/usermod", "--lock"];
+    expect(describeRefusal(argv, { remedy: "write the rules" })).toBe(
+      'sudo refuses to run "/usr/sbin/usermod --lock": write the rules',
+    );
+    const sentence = describeRefusal(argv, judgeSudo(SAID.rustForky, true) ?? { remedy: "" });
+    expect(sentence).toMatch(/^sudo refuses to run .* \(.* sudo is sudo-rs 0\.2\.15, .*\): update-alternatives /);
   });
 });
 

@@ -28,6 +28,15 @@ export function isRefusal(stderr: string): boolean {
   return REFUSED.test(stderr);
 }
 
+/** A refusal as a sentence: what was refused, why if that is known, and what to do. Pure. */
+export function describeRefusal(
+  argv: readonly string[],
+  { finding, remedy }: { readonly finding?: string; readonly remedy: string },
+): string {
+  const why = finding === undefined ? "" : ` (${finding})`;
+  return `sudo refuses to run ${JSON.stringify(argv.join(" "))}${why}: ${remedy}`;
+}
+
 /** Whether it lists something that may be run without a password as the members of that group, or as anybody. Pure. */
 export function mayRunAsMembers(list: string, group: string): boolean {
   return list.includes(`(%${group})`) || /\(ALL( : ALL)?\) NOPASSWD: ALL/.test(list);

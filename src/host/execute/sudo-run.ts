@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
 import { type CommandResult, findCommand, QUIET } from "./command.ts";
 import type { SudoCommand } from "./sudo-commands.ts";
-import { isRefusal } from "./sudo-program.ts";
+import { describeRefusal, findSudoFault, isRefusal } from "./sudo-program.ts";
 
 const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
@@ -28,7 +28,8 @@ export interface SudoOptions {
 export function runSudo(command: SudoCommand, options: SudoOptions = {}): Promise<CommandResult> {
   return execute(["-n", ...userOptions(command, options), "--", ...resolve(command.argv)], options).then((result) => {
     if (result.exitCode === 0 || !isRefusal(result.stderr)) return result;
-    throw new UamError("internal", `sudo refuses to run ${JSON.stringify(command.argv.join(" "))}: ${REMEDY}`);
+    // Another sudo may have come in this one's place since the start: then no rule helps.
+    throw new UamError("internal", describeRefusal(command.argv, findSudoFault() ?? { remedy: REMEDY }));
   });
 }
 
