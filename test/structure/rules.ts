@@ -281,6 +281,11 @@ export const WORDS: readonly Word[] = [
     allowed: { "shared/text.ts": "has the rules on texts" },
   },
   {
+    name: "ciphers",
+    pattern: /\bcreate(?:De)?[cC]ipheriv\b/,
+    allowed: { "domain/auth/sealed.ts": "seals, with a purpose" },
+  },
+  {
     // Help and messages may say it.
     name: "the prefix of accounts, as a value",
     pattern: /(["'])ext_\1|`ext_\$/,

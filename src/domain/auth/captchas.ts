@@ -87,7 +87,7 @@ export async function consumeCaptcha(context: Context, { captchaId, answer }: Ca
     .returning({ id: usedCaptchas.id })
     .prepare("claim_captcha")
     .execute();
-  if (claimed === undefined || !solves(answer, challenge.answer)) throw refused();
+  if (claimed === undefined || !solves(answer, challenge.payload)) throw refused();
 }
 
 /** Whether the answer is the text or the proof under the seal. One that was not asked for is empty there, and nothing solves it. */

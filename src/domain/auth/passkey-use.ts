@@ -8,14 +8,15 @@ import { type PasskeyRow, passkeys } from "../../store/schema-passkeys.ts";
 import { counterWentBack } from "../mail/factor-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import type { SealedTicket } from "./sealed.ts";
 import { sharedSecret } from "./secrets.ts";
-import { type Binding, issueTicket, openTicket, type Ticket, useTicket } from "./tickets.ts";
+import { type Binding, issueTicket, openTicket, useTicket } from "./tickets.ts";
 import { type Assertion, challengeOf, type PasskeyAnswer, requestOptions, verifyPasskey } from "./webauthn.ts";
 
 /** A passkey whose answer is right, as far as that can be told without its row's lock. */
 export interface CheckedPasskey {
   readonly passkey: PasskeyRow;
-  readonly ticket: Ticket;
+  readonly ticket: SealedTicket;
   readonly assertion: Assertion;
 }
 

@@ -1,6 +1,6 @@
 /** Codes of authenticator apps (RFC 6238): the second step for those whose devices have no passkeys. */
 
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { TOTP } from "otpauth";
 import { DAY } from "../../shared/clock.ts";
@@ -15,6 +15,7 @@ import type { Context, Operation, Site } from "../operation/context.ts";
 import type { OwnSession } from "./admin-password.ts";
 import { type AttemptLimit, claimAttempt } from "./attempts.ts";
 import { readFactors, requireFactorsLeft, tellOwner } from "./factors.ts";
+import { type Sealing, seal, unseal } from "./sealed.ts";
 import { boundToSession, type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 import { issueTicket, openTicket, useTicket } from "./tickets.ts";
 
@@ -86,7 +87,7 @@ export async function addApp(
       run: async (op, { ticket, step }) => {
         const admin = await lockCaller(op.tx, session);
         if (!(await useTicket(op.tx, ticket))) throw tooOld();
-        const sealed = sealSecret(context, id, await bytesOf(ticket.payload));
+        const sealed = seal(sealingOf(context, id), await bytesOf(ticket.payload));
         const [row] = await op.tx
           .insert(totpSecrets)
           .values({ adminId: id, sealed, lastStep: step, createdAt: context.clock.now() })
@@ -179,32 +180,16 @@ async function bytesOf(base32: string): Promise<Uint8Array> {
   return Secret.fromBase32(base32).bytes;
 }
 
-/** What the key that seals the secrets is derived for. */
-const KEY_PURPOSE = "uam totp 1";
-const NONCE = 12;
-const TAG = 16;
-
-/** AES-256-GCM, bound to whose it is: in another's row it cannot be opened. */
-function sealSecret({ seal }: Pick<Context, "seal">, adminId: number, secret: Uint8Array): Uint8Array {
-  const nonce = randomBytes(NONCE);
-  const cipher = createCipheriv("aes-256-gcm", seal.keyFor(KEY_PURPOSE), nonce, { authTagLength: TAG });
-  cipher.setAAD(Buffer.from(String(adminId)));
-  const sealed = [cipher.update(secret), cipher.final()];
-  return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]);
+/** Bound to whose it is: in another's row it cannot be opened. */
+function sealingOf({ seal: log }: Pick<Context, "seal">, adminId: number): Sealing {
+  return { key: log.keyFor("uam totp 1"), purpose: String(adminId) };
 }
 
-function openSecret({ seal }: Pick<Context, "seal">, { adminId, sealed }: TotpRow): Uint8Array {
-  try {
-    const decipher = createDecipheriv("aes-256-gcm", seal.keyFor(KEY_PURPOSE), sealed.subarray(0, NONCE), {
-      authTagLength: TAG,
-    });
-    decipher.setAAD(Buffer.from(String(adminId)));
-    decipher.setAuthTag(sealed.subarray(-TAG));
-    return Buffer.concat([decipher.update(sealed.subarray(NONCE, -TAG)), decipher.final()]);
-  } catch (cause) {
-    const sentence = 'The secret of the authenticator app cannot be read; on the host, "uam admin passwd" removes it';
-    throw new UamError("internal", sentence, { cause });
-  }
+function openSecret(context: Pick<Context, "seal">, { adminId, sealed }: TotpRow): Uint8Array {
+  const secret = unseal(sealingOf(context, adminId), sealed);
+  if (secret !== undefined) return secret;
+  const sentence = 'The secret of the authenticator app cannot be read; on the host, "uam admin passwd" removes it';
+  throw new UamError("internal", sentence);
 }
 
 function limitOf({ policy }: Context): AttemptLimit {

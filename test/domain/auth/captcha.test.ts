@@ -15,7 +15,7 @@ describe("sealCaptcha and openCaptcha", () => {
         fc.date({ min: NOW, noInvalidDate: true, max: new Date("2100-01-01") }),
         (answer, now) => {
           const challenge = openCaptcha(sealCaptcha(answer, KEY, now), KEY, now);
-          expect(challenge?.answer).toBe(answer);
+          expect(challenge?.payload).toBe(answer);
           expect(challenge?.expiresAt).toEqual(shift(now, CAPTCHA_TTL));
           expect(challenge?.id).toMatch(/^[0-9a-f]{32}$/);
         },
@@ -25,7 +25,7 @@ describe("sealCaptcha and openCaptcha", () => {
 
   test("openCaptcha() opens for five minutes and not a millisecond longer", () => {
     const token = sealCaptcha("ABCDE", KEY, NOW);
-    expect(openCaptcha(token, KEY, shift(NOW, 299_999))?.answer).toBe("ABCDE");
+    expect(openCaptcha(token, KEY, shift(NOW, 299_999))?.payload).toBe("ABCDE");
     expect(openCaptcha(token, KEY, shift(NOW, 300_000))).toBeUndefined();
   });
 
