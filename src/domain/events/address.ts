@@ -8,8 +8,6 @@ import { MAX_WEBHOOK_URL } from "../../shared/webhook-limits.ts";
 
 /** The only IPv6 addresses that are routed on the internet (RFC 4291, 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
-/** For documents (RFC 9637), which the library does not know yet. */
-const DOCUMENTATION_IPV6 = ipaddr.IPv6.parseCIDR("3fff::/20");
 
 /**
  * The address, if a webhook may have it. Throws `invalid` for what is no https URL, for one with a name and password or a fragment,
@@ -65,9 +63,7 @@ function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== "unicast") return false;
-  if (address.kind() === "ipv4") return true;
-  const six = address as ipaddr.IPv6;
-  return six.match(GLOBAL_IPV6) && !six.match(DOCUMENTATION_IPV6);
+  return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_IPV6);
 }
 
 function isLocalName(hostname: string): boolean {
