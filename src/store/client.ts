@@ -2,7 +2,7 @@
 
 import type { Socket } from "node:net";
 import type { Assume, SQL } from "drizzle-orm";
-import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import { drizzle, type PostgresJsDatabase, PostgresJsSession } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { type Node, parseDatabaseUrl } from "../shared/database-url.ts";
 
@@ -162,9 +162,11 @@ export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Databa
   };
 }
 
-/** What Drizzle runs queries on; its types do not show it. */
+/** What Drizzle runs queries on. */
 function clientOf(db: Database | Transaction): unknown {
-  return (db as unknown as { readonly session: { readonly client: unknown } }).session.client;
+  const { session } = db._;
+  if (!(session instanceof PostgresJsSession)) throw new Error("not a database of postgres.js");
+  return session.client;
 }
 
 /**
