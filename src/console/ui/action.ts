@@ -8,6 +8,8 @@ export interface Action<A extends readonly unknown[]> {
   readonly busy: boolean;
   /** Why the last try failed; undefined once another one begins. */
   readonly failure: unknown;
+  /** Whether part of a try that failed may hold all the same: then there is nothing to cancel. */
+  readonly mayHold?: boolean;
   /** Forgets the failure. */
   clear(): void;
 }

@@ -10,29 +10,41 @@ import { Failure } from "./notice.tsx";
 
 interface FormDialogProps {
   readonly title: string;
-  readonly work: Action<[]>;
+  readonly work: Omit<Action<[]>, "clear">;
   readonly onClose: () => void;
   /** What the button says, and while it is at it. */
   readonly texts: { readonly submit: string; readonly busy: string };
   readonly isDanger?: boolean;
+  /** Whether it can be done at all; if not, there is only the way out. */
+  readonly isPossible?: boolean;
+  /** Whether everything is there that has to be seen before. */
+  readonly isReady?: boolean;
   /** How a failure is said, where it is not as usual. */
   readonly failure?: ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 /** The dialog; while the work is going on nothing closes it. */
-export function FormDialog({ title, work, onClose, texts, isDanger = false, failure, children }: FormDialogProps) {
+export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogProps) {
+  const { isDanger = false, isPossible = true, isReady = true, failure, children } = rest;
   const close = () => (work.busy ? undefined : onClose());
+  const hasFailed = work.failure !== undefined;
   return (
     <Dialog title={title} onClose={close}>
-      <Form onSubmit={() => void work.run()}>
+      <Form onSubmit={() => (isPossible && isReady ? void work.run() : undefined)}>
         {children}
         {failure ?? <Failure failure={work.failure} />}
         <p class="actions">
-          <Button type="submit" kind={isDanger ? "danger" : "primary"} busy={work.busy && texts.busy}>
-            {texts.submit}
-          </Button>
-          <Button onClick={close}>{common.cancel}</Button>
+          {isPossible ? (
+            <Button
+              type="submit"
+              kind={isDanger ? "danger" : "primary"}
+              busy={work.busy ? texts.busy : !isReady && texts.submit}
+            >
+              {texts.submit}
+            </Button>
+          ) : null}
+          <Button onClick={close}>{hasFailed && work.mayHold ? common.close : common.cancel}</Button>
         </p>
       </Form>
     </Dialog>

@@ -4,13 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiFailure } from "../api.ts";
 import { forgetAnswers } from "../signed-in.tsx";
-import { common } from "../texts/common.ts";
 import { networkTexts as texts } from "../texts/networks.ts";
 import { useAction } from "./action.ts";
-import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
 import { Area } from "./field.tsx";
-import { Form } from "./form.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 import { Failure, sentenceOf } from "./notice.tsx";
 
 interface NetworkListProps {
@@ -70,6 +67,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
   const wanted = networksIn(text);
   const isSame = wanted.join() === before.join();
   const saving = useAction(async () => {
+    if (isSame) return onClose();
     // They may be stored even if the host could not do all of it.
     await save([...wanted]).finally(() => void forgetAnswers());
     onDone();
@@ -78,43 +76,32 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
   // What is wrong with what was typed belongs to the field.
   const fault =
     failure instanceof ApiFailure && failure.reason.startsWith("network.") ? sentenceOf(failure) : undefined;
-  const close = () => (saving.busy ? undefined : onClose());
   return (
-    <Dialog title={title} onClose={close}>
-      <Form
-        onSubmit={() => {
-          if (isSame) onClose();
-          else void saving.run();
+    <FormDialog
+      {...{ title, onClose, texts }}
+      work={{ ...saving, mayHold: true }}
+      failure={<Failure failure={fault === undefined ? failure : undefined} />}
+    >
+      <Area
+        label={texts.field}
+        hint={hint}
+        error={fault}
+        value={text}
+        onValue={(value) => {
+          setText(value);
+          saving.clear();
         }}
-      >
-        <Area
-          label={texts.field}
-          hint={hint}
-          error={fault}
-          value={text}
-          onValue={(value) => {
-            setText(value);
-            saving.clear();
-          }}
-          rows={4}
-          spellcheck={false}
-          autoCapitalize="none"
-        />
-        <section class="will" aria-label={texts.effects}>
-          <h3>{texts.effects}</h3>
-          <ul>
-            {isSame ? <li>{texts.stays}</li> : <li>{wanted.length === 0 ? lifted : texts.elsewhere}</li>}
-            {isSame || wanted.length === 0 ? null : <li>{note}</li>}
-          </ul>
-        </section>
-        <Failure failure={fault === undefined ? saving.failure : undefined} />
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={saving.busy && texts.busy}>
-            {texts.confirm}
-          </Button>
-          <Button onClick={close}>{saving.failure === undefined ? common.cancel : common.close}</Button>
-        </div>
-      </Form>
-    </Dialog>
+        rows={4}
+        spellcheck={false}
+        autoCapitalize="none"
+      />
+      <section class="will" aria-label={texts.effects}>
+        <h3>{texts.effects}</h3>
+        <ul>
+          {isSame ? <li>{texts.stays}</li> : <li>{wanted.length === 0 ? lifted : texts.elsewhere}</li>}
+          {isSame || wanted.length === 0 ? null : <li>{note}</li>}
+        </ul>
+      </section>
+    </FormDialog>
   );
 }

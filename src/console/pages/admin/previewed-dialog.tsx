@@ -2,22 +2,21 @@
 
 import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
-import { type AnswerOf, ApiFailure } from "../../api.ts";
+import type { AnswerOf } from "../../api.ts";
 import { forgetAnswers } from "../../signed-in.tsx";
 import { effectTexts } from "../../texts/admin-user.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Form } from "../../ui/form.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Planned, Will } from "./effects.tsx";
-import { Confirm, useSettled } from "./user/change-dialog.tsx";
+import { useSettled } from "./user/change-dialog.tsx";
+import { useChangeAction } from "./user/use-change.ts";
 
 type Told = AnswerOf<"GET /hosts/:id/preview">;
 
 interface PreviewedProps<B, T> {
   readonly title: string;
-  readonly texts: { readonly confirm: string; readonly busy: string };
+  readonly texts: { readonly submit: string; readonly busy: string };
   /** What is asked for, as the service takes it; undefined while what was typed is none. */
   readonly wanted: B | undefined;
   readonly preview: (wanted: B) => Promise<T | Told>;
@@ -47,41 +46,21 @@ export function PreviewedDialog<B, T extends object>(props: PreviewedProps<B, T>
     enabled: settled !== "",
     ...{ staleTime: 0, gcTime: 0, refetchOnWindowFocus: false },
   });
-  const work = useAction(async (chosen: B) => {
-    let sentence: string;
-    try {
-      sentence = await props.change(chosen);
-    } catch (error) {
-      // What could not be finished may hold in part.
-      if (error instanceof ApiFailure && error.status !== 400) void forgetAnswers();
-      throw error;
-    }
+  const work = useChangeAction(async () => {
+    if (wanted === undefined || props.isConfirmed?.() === false) return;
+    const sentence = await props.change(wanted);
     void forgetAnswers();
     onDone(sentence);
   });
-  const isShown = answer.data !== undefined && !answer.isFetching && settled === key;
   return (
-    <Dialog title={title} onClose={() => (work.busy ? undefined : onClose())}>
-      <Form
-        onSubmit={() => {
-          if (props.isConfirmed?.() === false) return;
-          if (isShown && wanted !== undefined) void work.run(wanted);
-        }}
-      >
-        {children}
-        {key === "" ? null : (
-          <Effects told={answer.data} failure={answer.error} onRetry={() => void answer.refetch()} />
-        )}
-        <Confirm
-          action={work}
-          onClose={onClose}
-          isPossible={key !== "" && answer.error === null}
-          isReady={isShown}
-          isDanger={isDanger}
-          {...texts}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      {...{ title, work, texts, isDanger, onClose }}
+      isPossible={key !== "" && answer.error === null}
+      isReady={answer.data !== undefined && !answer.isFetching && settled === key}
+    >
+      {children}
+      {key === "" ? null : <Effects told={answer.data} failure={answer.error} onRetry={() => void answer.refetch()} />}
+    </FormDialog>
   );
 }
 

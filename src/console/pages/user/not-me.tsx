@@ -5,13 +5,12 @@ import { PAGES } from "../../../shared/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
-import { common } from "../../texts/common.ts";
 import { userTexts } from "../../texts/user.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { hostsSentence } from "../../ui/confirmed.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Failure, Notice } from "../../ui/notice.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { Contact } from "./contact.tsx";
@@ -108,7 +107,7 @@ interface ConfirmProps {
 function Confirm({ own, onShut, onClose }: ConfirmProps) {
   const { notMe } = userTexts;
   const session = useSession();
-  const shutting = useAction(async () => {
+  const work = useAction(async () => {
     let problem: string | undefined;
     let hosts = "";
     try {
@@ -123,16 +122,9 @@ function Confirm({ own, onShut, onClose }: ConfirmProps) {
     else session.refresh();
   });
   return (
-    <Dialog title={notMe.confirmTitle} onClose={() => (shutting.busy ? undefined : onClose())}>
+    <FormDialog title={notMe.confirmTitle} {...{ work, onClose }} texts={notMe} isDanger>
       <p>{notMe.confirm(own.host_account)}</p>
-      <Failure failure={shutting.failure} />
-      <div class="actions">
-        <Button kind="danger" busy={shutting.busy && notMe.busy} onClick={() => void shutting.run()}>
-          {notMe.yes}
-        </Button>
-        <Button onClick={() => (shutting.busy ? undefined : onClose())}>{common.cancel}</Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -66,7 +66,7 @@ export const applicationTexts = {
     daysMoreHint: (days: number) => `${count(days, "day was", "days were")} asked for.`,
     daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
     create: "Create the account now",
-    confirm: "Approve",
+    submit: "Approve",
     busy: "Approving …",
   },
   reject: {
@@ -75,7 +75,7 @@ export const applicationTexts = {
     reason: "Reason",
     reasonHint: "It is mailed to whoever asked. Ctrl+Enter rejects.",
     reasonMissing: "A rejection needs a reason.",
-    confirm: "Reject",
+    submit: "Reject",
     busy: "Rejecting …",
   },
   effects: {

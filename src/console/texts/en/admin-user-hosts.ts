@@ -21,7 +21,7 @@ export const userHostTexts = {
     hosts: "Hosts by name",
     hostsHint: "One a line, besides those of the groups.",
     nothing: "Give at least one host or group. To take all access away, disable or delete the user.",
-    confirm: "Save",
+    submit: "Save",
     busy: "Saving …",
     done: (name: string, pending: number) =>
       pending === 0

@@ -104,7 +104,7 @@ export const userListTexts = {
     effectEnds: (date: string | undefined) =>
       date === undefined ? "Access ends after the default number of days." : `Access ends on ${date}.`,
     effectMail: (email: string) => `${email === "" ? "The user" : email} gets a mail that says how to log in.`,
-    confirm: "Create the user",
+    submit: "Create the user",
     busy: "Creating …",
     done: (name: string) => `${name} was created. Access ends`,
     goTo: "Go to this user",

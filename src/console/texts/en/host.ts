@@ -75,7 +75,7 @@ export const oneHostTexts = {
       by === undefined
         ? "It holds as soon as the host hears of it. It has no lease: cut off, it stays open."
         : `It holds as soon as the host hears of it, usually within a second; if it is cut off, by ${by}.`,
-    confirm: "Lock the host",
+    submit: "Lock the host",
     busy: "Locking …",
     done: (name: string) => `${name} is locked.`,
   },
@@ -85,7 +85,7 @@ export const oneHostTexts = {
       `${count(open, "account opens", "accounts open")} on ${name}, with what is stored by now.`,
       "The agent keeps its key. If the host was locked because the key was copied, unlock it only if you know why: else retire it by force, and join it anew.",
     ],
-    confirm: "Unlock the host",
+    submit: "Unlock the host",
     busy: "Unlocking …",
     done: (name: string) => `${name} is unlocked.`,
   },
@@ -95,7 +95,7 @@ export const oneHostTexts = {
     forceHint: "Only for a host that is gone for good: its accounts stay on it.",
     type: (name: string) => `Type ${name} to retire this host`,
     wrong: (name: string) => `This is not the name. Type ${name}.`,
-    confirm: "Retire the host",
+    submit: "Retire the host",
     busy: "Retiring …",
     begun: (name: string, accounts: number) =>
       `${name} is being retired: ${count(accounts, "account is", "accounts are")} removed there, then it is forgotten. This page follows it.`,

@@ -7,7 +7,7 @@ export const networkTexts = {
   /** In front of a key's own networks. */
   only: "only from",
   field: "Networks",
-  confirm: "Save the networks",
+  submit: "Save the networks",
   busy: "Saving …",
   effects: "What will happen",
   stays: "Nothing changes.",

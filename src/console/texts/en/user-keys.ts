@@ -25,8 +25,8 @@ export const keyTexts = {
     title: "Rename a key",
     field: "New name",
     hint: "1 to 64 characters. Only you and the administrators see it.",
-    save: "Save the name",
-    saving: "Saving …",
+    submit: "Save the name",
+    busy: "Saving …",
     done: (name: string) => `The key is now called ${name}.`,
   },
   revoke: {

@@ -132,7 +132,7 @@ export const userTexts = {
     confirmTitle: "Shut your account now?",
     confirm: (account: string) =>
       `All sessions of ${account} end now, your own too. Only an administrator can open the account again.`,
-    yes: "Yes, shut my account now",
+    submit: "Yes, shut my account now",
     busy: "Shutting your account …",
     already: {
       title: "Your account is shut already",

@@ -1,7 +1,6 @@
 /** Approving and rejecting: what will happen, and the one thing that has to be said. */
 
 import { useQuery } from "@tanstack/preact-query";
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hostAccountOf } from "../../../../shared/account-name.ts";
 import { DAY } from "../../../../shared/clock.ts";
@@ -9,14 +8,10 @@ import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
-import { common } from "../../../texts/common.ts";
 import { type Action, useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
 import { day, now } from "../../../ui/clock.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
-import { Failure } from "../../../ui/notice.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
@@ -44,7 +39,10 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
   const prefilled = isExtension ? application.days : wholeDays(standard);
   const text = usePrefilled("days", typed, prefilled);
   const days = daysOf(text);
-  const action = useDecision(async () => {
+  const work = useDecision(async () => {
+    const isWrong = creates && days === undefined;
+    setError(isWrong ? approve.daysWrong : undefined);
+    if (isWrong) return;
     await api("POST /approvals/:id/review", {
       params: { id },
       body: {
@@ -55,36 +53,34 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
     });
     await onDone(isExtension ? done.extended(username) : creates ? done.created(username) : done.approved(username));
   });
-  function submit() {
-    const isWrong = creates && days === undefined;
-    setError(isWrong ? approve.daysWrong : undefined);
-    if (!isWrong) void action.run();
-  }
   return (
-    <Dialog title={isExtension ? approve.titleExtension(username) : approve.title(username)} onClose={onClose}>
-      <DecisionForm submit={submit} action={action} onClose={onClose} confirm={approve.confirm} busy={approve.busy}>
-        {creates ? (
-          <Input
-            label={isExtension ? approve.daysMore : approve.days}
-            hint={isExtension ? approve.daysMoreHint(application.days ?? 0) : approve.daysHint(wholeDays(standard))}
-            error={error}
-            value={text}
-            onValue={setTyped}
-            name="days"
-            inputMode="numeric"
-            autocomplete="off"
-            onFocus={(event) => event.currentTarget.select()}
-          />
-        ) : null}
-        {isExtension ? null : (
-          <label class="check">
-            <input type="checkbox" checked={creates} onInput={(event) => setCreates(event.currentTarget.checked)} />
-            {approve.create}
-          </label>
-        )}
-        <Effects application={application} creates={creates} days={days} />
-      </DecisionForm>
-    </Dialog>
+    <FormDialog
+      title={isExtension ? approve.titleExtension(username) : approve.title(username)}
+      {...{ work, onClose }}
+      texts={approve}
+      isPossible={!isOver(work.failure)}
+    >
+      {creates ? (
+        <Input
+          label={isExtension ? approve.daysMore : approve.days}
+          hint={isExtension ? approve.daysMoreHint(application.days ?? 0) : approve.daysHint(wholeDays(standard))}
+          error={error}
+          value={text}
+          onValue={setTyped}
+          name="days"
+          inputMode="numeric"
+          autocomplete="off"
+          onFocus={(event) => event.currentTarget.select()}
+        />
+      ) : null}
+      {isExtension ? null : (
+        <label class="check">
+          <input type="checkbox" checked={creates} onInput={(event) => setCreates(event.currentTarget.checked)} />
+          {approve.create}
+        </label>
+      )}
+      <Effects application={application} creates={creates} days={days} />
+    </FormDialog>
   );
 }
 
@@ -134,80 +130,48 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
   const { reject, effects, done } = applicationTexts;
   const [reason, setReason] = useState("");
   const [error, setError] = useState<string>();
-  const action = useDecision(async () => {
+  const work = useDecision(async () => {
+    const isMissing = reason.trim() === "";
+    setError(isMissing ? reject.reasonMissing : undefined);
+    if (isMissing) return;
     await api("POST /approvals/:id/review", { params: { id }, body: { approve: false, reason } });
     await onDone(done.rejected(username));
   });
-  function submit() {
-    const isMissing = reason.trim() === "";
-    setError(isMissing ? reject.reasonMissing : undefined);
-    if (!isMissing) void action.run();
-  }
   return (
-    <Dialog title={kind === "extension" ? reject.titleExtension(username) : reject.title(username)} onClose={onClose}>
-      <DecisionForm
-        submit={submit}
-        action={action}
-        onClose={onClose}
-        confirm={reject.confirm}
-        busy={reject.busy}
-        isDanger
-      >
-        <Area
-          label={reject.reason}
-          hint={reject.reasonHint}
-          error={error}
-          value={reason}
-          // A line break has no place in a reason: the service refuses it.
-          onValue={(value) => setReason(value.replace(/\s*\n\s*/g, " "))}
-          required
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            submit();
-          }}
-        />
-        <Will
-          sentences={[
-            kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username)),
-            effects.mailReason(email),
-          ]}
-        />
-      </DecisionForm>
-    </Dialog>
-  );
-}
-
-interface FormProps {
-  readonly submit: () => void;
-  readonly action: Action<[]>;
-  readonly onClose: () => void;
-  readonly confirm: string;
-  readonly busy: string;
-  readonly isDanger?: boolean;
-  readonly children: ComponentChildren;
-}
-
-function DecisionForm({ submit, action, onClose, confirm, busy, isDanger = false, children }: FormProps) {
-  return (
-    <Form onSubmit={() => submit()}>
-      {children}
-      <Failure failure={action.failure} />
-      <div class="actions">
-        {isOver(action.failure) ? null : (
-          <Button type="submit" kind={isDanger ? "danger" : "primary"} busy={action.busy && busy}>
-            {confirm}
-          </Button>
-        )}
-        <Button onClick={onClose}>{action.failure === undefined ? common.cancel : common.close}</Button>
-      </div>
-    </Form>
+    <FormDialog
+      title={kind === "extension" ? reject.titleExtension(username) : reject.title(username)}
+      {...{ work, onClose }}
+      texts={reject}
+      isPossible={!isOver(work.failure)}
+      isDanger
+    >
+      <Area
+        label={reject.reason}
+        hint={reject.reasonHint}
+        error={error}
+        value={reason}
+        // A line break has no place in a reason: the service refuses it.
+        onValue={(value) => setReason(value.replace(/\s*\n\s*/g, " "))}
+        required
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          void work.run();
+        }}
+      />
+      <Will
+        sentences={[
+          kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username)),
+          effects.mailReason(email),
+        ]}
+      />
+    </FormDialog>
   );
 }
 
 /** A decision. Somebody else may have been faster: then the list behind is out of date, and asked for anew. */
 function useDecision(work: () => Promise<void>): Action<[]> {
-  return useAction(async () => {
+  const action = useAction(async () => {
     try {
       await work();
     } catch (error) {
@@ -215,6 +179,7 @@ function useDecision(work: () => Promise<void>): Action<[]> {
       throw error;
     }
   });
+  return { ...action, mayHold: true };
 }
 
 /** Whether there is nothing left to decide: somebody has, or the application is gone. */

@@ -4,13 +4,9 @@ import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { settingsTexts } from "../../../texts/admin-settings.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
-import { Failure } from "../../../ui/notice.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isDuration } from "./duration.ts";
 import { Effects, previewSetting, type SettingPreview } from "./preview.tsx";
 
@@ -43,41 +39,36 @@ export function ChangeSetting({ setting: { key, value: before, pending }, onClos
     if ("overridden" in answer) onDone(answer);
     onClose();
   });
-  const isBusy = looking.busy || saving.busy;
+  const work = saving.busy || preview !== undefined ? saving : looking;
   return (
-    <Dialog title={texts.title(title)} onClose={() => (isBusy ? undefined : onClose())}>
-      <Form onSubmit={() => void (preview === undefined ? looking.run() : saving.run())}>
-        <Input
-          label={texts.label}
-          hint={texts.hint}
-          error={error}
-          name="value"
-          autocomplete="off"
-          autocapitalize="none"
-          required
-          value={typed}
-          onValue={(value) => {
-            setTyped(value);
-            setPreview(undefined);
-          }}
-        />
-        {/* Filled when the answer comes, so that it is read out. */}
-        <div role="status">
-          {preview === undefined ? null : (
-            <div class="form">
-              <h3>{texts.effects}</h3>
-              <Effects preview={preview} />
-            </div>
-          )}
-        </div>
-        <Failure failure={looking.failure ?? saving.failure} />
-        <p class="actions">
-          <Button type="submit" kind="primary" busy={looking.busy ? texts.seeing : saving.busy && texts.saving}>
-            {preview === undefined ? texts.see : texts.save}
-          </Button>
-          <Button onClick={() => (isBusy ? undefined : onClose())}>{common.cancel}</Button>
-        </p>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={texts.title(title)}
+      {...{ work, onClose }}
+      texts={work === saving ? { submit: texts.save, busy: texts.saving } : { submit: texts.see, busy: texts.seeing }}
+    >
+      <Input
+        label={texts.label}
+        hint={texts.hint}
+        error={error}
+        name="value"
+        autocomplete="off"
+        autocapitalize="none"
+        required
+        value={typed}
+        onValue={(value) => {
+          setTyped(value);
+          setPreview(undefined);
+        }}
+      />
+      {/* Filled when the answer comes, so that it is read out. */}
+      <div role="status">
+        {preview === undefined ? null : (
+          <div class="form">
+            <h3>{texts.effects}</h3>
+            <Effects preview={preview} />
+          </div>
+        )}
+      </div>
+    </FormDialog>
   );
 }

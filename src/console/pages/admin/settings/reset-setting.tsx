@@ -4,10 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { settingsTexts } from "../../../texts/admin-settings.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { Effects, previewSetting, type SettingPreview } from "./preview.tsx";
@@ -27,27 +25,23 @@ export function ResetSetting({ setting: { key }, onClose, onDone }: ResetProps) 
   const [preview, setPreview] = useState<SettingPreview>();
   const looking = useAction(async () => setPreview(await previewSetting(key)));
   useEffect(() => void looking.run(), []);
-  const saving = useAction(async () => {
+  const work = useAction(async () => {
     const answer = await api("DELETE /settings/:key", { params: { key } });
     await forgetAnswers();
     if ("overridden" in answer) onDone(answer);
     onClose();
   });
   return (
-    <Dialog title={texts.resetTitle(title)} onClose={() => (saving.busy ? undefined : onClose())}>
+    <FormDialog
+      title={texts.resetTitle(title)}
+      {...{ work, onClose }}
+      texts={{ submit: texts.saveReset, busy: texts.saving }}
+      isPossible={preview !== undefined}
+    >
       <p>{texts.resetText}</p>
       {looking.busy ? <Loading /> : null}
       {preview === undefined ? null : <Effects preview={preview} />}
       <Failure failure={looking.failure} onRetry={() => void looking.run()} />
-      <Failure failure={saving.failure} />
-      <p class="actions">
-        {preview === undefined ? null : (
-          <Button kind="primary" busy={saving.busy && texts.saving} onClick={() => void saving.run()}>
-            {texts.saveReset}
-          </Button>
-        )}
-        <Button onClick={() => (saving.busy ? undefined : onClose())}>{common.cancel}</Button>
-      </p>
-    </Dialog>
+    </FormDialog>
   );
 }

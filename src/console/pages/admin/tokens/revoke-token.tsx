@@ -3,12 +3,9 @@
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { tokensTexts } from "../../../texts/admin-tokens.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
-import { Failure } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 
 export type Token = AnswerOf<"GET /tokens">["items"][number];
@@ -31,7 +28,7 @@ export function RevokeToken({ token, onClose, onDone }: RevokeProps) {
     onClose();
   });
   return (
-    <Dialog title={texts.title(isolated(name))} onClose={() => (work.busy ? undefined : onClose())}>
+    <FormDialog title={texts.title(isolated(name))} {...{ work, onClose, texts }} isDanger>
       <p>
         <code>{prefix}…</code> {texts.used} {used === null ? never : <Time at={used} both />}
       </p>
@@ -40,13 +37,6 @@ export function RevokeToken({ token, onClose, onDone }: RevokeProps) {
           <li key={effect}>{effect}</li>
         ))}
       </ul>
-      <Failure failure={work.failure} />
-      <p class="actions">
-        <Button kind="danger" busy={work.busy && texts.busy} onClick={() => void work.run()}>
-          {texts.submit}
-        </Button>
-        <Button onClick={() => (work.busy ? undefined : onClose())}>{common.cancel}</Button>
-      </p>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -2,16 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin-user.ts";
-import { common } from "../../../texts/common.ts";
-import type { Action } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
-import { type Change, makeChange, type UserPreview } from "../change.ts";
+import { type Change, makeChange } from "../change.ts";
 import { daysOf } from "../days.ts";
 import { Effects } from "../effects.tsx";
 import type { UserRecord } from "./record.ts";
@@ -37,42 +33,35 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
   const wanted: Change | undefined =
     kind !== "extend" ? { kind } : settled === undefined ? undefined : { kind, days: settled };
   const preview = usePreview(user.id, wanted);
-  const action = useChangeAction(async (change: Change, expected: UserPreview) => {
-    const hosts = await makeChange(user.id, change);
+  const work = useChangeAction(async () => {
+    const expected = preview.data;
+    if (wanted === undefined || expected === undefined) return;
+    const hosts = await makeChange(user.id, wanted);
     const done = texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at));
     onDone(`${done} ${hosts}`.trimEnd());
   });
-  // Nobody confirms what they have not been shown.
-  const isShown = preview.data !== undefined && !preview.isFetching && settled === days;
   return (
-    <Dialog title={texts.title(user.username)} onClose={onClose}>
-      <Form
-        onSubmit={() => {
-          if (isShown && wanted !== undefined && preview.data !== undefined) void action.run(wanted, preview.data);
-        }}
-      >
-        {kind === "extend" ? (
-          <Input
-            label={userTexts.extend.days}
-            hint={userTexts.extend.daysHint}
-            error={days === undefined ? userTexts.extend.daysWrong : undefined}
-            value={text}
-            onValue={setText}
-            inputMode="numeric"
-            autocomplete="off"
-          />
-        ) : null}
-        {days === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
-        <Confirm
-          {...{ action, onClose }}
-          isPossible={preview.error === null && days !== undefined}
-          isReady={isShown}
-          confirm={texts.confirm}
-          busy={texts.busy}
-          isDanger={kind === "disable"}
+    <FormDialog
+      title={texts.title(user.username)}
+      {...{ work, onClose, texts }}
+      isPossible={preview.error === null && days !== undefined}
+      // Nobody confirms what they have not been shown.
+      isReady={preview.data !== undefined && !preview.isFetching && settled === days}
+      isDanger={kind === "disable"}
+    >
+      {kind === "extend" ? (
+        <Input
+          label={userTexts.extend.days}
+          hint={userTexts.extend.daysHint}
+          error={days === undefined ? userTexts.extend.daysWrong : undefined}
+          value={text}
+          onValue={setText}
+          inputMode="numeric"
+          autocomplete="off"
         />
-      </Form>
-    </Dialog>
+      ) : null}
+      {days === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
+    </FormDialog>
   );
 }
 
@@ -95,37 +84,4 @@ interface PreviewProps {
 export function Preview({ preview, isDated = false }: PreviewProps) {
   if (preview.error !== null) return <Failure failure={preview.error} onRetry={() => void preview.refetch()} />;
   return preview.data === undefined ? <Loading /> : <Effects preview={preview.data} isDated={isDated} />;
-}
-
-interface ConfirmProps {
-  readonly action: Pick<Action<[]>, "busy" | "failure">;
-  readonly onClose: () => void;
-  /** Whether the service would do it. */
-  readonly isPossible: boolean;
-  /** Whether everything is there that has to be seen or typed before. */
-  readonly isReady: boolean;
-  readonly confirm: string;
-  readonly busy: string;
-  readonly isDanger?: boolean;
-}
-
-/** The end of a dialog that changes something: what went wrong, the confirmation, and the way out. */
-export function Confirm({ action, onClose, isPossible, isReady, confirm, busy, isDanger = false }: ConfirmProps) {
-  return (
-    <>
-      <Failure failure={action.failure} />
-      <div class="actions">
-        {isPossible ? (
-          <Button
-            type="submit"
-            kind={isDanger ? "danger" : "primary"}
-            busy={action.busy ? busy : isReady ? false : confirm}
-          >
-            {confirm}
-          </Button>
-        ) : null}
-        <Button onClick={onClose}>{action.failure === undefined ? common.cancel : common.close}</Button>
-      </div>
-    </>
-  );
 }

@@ -2,11 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin-user.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { makeChange } from "../change.ts";
-import { Confirm, Preview } from "./change-dialog.tsx";
+import { Preview } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction, usePreview } from "./use-change.ts";
 
@@ -23,41 +22,35 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
   const preview = usePreview(user.id, DELETE);
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<string>();
-  const action = useChangeAction(async () => {
+  const work = useChangeAction(async () => {
+    const isRight = typed.trim() === user.username;
+    setError(isRight ? undefined : remove.wrong(user.username));
+    if (!isRight) return;
     const hosts = await makeChange(user.id, DELETE);
     onDone(`${remove.done(user.username)} ${hosts}`.trimEnd());
   });
   return (
-    <Dialog title={remove.title(user.username)} onClose={onClose}>
-      <Form
-        onSubmit={() => {
-          const isRight = typed.trim() === user.username;
-          setError(isRight ? undefined : remove.wrong(user.username));
-          if (isRight && preview.data !== undefined) void action.run();
+    <FormDialog
+      title={remove.title(user.username)}
+      {...{ work, onClose }}
+      texts={remove}
+      isPossible={preview.error === null}
+      isReady={preview.data !== undefined}
+      isDanger
+    >
+      <Preview preview={preview} />
+      <Input
+        label={remove.type(user.username)}
+        error={error}
+        value={typed}
+        onValue={(value) => {
+          setTyped(value);
+          setError(undefined);
         }}
-      >
-        <Preview preview={preview} />
-        <Input
-          label={remove.type(user.username)}
-          error={error}
-          value={typed}
-          onValue={(value) => {
-            setTyped(value);
-            setError(undefined);
-          }}
-          autocomplete="off"
-          autoCapitalize="none"
-          required
-        />
-        <Confirm
-          {...{ action, onClose }}
-          isPossible={preview.error === null}
-          isReady={preview.data !== undefined}
-          confirm={remove.confirm}
-          busy={remove.busy}
-          isDanger
-        />
-      </Form>
-    </Dialog>
+        autocomplete="off"
+        autoCapitalize="none"
+        required
+      />
+    </FormDialog>
   );
 }

@@ -4,10 +4,8 @@ import { useState } from "preact/hooks";
 import { isEmail } from "../../../../shared/person.ts";
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
-import { Confirm } from "./change-dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
@@ -30,36 +28,28 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
     ...(supervisor === before.supervisor ? {} : { supervisor }),
     ...(purpose === before.purpose ? {} : { purpose }),
   };
-  const isChanged = Object.keys(changes).length > 0;
-  const action = useChangeAction(async () => {
+  const work = useChangeAction(async () => {
+    const isWrong = !isEmail(email.trim());
+    setError(isWrong ? edit.emailWrong : undefined);
+    if (isWrong) return;
+    if (Object.keys(changes).length === 0) return onClose();
     await api("PATCH /users/:id", { params: { id: user.id }, body: changes });
     onDone(edit.done(user.username));
   });
   return (
-    <Dialog title={edit.title(user.username)} onClose={onClose}>
-      <Form
-        onSubmit={() => {
-          const isWrong = !isEmail(email.trim());
-          setError(isWrong ? edit.emailWrong : undefined);
-          if (isWrong) return;
-          if (isChanged) void action.run();
-          else onClose();
-        }}
-      >
-        <Input
-          label={edit.email}
-          hint={edit.emailHint}
-          error={error}
-          type="email"
-          value={email}
-          onValue={setEmail}
-          autocomplete="off"
-          required
-        />
-        <Input label={edit.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
-        <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))} />
-        <Confirm {...{ action, onClose }} isPossible isReady confirm={edit.confirm} busy={edit.busy} />
-      </Form>
-    </Dialog>
+    <FormDialog title={edit.title(user.username)} {...{ work, onClose }} texts={edit}>
+      <Input
+        label={edit.email}
+        hint={edit.emailHint}
+        error={error}
+        type="email"
+        value={email}
+        onValue={setEmail}
+        autocomplete="off"
+        required
+      />
+      <Input label={edit.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
+      <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))} />
+    </FormDialog>
   );
 }

@@ -6,8 +6,7 @@ import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { withHosts } from "../../../ui/confirmed.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { KeyNetworks } from "../../../ui/networks.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -17,7 +16,6 @@ import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
-import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
@@ -116,23 +114,15 @@ interface RemoveDialogProps extends KeysProps {
 function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogProps) {
   const { keys } = userTexts;
   const name = isolated(sshKey.name);
-  const action = useChangeAction(async () => {
+  const work = useChangeAction(async () => {
     const answer = await api("DELETE /users/:id/keys/:keyId", { params: { id: user.id, keyId: sshKey.id } });
     onDone(withHosts(keys.removed(name), answer));
   });
   return (
-    <Dialog title={keys.removeTitle(name)} onClose={onClose}>
-      <Form onSubmit={() => void action.run()}>
-        <Will
-          sentences={[
-            keys.stops,
-            keys.sessions,
-            isLast ? keys.last(user.username) : keys.others,
-            keys.mail(user.email),
-          ]}
-        />
-        <Confirm {...{ action, onClose }} isPossible isReady confirm={keys.confirm} busy={keys.busy} isDanger />
-      </Form>
-    </Dialog>
+    <FormDialog title={keys.removeTitle(name)} {...{ work, onClose }} texts={keys} isDanger>
+      <Will
+        sentences={[keys.stops, keys.sessions, isLast ? keys.last(user.username) : keys.others, keys.mail(user.email)]}
+      />
+    </FormDialog>
   );
 }

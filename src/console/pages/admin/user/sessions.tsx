@@ -5,8 +5,7 @@ import { type AnswerOf, api } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -14,7 +13,6 @@ import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
-import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { SignOut } from "./sign-out.tsx";
 import { useChangeAction } from "./use-change.ts";
@@ -109,17 +107,14 @@ interface EndDialogProps extends SessionsProps {
 
 function EndDialog({ user, session, onClose, onDone }: EndDialogProps) {
   const { sessions } = userTexts;
-  const action = useChangeAction(async () => {
+  const work = useChangeAction(async () => {
     const params = { id: user.id, sessionId: session.id };
     await api("DELETE /users/:id/sessions/:sessionId", { params });
     onDone(sessions.ended(session.from));
   });
   return (
-    <Dialog title={sessions.endTitle(session.from)} onClose={onClose}>
-      <Form onSubmit={() => void action.run()}>
-        <Will sentences={[sessions.ends, sessions.again(user.username)]} />
-        <Confirm {...{ action, onClose }} isPossible isReady confirm={sessions.confirm} busy={sessions.busy} isDanger />
-      </Form>
-    </Dialog>
+    <FormDialog title={sessions.endTitle(session.from)} {...{ work, onClose }} texts={sessions} isDanger>
+      <Will sentences={[sessions.ends, sessions.again(user.username)]} />
+    </FormDialog>
   );
 }

@@ -2,10 +2,8 @@
 
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Will } from "../effects.tsx";
-import { Confirm } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
@@ -18,16 +16,13 @@ interface SignOutProps {
 
 export function SignOut({ user: { id, username }, onClose, onDone }: SignOutProps) {
   const { signOut } = userTexts;
-  const action = useChangeAction(async () => {
+  const work = useChangeAction(async () => {
     const { sessions } = await api("DELETE /users/:id/web-sessions", { params: { id } });
     onDone(signOut.done(username, sessions));
   });
   return (
-    <Dialog title={signOut.title(username)} onClose={onClose}>
-      <Form onSubmit={() => void action.run()}>
-        <Will sentences={[signOut.ends, signOut.again(username)]} />
-        <Confirm {...{ action, onClose }} isPossible isReady confirm={signOut.confirm} busy={signOut.busy} isDanger />
-      </Form>
-    </Dialog>
+    <FormDialog title={signOut.title(username)} {...{ work, onClose }} texts={signOut} isDanger>
+      <Will sentences={[signOut.ends, signOut.again(username)]} />
+    </FormDialog>
   );
 }

@@ -23,7 +23,7 @@ export function usePreview(id: number, change: Change | undefined) {
 
 /** Something that is done to the user. If the service could not finish, part of it may hold all the same: so all is shown anew. */
 export function useChangeAction<A extends readonly unknown[]>(work: (...args: A) => Promise<void>): Action<A> {
-  return useAction(async (...args: A) => {
+  const action = useAction(async (...args: A) => {
     try {
       await work(...args);
     } catch (error) {
@@ -31,4 +31,5 @@ export function useChangeAction<A extends readonly unknown[]>(work: (...args: A)
       throw error;
     }
   });
+  return { ...action, mayHold: true };
 }

@@ -9,14 +9,10 @@ import { isEmail } from "../../../../shared/person.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin-users.ts";
-import { common } from "../../../texts/common.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
 import { day, now } from "../../../ui/clock.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Area, Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
-import { Failure } from "../../../ui/notice.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { usePrefilled } from "../prefilled.ts";
@@ -40,7 +36,16 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const [wrong, setWrong] = useState<Wrong>({});
   const text = usePrefilled("days", typedDays, wholeDays(standard));
   const days = daysOf(text);
-  const action = useAction(async () => {
+  const work = useAction(async () => {
+    const found: Wrong = {
+      ...wrongName(username.trim()),
+      ...(isEmail(email.trim()) ? {} : { email: create.emailWrong }),
+      ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
+    };
+    // The first of them takes the focus, one at a time.
+    const [first] = Object.entries(found);
+    setWrong(first === undefined ? {} : Object.fromEntries([first]));
+    if (first !== undefined) return;
     const body = { username: username.trim(), email: email.trim(), supervisor, purpose, ttl_days: days ?? 0 };
     const user = await api("POST /users", { body });
     await forgetAnswers();
@@ -50,66 +55,46 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
       </p>,
     );
   });
-  function submit() {
-    const found: Wrong = {
-      ...wrongName(username.trim()),
-      ...(isEmail(email.trim()) ? {} : { email: create.emailWrong }),
-      ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
-    };
-    // The first of them takes the focus, one at a time.
-    const [first] = Object.entries(found);
-    setWrong(first === undefined ? {} : Object.fromEntries([first]));
-    if (first === undefined) void action.run();
-  }
   return (
-    <Dialog title={create.title} onClose={onClose}>
-      <Form onSubmit={() => submit()}>
-        <Input
-          label={create.username}
-          hint={create.usernameHint}
-          error={wrong.username}
-          value={username}
-          onValue={setUsername}
-          autocomplete="off"
-          autoCapitalize="none"
-          required
-        />
-        <Input
-          label={create.email}
-          error={wrong.email}
-          type="email"
-          value={email}
-          onValue={setEmail}
-          autocomplete="off"
-          required
-        />
-        <Input label={create.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
-        <Area
-          label={create.purpose}
-          value={purpose}
-          onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))}
-          rows={2}
-        />
-        <Input
-          label={create.days}
-          hint={create.daysHint(wholeDays(standard))}
-          name="days"
-          error={wrong.days}
-          value={text}
-          onValue={setDays}
-          inputMode="numeric"
-          autocomplete="off"
-        />
-        <Effects username={username.trim()} email={email.trim()} days={days ?? 0} />
-        <Failure failure={action.failure} />
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={action.busy && create.busy}>
-            {create.confirm}
-          </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={create.title} {...{ work, onClose }} texts={create}>
+      <Input
+        label={create.username}
+        hint={create.usernameHint}
+        error={wrong.username}
+        value={username}
+        onValue={setUsername}
+        autocomplete="off"
+        autoCapitalize="none"
+        required
+      />
+      <Input
+        label={create.email}
+        error={wrong.email}
+        type="email"
+        value={email}
+        onValue={setEmail}
+        autocomplete="off"
+        required
+      />
+      <Input label={create.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
+      <Area
+        label={create.purpose}
+        value={purpose}
+        onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))}
+        rows={2}
+      />
+      <Input
+        label={create.days}
+        hint={create.daysHint(wholeDays(standard))}
+        name="days"
+        error={wrong.days}
+        value={text}
+        onValue={setDays}
+        inputMode="numeric"
+        autocomplete="off"
+      />
+      <Effects username={username.trim()} email={email.trim()} days={days ?? 0} />
+    </FormDialog>
   );
 }
 

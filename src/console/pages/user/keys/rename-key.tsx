@@ -5,15 +5,11 @@ import { api } from "../../../api.ts";
 import { MAX_NAME, nameFaultOf } from "../../../keys/key-name.ts";
 import { privateFormatOf } from "../../../keys/private-key.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { common } from "../../../texts/common.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
-import { Failure } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { OwnKey } from "../own-account.ts";
 
@@ -28,47 +24,33 @@ export function RenameKey({ target, onClose, onDone }: RenameKeyProps) {
   const { rename, faults } = userTexts.keys;
   const [name, setName] = useState(target.name);
   const [fault, setFault] = useState<string>();
-  const saving = useAction(async () => {
-    await api("PATCH /me/keys/:id", { params: { id: target.id }, body: { name: name.trim() } });
-    await forgetAnswers();
-    onDone(rename.done(isolated(name.trim())));
-  });
-
-  function save() {
+  const work = useAction(async () => {
     const format = privateFormatOf(name);
     if (format !== undefined) setName("");
     const wrong = format === undefined ? nameFaultOf(name) : faults.text({ kind: "private", format });
     setFault(wrong);
     if (wrong !== undefined) return;
-    if (name.trim() === target.name) onClose();
-    else void saving.run();
-  }
-
+    if (name.trim() === target.name) return onClose();
+    await api("PATCH /me/keys/:id", { params: { id: target.id }, body: { name: name.trim() } });
+    await forgetAnswers();
+    onDone(rename.done(isolated(name.trim())));
+  });
   return (
-    <Dialog title={rename.title} onClose={() => (saving.busy ? undefined : onClose())}>
-      <Form onSubmit={() => save()}>
-        <p>
-          <Typed text={target.name} /> <code class="quiet">{target.fingerprint}</code>
-        </p>
-        <Input
-          label={rename.field}
-          hint={rename.hint}
-          error={fault}
-          value={name}
-          onValue={setName}
-          name="key-name"
-          autocomplete="off"
-          maxLength={MAX_NAME * 2}
-          required
-        />
-        <Failure failure={saving.failure} />
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={saving.busy && rename.saving}>
-            {rename.save}
-          </Button>
-          <Button onClick={() => (saving.busy ? undefined : onClose())}>{common.cancel}</Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={rename.title} {...{ work, onClose }} texts={rename}>
+      <p>
+        <Typed text={target.name} /> <code class="quiet">{target.fingerprint}</code>
+      </p>
+      <Input
+        label={rename.field}
+        hint={rename.hint}
+        error={fault}
+        value={name}
+        onValue={setName}
+        name="key-name"
+        autocomplete="off"
+        maxLength={MAX_NAME * 2}
+        required
+      />
+    </FormDialog>
   );
 }

@@ -2,14 +2,12 @@
 
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { common } from "../../../texts/common.ts";
 import { userTexts } from "../../../texts/user.ts";
 import { useAction } from "../../../ui/action.ts";
-import { Button } from "../../../ui/button.tsx";
 import { withHosts } from "../../../ui/confirmed.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
-import { Failure, Notice } from "../../../ui/notice.tsx";
+import { Notice } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { OwnKey } from "../own-account.ts";
 
@@ -24,7 +22,7 @@ interface RevokeKeyProps {
 
 export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
   const { revoke } = userTexts.keys;
-  const revoking = useAction(async () => {
+  const work = useAction(async () => {
     let answer: AnswerOf<"DELETE /me/keys/:id">;
     try {
       answer = await api("DELETE /me/keys/:id", { params: { id: target.id } });
@@ -36,9 +34,13 @@ export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
     await forgetAnswers();
     onDone(withHosts(revoke.done(isolated(target.name)), answer));
   });
-  const close = () => (revoking.busy ? undefined : onClose());
   return (
-    <Dialog title={revoke.title} onClose={close}>
+    <FormDialog
+      title={revoke.title}
+      {...{ work, onClose }}
+      texts={{ submit: revoke.yes(isolated(target.name)), busy: revoke.busy }}
+      isDanger
+    >
       <p>
         <strong>
           <Typed text={target.name} />
@@ -55,13 +57,6 @@ export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
           <p>{revoke.last}</p>
         </Notice>
       ) : null}
-      <Failure failure={revoking.failure} />
-      <div class="actions">
-        <Button kind="danger" busy={revoking.busy && revoke.busy} onClick={() => void revoking.run()}>
-          {revoke.yes(isolated(target.name))}
-        </Button>
-        <Button onClick={close}>{common.cancel}</Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
