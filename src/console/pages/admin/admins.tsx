@@ -1,7 +1,5 @@
 /** Administrators: who there is, and for owners: invite, change, end sessions, remove. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { ADMIN_ROLES } from "../../../shared/statuses.ts";
@@ -16,6 +14,7 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
 import { EndSessions } from "./admins/end-sessions.tsx";
@@ -23,7 +22,7 @@ import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { RemovedAdmins } from "./admins/removed.tsx";
 import { pageOf } from "./audit/filter.ts";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 
 const PAGE_SIZE = 50;
@@ -36,14 +35,12 @@ export const Admins = signedIn(
   "admin",
   forRole("admins", () => {
     const isOwner = mayChange(useRole(), "admins");
-    const [open, setOpen] = useState<Open>();
-    const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
-    const close = () => setOpen(undefined);
+    const done = useDone();
+    const { open, start: show, props: dialog } = useDialog<Open>(done.tell);
     const start = (next: Open) => {
-      setDone(undefined);
-      setOpen(next);
+      done.clear();
+      show(next);
     };
-    const dialog = { onClose: close, onDone: (sentence: string) => setDone({ content: <p>{sentence}</p> }) };
     return (
       <Page
         title={texts.title}
@@ -57,9 +54,9 @@ export const Admins = signedIn(
       >
         <p class="lead">{texts.lead}</p>
         <ReadOnly area="admins" />
-        <Done what={done} />
+        <Done what={done.what} />
         <AdminList onOpen={isOwner ? start : undefined} />
-        {isOwner ? <RemovedAdmins onDone={dialog.onDone} /> : null}
+        {isOwner ? <RemovedAdmins onDone={done.tell} /> : null}
         <Section title={texts.rolesTitle}>
           <dl class="facts">
             {ADMIN_ROLES.map((name) => (

@@ -1,12 +1,23 @@
 /** What was done, where the focus goes once it is: what was pressed may have gone with it. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Notice } from "../../ui/notice.tsx";
 
 interface DoneProps {
   /** Nothing is shown while it is undefined; another value takes the focus again. */
   readonly what: { readonly content: ComponentChildren; readonly kind?: "good" | "warn" } | undefined;
+}
+
+/** For `Done`: what was done on a page, once it is told. */
+export function useDone() {
+  const [what, setWhat] = useState<DoneProps["what"]>();
+  return {
+    what,
+    tell: (sentence: string, kind: "good" | "warn" = "good") => setWhat({ content: <p>{sentence}</p>, kind }),
+    show: (content: ComponentChildren) => setWhat({ content }),
+    clear: () => setWhat(undefined),
+  };
 }
 
 export function Done({ what }: DoneProps) {

@@ -1,6 +1,5 @@
 /** The settings: how long things last, in words; owners change them. */
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
@@ -11,7 +10,7 @@ import { moment, relative, useNow } from "../../ui/clock.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ChangeSetting } from "./settings/change-setting.tsx";
 import { durationWords } from "./settings/duration.ts";
@@ -30,18 +29,18 @@ export const Settings = signedIn(
     const isOwner = mayChange(useRole(), "settings");
     const answer = useApi("GET /settings");
     const [open, setOpen] = useState<Open>();
-    const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+    const done = useDone();
     const start = (next: Open) => {
-      setDone(undefined);
+      done.clear();
       setOpen(next);
     };
     const close = () => setOpen(undefined);
-    const saved = (setting: Setting) => setDone({ content: <p>{sentenceFor(setting)}</p> });
+    const saved = (setting: Setting) => done.tell(sentenceFor(setting));
     return (
       <Page title={texts.title}>
         <p class="lead">{texts.lead}</p>
         <ReadOnly area="settings" />
-        <Done what={done} />
+        <Done what={done.what} />
         <Loaded query={answer}>
           {({ items }) => (
             <div class="stack">

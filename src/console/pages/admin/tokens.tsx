@@ -1,7 +1,5 @@
 /** Tokens for machines: one's own, and for owners everybody's. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { searchOf } from "../../api.ts";
@@ -15,9 +13,10 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { pageOf } from "./audit/filter.ts";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
 import { useMade } from "./made.tsx";
 import { MadeToken } from "./tokens/made-token.tsx";
@@ -29,33 +28,29 @@ const PAGE_SIZE = 50;
 type Open = { readonly what: "make" } | { readonly what: "revoke"; readonly token: Token };
 
 export const Tokens = signedIn("admin", () => {
-  const [open, setOpen] = useState<Open>();
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
+  const { open, start, props: dialog } = useDialog<Open>(done.tell);
   const made = useMade(texts.made.closed);
-  const close = () => setOpen(undefined);
   return (
     <Page
       title={texts.title}
       actions={
-        <Button kind="primary" onClick={() => setOpen({ what: "make" })}>
+        <Button kind="primary" onClick={() => start({ what: "make" })}>
           {texts.make.open}
         </Button>
       }
     >
       <p class="lead">{texts.lead}</p>
       <Done what={made.what} />
-      <Done what={done} />
-      <TokenList onRevoke={(token) => setOpen({ what: "revoke", token })} />
+      <Done what={done.what} />
+      <TokenList onRevoke={(token) => start({ what: "revoke", token })} />
       {open?.what === "make" ? (
-        <MakeToken onClose={close} onMade={(token) => made.show(<MadeToken made={token} onClose={made.hide} />)} />
-      ) : null}
-      {open?.what === "revoke" ? (
-        <RevokeToken
-          token={open.token}
-          onClose={close}
-          onDone={(sentence) => setDone({ content: <p>{sentence}</p> })}
+        <MakeToken
+          onClose={dialog.onClose}
+          onMade={(token) => made.show(<MadeToken made={token} onClose={made.hide} />)}
         />
       ) : null}
+      {open?.what === "revoke" ? <RevokeToken token={open.token} {...dialog} /> : null}
     </Page>
   );
 });

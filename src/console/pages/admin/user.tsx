@@ -1,7 +1,5 @@
 /** One user: what holds, what ends when, and everything that can be done about it. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { ApiFailure } from "../../api.ts";
 import { mayChange, maySee } from "../../roles.ts";
@@ -10,8 +8,9 @@ import { userTexts } from "../../texts/admin-user.ts";
 import { networkTexts } from "../../texts/networks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
@@ -35,11 +34,11 @@ function UserPage() {
 function One({ id }: { readonly id: number }) {
   const user = useApi("GET /users/:id", { params: { id } });
   const isGone = user.error instanceof ApiFailure && user.error.status === 404;
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
   const role = useRole();
   /** Shows what was done, and everything anew: any of it may have changed. */
   function tell(sentence: string) {
-    setDone({ content: <p>{sentence}</p> });
+    done.tell(sentence);
     void forgetAnswers();
   }
   const name = user.data?.username;
@@ -47,7 +46,7 @@ function One({ id }: { readonly id: number }) {
   return (
     <Page title={title}>
       <ReadOnly area="users" />
-      <Done what={done} />
+      <Done what={done.what} />
       {isGone ? (
         <p>
           {name !== undefined
@@ -81,39 +80,33 @@ interface OverviewProps {
 function Overview({ user, onDone }: OverviewProps) {
   const { actions } = userTexts;
   const isAllowed = mayChange(useRole(), "users");
-  const [open, setOpen] = useState<ChangeKind | "edit" | "networks" | "delete">();
-  const close = () => setOpen(undefined);
-  const finish = (sentence: string) => {
-    close();
-    onDone(sentence);
-  };
+  const { open, start, props } = useDialog<ChangeKind | "edit" | "networks" | "delete">(onDone);
+  const dialog = { user, ...props };
   return (
     <section class="card" aria-label={userTexts.facts.label}>
       <Facts user={user} />
       {isAllowed ? (
         <div class="actions">
-          <Button kind="primary" onClick={() => setOpen("extend")}>
+          <Button kind="primary" onClick={() => start("extend")}>
             {actions.extend}
           </Button>
-          <Button onClick={() => setOpen("edit")}>{actions.edit}</Button>
-          <Button onClick={() => setOpen("networks")}>{networkTexts.button}</Button>
-          {user.status === "disabled" ? <Button onClick={() => setOpen("enable")}>{actions.enable}</Button> : null}
+          <Button onClick={() => start("edit")}>{actions.edit}</Button>
+          <Button onClick={() => start("networks")}>{networkTexts.button}</Button>
+          {user.status === "disabled" ? <Button onClick={() => start("enable")}>{actions.enable}</Button> : null}
           {user.status === "active" ? (
-            <Button kind="danger" onClick={() => setOpen("disable")}>
+            <Button kind="danger" onClick={() => start("disable")}>
               {actions.disable}
             </Button>
           ) : null}
-          <Button kind="danger" onClick={() => setOpen("delete")}>
+          <Button kind="danger" onClick={() => start("delete")}>
             {actions.remove}
           </Button>
         </div>
       ) : null}
-      {open === "extend" || open === "enable" || open === "disable" ? (
-        <ChangeDialog user={user} kind={open} onClose={close} onDone={finish} />
-      ) : null}
-      {open === "edit" ? <EditDialog user={user} onClose={close} onDone={finish} /> : null}
-      {open === "networks" ? <UserNetworks user={user} onClose={close} onDone={finish} /> : null}
-      {open === "delete" ? <DeleteDialog user={user} onClose={close} onDone={finish} /> : null}
+      {open === "extend" || open === "enable" || open === "disable" ? <ChangeDialog {...dialog} kind={open} /> : null}
+      {open === "edit" ? <EditDialog {...dialog} /> : null}
+      {open === "networks" ? <UserNetworks {...dialog} /> : null}
+      {open === "delete" ? <DeleteDialog {...dialog} /> : null}
     </section>
   );
 }

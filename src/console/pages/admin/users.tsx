@@ -1,6 +1,5 @@
 /** All external users: found, filtered, sorted, and many changed at once. */
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES, userPage } from "../../../shared/pages.ts";
@@ -15,7 +14,7 @@ import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import type { UserRecord } from "./user/record.ts";
 import type { BulkKind } from "./users/bulk.ts";
@@ -34,7 +33,7 @@ function UsersPage() {
   const isAllowed = mayChange(useRole(), "users");
   const users = useApi("GET /users", { query: askOf(view, PAGE_SIZE) });
   const [isCreating, setCreating] = useState(false);
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
   return (
     <Page
       title={userListTexts.title}
@@ -47,19 +46,17 @@ function UsersPage() {
       }
     >
       <ReadOnly area="users" />
-      <Done what={done} />
+      <Done what={done.what} />
       <Filters view={view} />
       <Loaded query={users}>
-        {({ items, total }) => (
-          <List {...{ view, items, total, isAllowed }} onDone={(sentence) => setDone({ content: <p>{sentence}</p> })} />
-        )}
+        {({ items, total }) => <List {...{ view, items, total, isAllowed }} onDone={done.tell} />}
       </Loaded>
       {isCreating ? (
         <CreateDialog
           onClose={() => setCreating(false)}
           onDone={(content) => {
             setCreating(false);
-            setDone({ content });
+            done.show(content);
           }}
         />
       ) : null}

@@ -1,7 +1,5 @@
 /** Webhooks, and the stream of audit records: where changes are told of, and how the receivers are doing. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { searchOf } from "../../api.ts";
@@ -14,9 +12,10 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { pageOf } from "./audit/filter.ts";
-import { Done } from "./done.tsx";
+import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { useMade } from "./made.tsx";
 import { ChangeWebhook } from "./webhooks/change-webhook.tsx";
@@ -33,20 +32,17 @@ const PAGE_SIZE = 50;
 type Open =
   | { readonly what: "make" }
   | { readonly what: "change" | "delete" | "deliveries"; readonly webhook: Webhook };
-type Told = { readonly content: ComponentChildren; readonly kind?: "good" | "warn" };
 
 export const Webhooks = signedIn(
   "admin",
   forRole("webhooks", () => {
     const isOwner = mayChange(useRole(), "webhooks");
-    const [open, setOpen] = useState<Open>();
-    const [done, setDone] = useState<Told>();
+    const done = useDone();
+    const { open, start: show, props: dialog } = useDialog<Open>(done.tell);
     const made = useMade(texts.made.closed);
-    const close = () => setOpen(undefined);
-    const tell = (sentence: string, kind: "good" | "warn" = "good") => setDone({ content: <p>{sentence}</p>, kind });
     const start = (next: Open) => {
-      setDone(undefined);
-      setOpen(next);
+      done.clear();
+      show(next);
     };
     return (
       <Page
@@ -62,18 +58,20 @@ export const Webhooks = signedIn(
         <p class="lead">{texts.lead}</p>
         <ReadOnly area="webhooks" />
         <Done what={made.what} />
-        <Done what={done} />
-        <WebhookList isOwner={isOwner} onOpen={start} onTold={tell} />
+        <Done what={done.what} />
+        <WebhookList isOwner={isOwner} onOpen={start} onTold={done.tell} />
         <StreamState />
         {open?.what === "make" ? (
           <MakeWebhook
-            onClose={close}
+            onClose={dialog.onClose}
             onMade={({ secret }) => made.show(<MadeWebhook secret={secret} onClose={made.hide} />)}
           />
         ) : null}
-        {open?.what === "change" ? <ChangeWebhook webhook={open.webhook} onClose={close} onDone={tell} /> : null}
-        {open?.what === "delete" ? <DeleteWebhook webhook={open.webhook} onClose={close} onDone={tell} /> : null}
-        {open?.what === "deliveries" ? <Deliveries webhook={open.webhook} isOwner={isOwner} onClose={close} /> : null}
+        {open?.what === "change" ? <ChangeWebhook webhook={open.webhook} {...dialog} /> : null}
+        {open?.what === "delete" ? <DeleteWebhook webhook={open.webhook} {...dialog} /> : null}
+        {open?.what === "deliveries" ? (
+          <Deliveries webhook={open.webhook} isOwner={isOwner} onClose={dialog.onClose} />
+        ) : null}
       </Page>
     );
   }),

@@ -9,6 +9,7 @@ import { useAction } from "../../ui/action.ts";
 import { Input, Select } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
+import type { DialogProps } from "../../ui/use-dialog.ts";
 import { isLease, nameIn } from "./lease-text.ts";
 import type { HostDetail } from "./state.ts";
 
@@ -16,10 +17,8 @@ const { change: texts } = oneHostTexts;
 const KINDS = ["inherit", "own", "none"] as const;
 const ENDS = ["logins", "sessions"] as const;
 
-interface ChangeHostProps {
+interface ChangeHostProps extends DialogProps {
   readonly host: HostDetail;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 function kindOf(lease: string | null): (typeof KINDS)[number] {

@@ -4,15 +4,14 @@ import { useState } from "preact/hooks";
 import { api, type BodyOf } from "../../api.ts";
 import { groupTexts as texts } from "../../texts/host-groups.ts";
 import { Area, Input } from "../../ui/field.tsx";
+import type { DialogProps } from "../../ui/use-dialog.ts";
 import { namesIn } from "../admin/names.ts";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
 import type { Group } from "./host-groups.tsx";
 import { leaseIn, nameIn } from "./lease-text.ts";
 
-interface GroupDialogProps {
+interface GroupDialogProps extends DialogProps {
   readonly group: Group;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 type Changes = BodyOf<"PATCH /host-groups/:id">;

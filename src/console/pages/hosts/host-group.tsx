@@ -1,7 +1,5 @@
 /** One group of hosts: its hosts, who has it, and for owners everything that can be done about it. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { PAGES } from "../../../shared/pages.ts";
 import { ApiFailure } from "../../api.ts";
@@ -11,8 +9,9 @@ import { groupTexts as texts } from "../../texts/host-groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "../admin/done.tsx";
+import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { AddToGroup, ChangeGroup, DeleteGroup } from "./group-changes.tsx";
 import { type Group, GroupLease } from "./host-groups.tsx";
@@ -29,9 +28,9 @@ function HostGroupPage() {
 function One({ id }: { readonly id: number }) {
   const group = useApi("GET /host-groups/:id", { params: { id } });
   const isGone = group.error instanceof ApiFailure && group.error.status === 404;
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
   function tell(sentence: string) {
-    setDone({ content: <p>{sentence}</p> });
+    done.tell(sentence);
     void forgetAnswers();
   }
   const back = (
@@ -42,7 +41,7 @@ function One({ id }: { readonly id: number }) {
   return (
     <Page title={isGone ? texts.gone.title(id) : (group.data?.name ?? texts.one)} actions={back}>
       <ReadOnly area="hosts" />
-      <Done what={done} />
+      <Done what={done.what} />
       {isGone ? (
         <p>{texts.gone.text}</p>
       ) : (
@@ -68,15 +67,8 @@ function Overview({ group, onDone }: OverviewProps) {
   const { facts, actions } = texts;
   const { route } = useLocation();
   const isOwner = mayChange(useRole(), "hosts");
-  const [open, setOpen] = useState<"add" | "change" | "remove">();
-  const dialog = {
-    group,
-    onClose: () => setOpen(undefined),
-    onDone: (sentence: string) => {
-      setOpen(undefined);
-      onDone(sentence);
-    },
-  };
+  const { open, start, props } = useDialog<"add" | "change" | "remove">(onDone);
+  const dialog = { group, ...props };
   return (
     <section class="card" aria-label={facts.label}>
       <dl class="facts">
@@ -93,11 +85,11 @@ function Overview({ group, onDone }: OverviewProps) {
       </dl>
       {isOwner ? (
         <div class="actions">
-          <Button kind="primary" onClick={() => setOpen("add")}>
+          <Button kind="primary" onClick={() => start("add")}>
             {actions.add}
           </Button>
-          <Button onClick={() => setOpen("change")}>{actions.change}</Button>
-          <Button kind="danger" onClick={() => setOpen("remove")}>
+          <Button onClick={() => start("change")}>{actions.change}</Button>
+          <Button kind="danger" onClick={() => start("remove")}>
             {actions.remove}
           </Button>
         </div>

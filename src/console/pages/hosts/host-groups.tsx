@@ -17,7 +17,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "../admin/done.tsx";
+import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { leaseIn, nameIn } from "./lease-text.ts";
 
@@ -29,7 +29,7 @@ function HostGroupsPage() {
   const groups = useApi("GET /host-groups");
   const isOwner = mayChange(useRole(), "hosts");
   const [isMaking, setMaking] = useState(false);
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
   return (
     <Page
       title={texts.title}
@@ -48,7 +48,7 @@ function HostGroupsPage() {
     >
       <p class="lead">{texts.lead}</p>
       <ReadOnly area="hosts" />
-      <Done what={done} />
+      <Done what={done.what} />
       <Loaded query={groups}>
         {({ items }) =>
           items.length === 0 ? (
@@ -65,7 +65,7 @@ function HostGroupsPage() {
           onClose={() => setMaking(false)}
           onDone={(content) => {
             setMaking(false);
-            setDone({ content });
+            done.show(content);
           }}
         />
       ) : null}

@@ -1,7 +1,5 @@
 /** One host: how it stands, what is wrong with it, and for owners everything that can be done about it. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { ApiFailure } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
@@ -9,8 +7,9 @@ import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { oneHostTexts as texts } from "../../texts/host.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { Done } from "../admin/done.tsx";
+import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { ChangeHost } from "./change-host.tsx";
 import { HostFacts } from "./host-facts.tsx";
@@ -33,16 +32,16 @@ function HostPage() {
 function One({ id }: { readonly id: number }) {
   const host = useApi("GET /hosts/:id", { params: { id } }, WATCHED);
   const isGone = host.error instanceof ApiFailure && host.error.status === 404;
-  const [done, setDone] = useState<{ readonly content: ComponentChildren }>();
+  const done = useDone();
   function tell(sentence: string) {
-    setDone({ content: <p>{sentence}</p> });
+    done.tell(sentence);
     void forgetAnswers();
   }
   const name = host.data?.name;
   return (
     <Page title={isGone ? texts.gone.title(id) : (name ?? texts.title)}>
       <ReadOnly area="hosts" />
-      <Done what={done} />
+      <Done what={done.what} />
       {isGone ? (
         <p>{texts.gone.text}</p>
       ) : (
@@ -67,27 +66,20 @@ interface OverviewProps {
 function Overview({ host, onDone }: OverviewProps) {
   const { actions } = texts;
   const isOwner = mayChange(useRole(), "hosts");
-  const [open, setOpen] = useState<"change" | "lock" | "retire">();
-  const dialog = {
-    host,
-    onClose: () => setOpen(undefined),
-    onDone: (sentence: string) => {
-      setOpen(undefined);
-      onDone(sentence);
-    },
-  };
+  const { open, start, props } = useDialog<"change" | "lock" | "retire">(onDone);
+  const dialog = { host, ...props };
   return (
     <section class="card" aria-label={texts.facts.label}>
       <HostFacts host={host} />
       {isOwner && host.kind === "remote" ? (
         <div class="actions">
-          <Button onClick={() => setOpen("change")}>{actions.change}</Button>
+          <Button onClick={() => start("change")}>{actions.change}</Button>
           {host.status === "retiring" ? null : (
-            <Button kind={host.status === "locked" ? "plain" : "danger"} onClick={() => setOpen("lock")}>
+            <Button kind={host.status === "locked" ? "plain" : "danger"} onClick={() => start("lock")}>
               {host.status === "locked" ? actions.unlock : actions.lock}
             </Button>
           )}
-          <Button kind="danger" onClick={() => setOpen("retire")}>
+          <Button kind="danger" onClick={() => start("retire")}>
             {actions.retire}
           </Button>
         </div>

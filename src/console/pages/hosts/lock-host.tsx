@@ -4,14 +4,13 @@ import { api } from "../../api.ts";
 import { oneHostTexts } from "../../texts/host.ts";
 import { clockTime } from "../../ui/clock.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import type { DialogProps } from "../../ui/use-dialog.ts";
 import { Will } from "../admin/effects.tsx";
 import { useChangeAction } from "../admin/user/use-change.ts";
 import type { HostDetail } from "./state.ts";
 
-interface LockHostProps {
+interface LockHostProps extends DialogProps {
   readonly host: HostDetail;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 export function LockHost({ host, onClose, onDone }: LockHostProps) {

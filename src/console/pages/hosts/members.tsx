@@ -1,6 +1,5 @@
 /** The hosts of a group, and taking one out. */
 
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { hostGroupPage, hostPage } from "../../../shared/pages.ts";
 import { searchOf } from "../../api.ts";
@@ -9,6 +8,7 @@ import { groupTexts } from "../../texts/host-groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { pageOf } from "../admin/applications/view.ts";
 import { useRole } from "../admin/for-role.tsx";
@@ -31,14 +31,14 @@ export function Members({ group, onDone }: MembersProps) {
     query: { group: group.name, page: String(page), page_size: String(PAGE_SIZE) },
   });
   const isOwner = mayChange(useRole(), "hosts");
-  const [leaving, setLeaving] = useState<string>();
+  const { open: leaving, start, props } = useDialog<string>(onDone);
   return (
     <Section title={texts.title}>
       <Loaded query={hosts}>
         {({ items, total }) => (
           <PagedTable
             caption={texts.caption}
-            columns={columnsOf(isOwner ? setLeaving : undefined)}
+            columns={columnsOf(isOwner ? start : undefined)}
             {...{ items, total, page }}
             pageSize={PAGE_SIZE}
             href={(to) => `${hostGroupPage(group.id)}${searchOf({ page: to === 1 ? undefined : to })}`}
@@ -46,17 +46,7 @@ export function Members({ group, onDone }: MembersProps) {
           />
         )}
       </Loaded>
-      {leaving === undefined ? null : (
-        <TakeOut
-          group={group}
-          host={leaving}
-          onClose={() => setLeaving(undefined)}
-          onDone={(sentence) => {
-            setLeaving(undefined);
-            onDone(sentence);
-          }}
-        />
-      )}
+      {leaving === undefined ? null : <TakeOut group={group} host={leaving} {...props} />}
     </Section>
   );
 }

@@ -5,15 +5,14 @@ import { api } from "../../api.ts";
 import { oneHostTexts } from "../../texts/host.ts";
 import { moment } from "../../ui/clock.ts";
 import { Input } from "../../ui/field.tsx";
+import type { DialogProps } from "../../ui/use-dialog.ts";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
 import type { HostDetail } from "./state.ts";
 
 const { retire: texts } = oneHostTexts;
 
-interface RetireHostProps {
+interface RetireHostProps extends DialogProps {
   readonly host: HostDetail;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 export function RetireHost({ host: { id, name }, onClose, onDone }: RetireHostProps) {

@@ -8,16 +8,12 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { factorsTexts } from "../../../texts/admin-factors.ts";
 import { Input } from "../../../ui/field.tsx";
 import { isolated } from "../../../ui/isolated.ts";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Confirmed, ConfirmedDialog } from "./confirm.tsx";
 
 const { add: texts } = factorsTexts;
 
-interface AddProps {
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
-}
-
-export function AddPasskey({ onClose, onDone }: AddProps) {
+export function AddPasskey({ onClose, onDone }: DialogProps) {
   const { refresh } = useSession();
   const [name, setName] = useState("");
   const [wrong, setWrong] = useState<string>();

@@ -12,34 +12,23 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { type DialogProps, useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
-import { Done } from "../done.tsx";
+import { Done, useDone } from "../done.tsx";
 import { ConfirmedDialog } from "./confirm.tsx";
 
 const { app: texts, passkeys } = factorsTexts;
 
 type Secret = AnswerOf<"POST /auth/totp/begin">;
 
-interface DialogProps {
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
-}
-
 export function AuthenticatorApp() {
   const answer = useApi("GET /auth/totp");
-  const [open, setOpen] = useState<"set up" | "remove">();
-  const [done, setDone] = useState<string>();
-  const dialog: DialogProps = {
-    onClose: () => setOpen(undefined),
-    onDone: (sentence) => {
-      setOpen(undefined);
-      setDone(sentence);
-    },
-  };
+  const done = useDone();
+  const { open, start, props: dialog } = useDialog<"set up" | "remove">(done.tell);
   return (
     <Section title={texts.title}>
       <p>{texts.lead}</p>
-      <Done what={done === undefined ? undefined : { content: <p>{done}</p> }} />
+      <Done what={done.what} />
       <Loaded query={answer}>
         {({ added, created_at: at, last_used_at: used }) => (
           <>
@@ -52,11 +41,11 @@ export function AuthenticatorApp() {
             )}
             <p class="actions">
               {added ? (
-                <Button kind="danger" onClick={() => setOpen("remove")}>
+                <Button kind="danger" onClick={() => start("remove")}>
                   {texts.removing.open}
                 </Button>
               ) : (
-                <Button onClick={() => setOpen("set up")}>{texts.open}</Button>
+                <Button onClick={() => start("set up")}>{texts.open}</Button>
               )}
             </p>
           </>

@@ -8,16 +8,14 @@ import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { isPasskeyName } from "./add-passkey.tsx";
 import { ConfirmedDialog } from "./confirm.tsx";
 
 export type Passkey = AnswerOf<"GET /auth/passkeys">["items"][number];
 
-interface ChangeProps {
+interface ChangeProps extends DialogProps {
   readonly passkey: Passkey;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 const { add, rename, remove } = factorsTexts;

@@ -1,6 +1,5 @@
 /** One's own passkeys: what they are called, when they were used, and how to add, rename and remove them. */
 
-import { useState } from "preact/hooks";
 import { hasPasskeys } from "../../../passkey.ts";
 import { factorsTexts } from "../../../texts/admin-factors.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -9,8 +8,9 @@ import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
-import { Done } from "../done.tsx";
+import { Done, useDone } from "../done.tsx";
 import { AddPasskey } from "./add-passkey.tsx";
 import { type Passkey, RemovePasskey, RenamePasskey } from "./change-passkey.tsx";
 
@@ -20,23 +20,16 @@ type Open = { readonly what: "add" } | { readonly what: "rename" | "remove"; rea
 
 export function Passkeys() {
   const answer = useApi("GET /auth/passkeys");
-  const [open, setOpen] = useState<Open>();
-  const [done, setDone] = useState<{ readonly content: string }>();
+  const done = useDone();
+  const { open, start: show, props: dialog } = useDialog<Open>(done.tell);
   const start = (next: Open) => {
-    setDone(undefined);
-    setOpen(next);
-  };
-  const dialog = {
-    onClose: () => setOpen(undefined),
-    onDone: (sentence: string) => {
-      setOpen(undefined);
-      setDone({ content: sentence });
-    },
+    done.clear();
+    show(next);
   };
   return (
     <Section title={texts.title}>
       <p>{texts.lead}</p>
-      <Done what={done && { content: <p>{done.content}</p> }} />
+      <Done what={done.what} />
       <Loaded query={answer}>
         {({ items }) => (
           <>

@@ -7,6 +7,7 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
 import { Input } from "../../../ui/field.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { AdminFailure } from "./last-owner.tsx";
 import { RoleField } from "./role-field.tsx";
@@ -15,11 +16,8 @@ export type Admin = AnswerOf<"GET /admins">["items"][number];
 
 const { change: texts, invite } = adminsTexts;
 
-interface ChangeProps {
+interface ChangeProps extends DialogProps {
   readonly admin: Admin;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
@@ -46,7 +44,6 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
     if (isOwn) refresh();
     await forgetAnswers();
     onDone(texts.done(admin.username));
-    onClose();
   };
   return (
     <ConfirmedDialog

@@ -7,15 +7,13 @@ import { adminsTexts } from "../../../texts/admin-admins.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { Admin } from "./change-admin.tsx";
 
 const { endSessions: texts } = adminsTexts;
 
-interface EndProps {
+interface EndProps extends DialogProps {
   readonly admin: Admin;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function EndSessions({ admin: { id, username }, onClose, onDone }: EndProps) {
@@ -26,7 +24,6 @@ export function EndSessions({ admin: { id, username }, onClose, onDone }: EndPro
     if (isOwn) return end();
     await forgetAnswers();
     onDone(texts.done(username, sessions));
-    onClose();
   });
   return (
     <FormDialog title={texts.title(username)} {...{ work, onClose, texts }} isDanger>

@@ -7,18 +7,13 @@ import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
 import { Input } from "../../../ui/field.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { RoleField } from "./role-field.tsx";
 
 const { invite: texts } = adminsTexts;
 
-interface InviteProps {
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
-}
-
-export function InviteAdmin({ onClose, onDone }: InviteProps) {
+export function InviteAdmin({ onClose, onDone }: DialogProps) {
   const [username, setUsername] = useState("");
   const [email, setEmail] = useState("");
   // The least that somebody new may need; more is given on purpose.
@@ -38,7 +33,6 @@ export function InviteAdmin({ onClose, onDone }: InviteProps) {
     if (admin === undefined) return;
     await forgetAnswers();
     onDone(texts.done(admin.username, admin.email));
-    onClose();
   };
   return (
     <ConfirmedDialog title={texts.title} act={invite} {...{ onClose, texts }}>

@@ -10,17 +10,15 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { useApi } from "../../../use-api.tsx";
 import type { Admin } from "./change-admin.tsx";
 import { AdminFailure } from "./last-owner.tsx";
 
 const { remove: texts } = adminsTexts;
 
-interface RemoveProps {
+interface RemoveProps extends DialogProps {
   readonly admin: Admin;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: RemoveProps) {
@@ -37,7 +35,6 @@ export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: R
     if (isOwn) return end();
     await forgetAnswers();
     onDone(texts.done(username));
-    onClose();
   });
   return (
     <FormDialog

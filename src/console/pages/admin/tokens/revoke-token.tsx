@@ -7,16 +7,14 @@ import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Time } from "../../../ui/time.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 
 export type Token = AnswerOf<"GET /tokens">["items"][number];
 
 const { revoke: texts, never } = tokensTexts;
 
-interface RevokeProps {
+interface RevokeProps extends DialogProps {
   readonly token: Token;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function RevokeToken({ token, onClose, onDone }: RevokeProps) {
@@ -25,7 +23,6 @@ export function RevokeToken({ token, onClose, onDone }: RevokeProps) {
     await api("DELETE /tokens/:id", { params: { id } });
     await forgetAnswers();
     onDone(texts.done(isolated(name)));
-    onClose();
   });
   return (
     <FormDialog title={texts.title(isolated(name))} {...{ work, onClose, texts }} isDanger>

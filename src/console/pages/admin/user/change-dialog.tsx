@@ -7,6 +7,7 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Change, makeChange } from "../change.ts";
 import { daysOf } from "../days.ts";
 import { Effects } from "../effects.tsx";
@@ -15,11 +16,9 @@ import { useChangeAction, usePreview } from "./use-change.ts";
 
 export type ChangeKind = "extend" | "disable" | "enable";
 
-interface ChangeDialogProps {
+interface ChangeDialogProps extends DialogProps {
   readonly user: UserRecord;
   readonly kind: ChangeKind;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 /** Milliseconds without a keystroke after which the preview is asked for. */

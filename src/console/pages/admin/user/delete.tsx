@@ -4,15 +4,14 @@ import { useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { makeChange } from "../change.ts";
 import { Preview } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction, usePreview } from "./use-change.ts";
 
-interface DeleteDialogProps {
+interface DeleteDialogProps extends DialogProps {
   readonly user: UserRecord;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 const DELETE = { kind: "delete" } as const;

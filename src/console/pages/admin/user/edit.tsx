@@ -6,13 +6,12 @@ import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
-interface EditDialogProps {
+interface EditDialogProps extends DialogProps {
   readonly user: UserRecord;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 export function EditDialog({ user, onClose, onDone }: EditDialogProps) {

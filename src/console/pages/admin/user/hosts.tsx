@@ -1,6 +1,5 @@
 /** Where a user has an account, and how far each host is with it; nothing where there is only the service's own host. */
 
-import { useState } from "preact/hooks";
 import { PAGES } from "../../../../shared/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
@@ -11,6 +10,7 @@ import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
 import { ChangeHosts } from "./change-hosts.tsx";
@@ -34,7 +34,7 @@ export function UserHosts({ user, onDone }: UserHostsProps) {
 function Places({ user, onDone }: UserHostsProps) {
   const places = useApi("GET /users/:id/hosts", { params: { id: user.id } }, WATCHED);
   const isAllowed = mayChange(useRole(), "users");
-  const [isChanging, setChanging] = useState(false);
+  const { open, start, props } = useDialog<"change">(onDone);
   return (
     <Section title={texts.title}>
       <Loaded query={places}>
@@ -51,19 +51,10 @@ function Places({ user, onDone }: UserHostsProps) {
             )}
             {isAllowed ? (
               <div class="actions">
-                <Button onClick={() => setChanging(true)}>{texts.change}</Button>
+                <Button onClick={() => start("change")}>{texts.change}</Button>
               </div>
             ) : null}
-            {isChanging ? (
-              <ChangeHosts
-                {...{ user, hosts, groups }}
-                onClose={() => setChanging(false)}
-                onDone={(sentence) => {
-                  setChanging(false);
-                  onDone(sentence);
-                }}
-              />
-            ) : null}
+            {open === undefined ? null : <ChangeHosts {...{ user, hosts, groups }} {...props} />}
           </div>
         )}
       </Loaded>

@@ -1,6 +1,5 @@
 /** A user's SSH keys, and taking one away. */
 
-import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
@@ -13,6 +12,7 @@ import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
@@ -30,7 +30,7 @@ export function Keys({ user, onDone }: KeysProps) {
   const { keys } = userTexts;
   const answer = useApi("GET /users/:id/keys", { params: { id: user.id } });
   const isAllowed = mayChange(useRole(), "users");
-  const [removing, setRemoving] = useState<{ readonly sshKey: Key; readonly isLast: boolean }>();
+  const { open, start, props } = useDialog<{ readonly sshKey: Key; readonly isLast: boolean }>(onDone);
   return (
     <Section title={keys.title}>
       <Loaded query={answer}>
@@ -40,25 +40,13 @@ export function Keys({ user, onDone }: KeysProps) {
           ) : (
             <Table
               caption={keys.title}
-              columns={columnsOf(
-                isAllowed ? (key) => setRemoving({ sshKey: key, isLast: items.length === 1 }) : undefined,
-              )}
+              columns={columnsOf(isAllowed ? (key) => start({ sshKey: key, isLast: items.length === 1 }) : undefined)}
               items={items}
             />
           )
         }
       </Loaded>
-      {removing === undefined ? null : (
-        <RemoveDialog
-          {...removing}
-          user={user}
-          onClose={() => setRemoving(undefined)}
-          onDone={(sentence) => {
-            setRemoving(undefined);
-            onDone(sentence);
-          }}
-        />
-      )}
+      {open === undefined ? null : <RemoveDialog {...open} user={user} {...props} />}
     </Section>
   );
 }

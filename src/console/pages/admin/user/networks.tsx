@@ -3,12 +3,11 @@
 import { api } from "../../../api.ts";
 import { networkTexts } from "../../../texts/networks.ts";
 import { NetworksDialog } from "../../../ui/networks.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { UserRecord } from "./record.ts";
 
-interface UserNetworksProps {
+interface UserNetworksProps extends DialogProps {
   readonly user: UserRecord;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
 }
 
 export function UserNetworks({ user, onClose, onDone }: UserNetworksProps) {

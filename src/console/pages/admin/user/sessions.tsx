@@ -1,6 +1,5 @@
 /** A user's open SSH logins, and ending one; and signing them out of the service. */
 
-import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
@@ -10,6 +9,7 @@ import { Section } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
@@ -28,8 +28,7 @@ export function Sessions({ user, onDone }: SessionsProps) {
   const { sessions } = userTexts;
   const answer = useApi("GET /users/:id/sessions", { params: { id: user.id } });
   const isAllowed = mayChange(useRole(), "users");
-  const [ending, setEnding] = useState<Session>();
-  const [isSigningOut, setSigningOut] = useState(false);
+  const { open, start, props } = useDialog<Session | "sign out">(onDone);
   return (
     <Section title={sessions.title}>
       <Loaded query={answer}>
@@ -38,7 +37,7 @@ export function Sessions({ user, onDone }: SessionsProps) {
             {items.length === 0 ? (
               <p class="quiet">{sessions.none}</p>
             ) : (
-              <Table caption={sessions.title} columns={columnsOf(isAllowed ? setEnding : undefined)} items={items} />
+              <Table caption={sessions.title} columns={columnsOf(isAllowed ? start : undefined)} items={items} />
             )}
             <div class="actions">
               <Button onClick={() => void answer.refetch()} busy={answer.isFetching && sessions.refreshing}>
@@ -46,7 +45,7 @@ export function Sessions({ user, onDone }: SessionsProps) {
               </Button>
               <span class="quiet">{sessions.hint}</span>
               {isAllowed ? (
-                <Button kind="danger" onClick={() => setSigningOut(true)}>
+                <Button kind="danger" onClick={() => start("sign out")}>
                   {userTexts.signOut.open}
                 </Button>
               ) : null}
@@ -54,27 +53,8 @@ export function Sessions({ user, onDone }: SessionsProps) {
           </div>
         )}
       </Loaded>
-      {isSigningOut ? (
-        <SignOut
-          user={user}
-          onClose={() => setSigningOut(false)}
-          onDone={(sentence) => {
-            setSigningOut(false);
-            onDone(sentence);
-          }}
-        />
-      ) : null}
-      {ending === undefined ? null : (
-        <EndDialog
-          user={user}
-          session={ending}
-          onClose={() => setEnding(undefined)}
-          onDone={(sentence) => {
-            setEnding(undefined);
-            onDone(sentence);
-          }}
-        />
-      )}
+      {open === "sign out" ? <SignOut user={user} {...props} /> : null}
+      {typeof open === "object" ? <EndDialog user={user} session={open} {...props} /> : null}
     </Section>
   );
 }

@@ -3,15 +3,13 @@
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { Will } from "../effects.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
-interface SignOutProps {
+interface SignOutProps extends DialogProps {
   readonly user: UserRecord;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function SignOut({ user: { id, username }, onClose, onDone }: SignOutProps) {

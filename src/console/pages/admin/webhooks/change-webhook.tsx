@@ -6,17 +6,15 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
 import { Select } from "../../../ui/field.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { WebhookFields } from "./fields.tsx";
 import { bodyOf, faultsOf, type Webhook, wantedOf } from "./wanted.ts";
 
 const { change: texts } = webhooksTexts;
 
-interface ChangeProps {
+interface ChangeProps extends DialogProps {
   readonly webhook: Webhook;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
@@ -41,7 +39,6 @@ export function ChangeWebhook({ webhook, onClose, onDone }: ChangeProps) {
     if (done === undefined) return;
     await forgetAnswers();
     onDone(texts.done);
-    onClose();
   };
   return (
     <ConfirmedDialog

@@ -6,15 +6,13 @@ import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { Webhook } from "./wanted.ts";
 
 const { remove: texts } = webhooksTexts;
 
-interface DeleteProps {
+interface DeleteProps extends DialogProps {
   readonly webhook: Webhook;
-  readonly onClose: () => void;
-  /** Told what was done, in a sentence. */
-  readonly onDone: (sentence: string) => void;
 }
 
 export function DeleteWebhook({ webhook: { id, url }, onClose, onDone }: DeleteProps) {
@@ -22,7 +20,6 @@ export function DeleteWebhook({ webhook: { id, url }, onClose, onDone }: DeleteP
     await api("DELETE /webhooks/:id", { params: { id } });
     await forgetAnswers();
     onDone(texts.done);
-    onClose();
   });
   return (
     <FormDialog title={texts.title} {...{ work, onClose, texts }} isDanger>

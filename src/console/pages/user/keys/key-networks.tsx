@@ -4,6 +4,7 @@ import { api } from "../../../api.ts";
 import { networkTexts } from "../../../texts/networks.ts";
 import { isolated } from "../../../ui/isolated.ts";
 import { NetworkList, NetworksDialog } from "../../../ui/networks.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { OwnAccount, OwnKey } from "../own-account.ts";
 
 /** Nothing where the account may be used from anywhere. */
@@ -17,12 +18,9 @@ export function AccountNetworks({ networks }: { readonly networks: readonly stri
   );
 }
 
-interface OwnKeyNetworksProps {
+interface OwnKeyNetworksProps extends DialogProps {
   readonly target: OwnKey;
   readonly own: OwnAccount;
-  readonly onClose: () => void;
-  /** Given what was done. */
-  readonly onDone: (text: string) => void;
 }
 
 export function OwnKeyNetworks({ target, own, onClose, onDone }: OwnKeyNetworksProps) {

@@ -11,13 +11,11 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Typed } from "../../../ui/typed.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { OwnKey } from "../own-account.ts";
 
-interface RenameKeyProps {
+interface RenameKeyProps extends DialogProps {
   readonly target: OwnKey;
-  readonly onClose: () => void;
-  /** Given what was done. */
-  readonly onDone: (text: string) => void;
 }
 
 export function RenameKey({ target, onClose, onDone }: RenameKeyProps) {

@@ -9,15 +9,13 @@ import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { OwnKey } from "../own-account.ts";
 
-interface RevokeKeyProps {
+interface RevokeKeyProps extends DialogProps {
   readonly target: OwnKey;
   /** Whether no other key opens the account. */
   readonly isLast: boolean;
-  readonly onClose: () => void;
-  /** Given what was done. */
-  readonly onDone: (text: string) => void;
 }
 
 export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {

@@ -1,0 +1,24 @@
+/** Which dialog of a page is open, or what it is open about. */
+
+import { useState } from "preact/hooks";
+
+/** What a dialog is given that has something done. */
+export interface DialogProps {
+  readonly onClose: () => void;
+  /** Told what was done, in a sentence. */
+  readonly onDone: (sentence: string) => void;
+}
+
+/** Nothing is open at first. Once something was done, the dialog closes, and `onDone` is told. */
+export function useDialog<T>(onDone: DialogProps["onDone"]) {
+  const [open, start] = useState<T>();
+  const onClose = () => start(undefined);
+  const props: DialogProps = {
+    onClose,
+    onDone: (sentence) => {
+      onClose();
+      onDone(sentence);
+    },
+  };
+  return { open, start, props };
+}
