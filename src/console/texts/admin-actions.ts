@@ -1,6 +1,290 @@
 /** What the audit log records, in words for administrators. */
 
-import { actionTexts as en } from "./en/admin-actions.ts";
-import { inLanguage } from "./language.ts";
+import type { AnswerOf } from "../../server/api/contract.ts";
+import type { ActionFacts } from "./action-facts.ts";
+import { count, inLanguage } from "./language.ts";
+
+export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
+
+/** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
+interface ActionWords {
+  readonly label: string;
+  readonly say: (facts: ActionFacts) => readonly [did: string, tried: string];
+}
+
+function action(label: string, say: ActionWords["say"]): ActionWords {
+  return { label, say };
+}
+
+function of(word: string, name: string): string {
+  return name === "" ? `a ${word}` : `the ${word} ${name}`;
+}
+
+function theKey({ key, fingerprint }: ActionFacts): string {
+  return of("key", key === "" ? fingerprint : key);
+}
+
+function whose({ name }: ActionFacts): string {
+  return name === "" ? "" : ` of ${name}`;
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  password: "a password",
+  "password+passkey": "a password and a passkey",
+  "password+totp": "a password and a code of an authenticator app",
+  passkey: "a passkey",
+  oidc: "single sign-on",
+};
+
+const FIELDS: Readonly<Record<string, string>> = {
+  email: "e-mail address",
+  supervisor: "supervisor",
+  purpose: "purpose",
+  role: "role",
+  password: "password",
+  source_networks: "networks",
+};
+
+function fields({ changed }: ActionFacts, otherwise: string): string {
+  return changed.length === 0 ? otherwise : changed.map((field) => FIELDS[field] ?? field).join(" and ");
+}
+
+const webhook = (to: string) => (to === "" ? "a webhook" : `the webhook to ${to}`);
+const SWITCHED: Readonly<Record<string, readonly [did: string, tries: string]>> = {
+  active: ["switched on", "switch on"],
+  disabled: ["switched off", "switch off"],
+};
+const user = (facts: ActionFacts) => of("user", facts.name);
+const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
+
+const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
+  "auth.admin_login": action("Administrator logs in", ({ way }) => {
+    const how = WAYS[way] === undefined ? "" : ` with ${WAYS[way]}`;
+    return [`logged in${how}`, `log in as an administrator${how}`];
+  }),
+  "auth.admin_password_only": action("Right password, without a second factor", (facts) => [
+    `showed the right password${whose(facts)}, and nothing else`,
+    `log in${whose(facts)} with the right password, and nothing else`,
+  ]),
+  "auth.changes_refused": action("Too many changes", () => [
+    "made too many changes within a minute",
+    "make more changes within a minute than are let through",
+  ]),
+  "auth.otp_send": action("Login code asked for", (facts) =>
+    facts.channel === "command line"
+      ? [`printed a login code for ${user(facts)}`, `print a login code for ${user(facts)}`]
+      : [`asked for a login code for ${user(facts)}`, `get a login code for ${user(facts)}`],
+  ),
+  "auth.otp_login": action("User logs in", () => ["logged in with a mailed code", "log in with a mailed code"]),
+  "auth.sso_logout": action("Logout at the provider of single sign-on", (facts) => [
+    `ended the sessions${whose(facts)} that ended at the provider`,
+    `end the sessions${whose(facts)} that ended at the provider`,
+  ]),
+  "auth.logout": action("Logout", () => ["logged out", "log out"]),
+  "auth.admin_forgot": action("Administrator's password forgotten", (facts) => [
+    `asked for a new password${whose(facts)}`,
+    `ask for a new password${whose(facts)}`,
+  ]),
+  "auth.admin_reset": action("Administrator's password set by a mailed link", (facts) => [
+    `set a new password${whose(facts)} with a mailed link`,
+    `set a new password${whose(facts)} with a mailed link`,
+  ]),
+  "auth.admin_password": action("Own password changed", () => ["changed their own password", "change their password"]),
+  "auth.passkey_add": action("Passkey added", ({ key }) => [
+    `added ${of("passkey", key)}`,
+    `add ${of("passkey", key)}`,
+  ]),
+  "auth.passkey_rename": action("Passkey renamed", ({ key }) => [
+    `renamed a passkey${key === "" ? "" : ` to ${key}`}`,
+    "rename a passkey",
+  ]),
+  "auth.passkey_remove": action("Passkey removed", (facts) => [
+    `removed ${of("passkey", facts.key)}${whose(facts)}`,
+    `remove ${of("passkey", facts.key)}${whose(facts)}`,
+  ]),
+  "auth.totp_add": action("Authenticator app set up", () => [
+    "set up an authenticator app",
+    "set up an authenticator app",
+  ]),
+  "auth.totp_remove": action("Authenticator app removed", (facts) => [
+    `removed the authenticator app${whose(facts)}`,
+    `remove the authenticator app${whose(facts)}`,
+  ]),
+  "user.create": action("User created", (facts) => [
+    `created ${user(facts)}${facts.until === "" ? "" : `,${until(facts)}`}`,
+    `create ${user(facts)}`,
+  ]),
+  "user.update": action("User's data changed", (facts) => [
+    `changed the ${fields(facts, "data")} of ${user(facts)}`,
+    `change ${user(facts)}`,
+  ]),
+  "user.disable": action("User disabled", (facts) => [`disabled ${user(facts)}`, `disable ${user(facts)}`]),
+  "user.enable": action("User enabled", (facts) => [`enabled ${user(facts)} again`, `enable ${user(facts)}`]),
+  "user.extend": action("User extended", (facts) => [
+    `extended ${user(facts)}${until(facts)}`,
+    `extend ${user(facts)}`,
+  ]),
+  "user.delete": action("User deleted", (facts) => [`deleted ${user(facts)}`, `delete ${user(facts)}`]),
+  "user.lock": action("User shuts their own account", () => [
+    "shut their own account (“this was not me”)",
+    "shut their own account",
+  ]),
+  "extension.request": action("User asks for more time", ({ days }) => {
+    const more = days === 0 ? "more time" : count(days, "more day", "more days");
+    return [`asked for ${more}`, `ask for ${more}`];
+  }),
+  "key.update": action("Key's networks changed", (facts) => [
+    `changed from where ${theKey(facts)} may be used`,
+    `change from where ${theKey(facts)} may be used`,
+  ]),
+  "key.create": action("Key added", (facts) => [`added ${theKey(facts)}`, `add ${theKey(facts)}`]),
+  "key.rename": action("Key renamed", (facts) => [
+    facts.key === "" ? "renamed a key" : `renamed a key to ${facts.key}`,
+    "rename a key",
+  ]),
+  "key.revoke": action("Key revoked", (facts) => [
+    `revoked ${theKey(facts)}${whose(facts)}`,
+    `revoke ${theKey(facts)}${whose(facts)}`,
+  ]),
+  "session.end": action("SSH session ended", (facts) => [
+    `ended an SSH session of ${user(facts)}`,
+    `end an SSH session of ${user(facts)}`,
+  ]),
+  "approval.submit": action("Application arrives", ({ name }) => {
+    const as = name === "" ? "" : ` as ${name}`;
+    return [`applied for access${as}`, `apply for access${as}`];
+  }),
+  "approval.review": action("Application decided", (facts) => {
+    const what = `the application${whose(facts)}`;
+    if (facts.approved === undefined) return [`decided ${what}`, `decide ${what}`];
+    return facts.approved ? [`approved ${what}`, `approve ${what}`] : [`rejected ${what}`, `reject ${what}`];
+  }),
+  "settings.update": action("Setting changed", ({ setting, value, old, effective }) => {
+    const from = old === "" ? "" : ` from ${old}`;
+    const at = effective === "" ? "" : `, in force from ${effective}`;
+    return [`set ${setting}${from}${value === "" ? "" : ` to ${value}`}${at}`, `change ${setting}`];
+  }),
+  "lifecycle.expire": action("User expires", (facts) => [
+    `ended the access of ${user(facts)}, whose time was up`,
+    `end the access of ${user(facts)}, whose time was up`,
+  ]),
+  "lifecycle.recycle": action("Expired user deleted", (facts) => [
+    `deleted ${user(facts)}, who had expired long enough ago`,
+    `delete ${user(facts)}, who had expired long enough ago`,
+  ]),
+  "admin.create": action("Administrator added", ({ name, role }) => {
+    const as = role === "" ? "" : ` (${role})`;
+    return [`added ${of("administrator", name)}${as}`, `add ${of("administrator", name)}${as}`];
+  }),
+  "admin.update": action("Administrator changed", (facts) => [
+    `changed the ${fields(facts, "data")} of ${of("administrator", facts.name)}`,
+    `change ${of("administrator", facts.name)}`,
+  ]),
+  "admin.remove": action("Administrator removed", ({ name }) => [
+    `removed ${of("administrator", name)}`,
+    `remove ${of("administrator", name)}`,
+  ]),
+  "admin.readmit": action("Removed administrator let in again", (facts) => [
+    `let ${of("administrator", facts.name)} in again by single sign-on`,
+    `let ${of("administrator", facts.name)} in again by single sign-on`,
+  ]),
+  "user.end_sessions": action("User signed out", (facts) => [`signed ${user(facts)} out`, `sign ${user(facts)} out`]),
+  "admin.end_sessions": action("Administrator's sessions ended", (facts) => [
+    `ended the sessions of ${of("administrator", facts.name)}`,
+    `end the sessions of ${of("administrator", facts.name)}`,
+  ]),
+  "token.create": action("Token made", (facts) => [
+    `made ${of("token", facts.key)}${whose(facts)}`,
+    `make ${of("token", facts.key)}${whose(facts)}`,
+  ]),
+  "token.revoke": action("Token revoked", (facts) => [
+    `revoked ${of("token", facts.key)}${whose(facts)}`,
+    `revoke ${of("token", facts.key)}${whose(facts)}`,
+  ]),
+  "webhook.create": action("Webhook made", ({ to }) => [`made ${webhook(to)}`, `make ${webhook(to)}`]),
+  "webhook.update": action("Webhook changed", ({ to, status }) => {
+    const [did, tries] = SWITCHED[status] ?? ["changed", "change"];
+    return [`${did} ${webhook(to)}`, `${tries} ${webhook(to)}`];
+  }),
+  "webhook.delete": action("Webhook deleted", ({ to }) => [`deleted ${webhook(to)}`, `delete ${webhook(to)}`]),
+  "reconcile.repair": action("Account repaired on the host", (facts) => [
+    `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
+    `put the account of ${user(facts)} back in order${facts.found === "" ? "" : `: ${facts.found}`}`,
+  ]),
+  "audit.purge": action("Old audit records deleted", ({ removed }) => {
+    const what = removed === 0 ? "audit records" : count(removed, "audit record", "audit records");
+    return [`deleted ${what} that were old enough`, "delete old audit records"];
+  }),
+  "service.backup": action("Backup made", () => ["made a backup", "make a backup"]),
+  "service.restore": action("Backup restored", () => ["restored a backup", "restore a backup"]),
+  "host.enrol": action("Host joined", ({ host }) => [`joined ${of("host", host)}`, `join ${of("host", host)}`]),
+  "host.lock": action("Host locked", ({ host }) => [`locked ${of("host", host)}`, `lock ${of("host", host)}`]),
+  "host.unlock": action("Host unlocked", ({ host }) => [`unlocked ${of("host", host)}`, `unlock ${of("host", host)}`]),
+  "host.update": action("Host changed", ({ host }) => [`changed ${of("host", host)}`, `change ${of("host", host)}`]),
+  "host.retire": action("Host retiring", ({ host }) => [
+    `began to retire ${of("host", host)}`,
+    `retire ${of("host", host)}`,
+  ]),
+  "host.forget": action("Host forgotten", ({ host }) => [`forgot ${of("host", host)}`, `forget ${of("host", host)}`]),
+  "host.rotate": action("Host key changed", ({ host }) => [
+    `changed the key of the agent on ${of("host", host)}`,
+    `change the key of the agent on ${of("host", host)}`,
+  ]),
+  "host.drift": action("Account differed on a host", (facts) => [
+    `found the account of ${user(facts)} changed on ${of("host", facts.host)}${facts.found === "" ? "" : `: ${facts.found}`}`,
+    `repair the account of ${user(facts)} on ${of("host", facts.host)}`,
+  ]),
+  "host.hold": action("Lease extended on a host", ({ host }) => [
+    `extended the lease of ${of("host", host)}, on the host itself`,
+    `extend the lease of ${of("host", host)}`,
+  ]),
+  "host_token.create": action("Host token made", ({ host }) => {
+    const what = host === "" ? "a token for a host to join with" : `a token for ${host} to join with`;
+    return [`made ${what}`, `make ${what}`];
+  }),
+  "host_group.create": action("Host group created", ({ key }) => [
+    `created ${of("host group", key)}`,
+    `create ${of("host group", key)}`,
+  ]),
+  "host_group.update": action("Host group changed", ({ key }) => [
+    `changed ${of("host group", key)}`,
+    `change ${of("host group", key)}`,
+  ]),
+  "host_group.delete": action("Host group deleted", ({ key }) => [
+    `deleted ${of("host group", key)}`,
+    `delete ${of("host group", key)}`,
+  ]),
+  "user.grant": action("Hosts of a user changed", (facts) => [
+    `set the hosts of ${user(facts)}`,
+    `set the hosts of ${user(facts)}`,
+  ]),
+  "fleet.confirmed": action("Change confirmed by the hosts", ({ name }) => [
+    `knows what became of a change${name === "" ? "" : ` to ${name}`} on all hosts`,
+    "learn what became of a change on all hosts",
+  ]),
+  "fleet.diverged": action("A host knows another history", ({ host }) => [
+    `found that ${of("host", host)} knows records that the audit log does not have`,
+    `compare the history of ${of("host", host)} with the audit log`,
+  ]),
+  "fleet.accept": action("History accepted", () => [
+    "accepted the present history for all hosts",
+    "accept the present history for all hosts",
+  ]),
+};
+
+const en = {
+  actions,
+  who: {
+    admin: (name: string) => `Administrator ${name}`,
+    user: (name: string) => `User ${name}`,
+    cli: (name: string) => (name === "" ? "The command line" : `${name}, at the command line,`),
+    token: (name: string, owner: string) => `The token ${name}${owner === "" ? "" : ` of ${owner}`}`,
+    system: "The service",
+    anonymous: "Somebody without a session",
+  },
+  did: (who: string, did: string) => `${who} ${did}.`,
+  tried: (who: string, tried: string) => `${who} tried to ${tried}.`,
+  unknown: (name: string) => [`did “${name}”`, `do “${name}”`] as const,
+};
 
 export const actionTexts = inLanguage({ en });

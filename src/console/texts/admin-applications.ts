@@ -1,6 +1,108 @@
-/** What the page about applications says. */
+/** The page where applications are decided. */
 
-import { applicationTexts as en } from "./en/admin-applications.ts";
-import { inLanguage } from "./language.ts";
+import { MAX_DAYS } from "../../shared/duration.ts";
+import { count, inLanguage, number } from "./language.ts";
+
+const en = {
+  title: "Applications",
+  listLabel: "Applications",
+  order: (status: "pending" | "approved" | "rejected" | "all", total: number) =>
+    status === "pending"
+      ? `${count(total, "waits", "wait")} for a decision, the oldest first.`
+      : `${count(total, "application", "applications")}, the newest first.`,
+  aside: { label: "Filters and shortcuts" },
+  filters: {
+    title: "Show",
+    status: "Status",
+    statuses: { pending: "Waiting for a decision", approved: "Approved", rejected: "Rejected", all: "All" },
+    kind: "Asked for",
+    kinds: { all: "Access or more time", access: "Access", extension: "More time" },
+    drop: "Show what waits for a decision",
+  },
+  empty: {
+    queue: "Nothing waits for a decision.",
+    filtered: "There is no such application.",
+    hint: "When somebody applies, or a user asks for more time, it appears here and you get an e-mail.",
+  },
+  shortcuts: {
+    title: "Keyboard",
+    where:
+      "While an application has the focus. The first one has it when you come from a mail; from the heading, press Tab once.",
+    keys: [
+      [["j", "↓"], "next"],
+      [["k", "↑"], "previous"],
+      [["a"], "approve; then Enter"],
+      [["r"], "reject; then Ctrl+Enter"],
+    ] as readonly (readonly [readonly string[], string])[],
+  },
+  card: {
+    access: (name: string) => `${name} asks for access`,
+    extension: (name: string, days: number) => `${name} asks for ${count(days, "more day", "more days")}`,
+    sameName: (name: string, total: number) =>
+      `${count(total, "application", "applications")} on this page ask for the name ${name}. Only one of them can get it.`,
+    purpose: "Purpose",
+    why: "Reason",
+    supervisor: "Supervisor",
+    email: "E-mail",
+    account: "Host account",
+    nothing: "not given",
+    asked: "Asked",
+    by: "by",
+    reason: "Reason",
+    approve: "Approve …",
+    approveOf: (name: string) => `Approve … ${name}`,
+    reject: "Reject …",
+    rejectOf: (name: string) => `Reject … ${name}`,
+  },
+  approve: {
+    title: (name: string) => `Approve access for ${name}`,
+    titleExtension: (name: string) => `Approve more time for ${name}`,
+    days: "Days of access",
+    daysHint: (standard: number | undefined) =>
+      standard === undefined
+        ? "Empty means the default."
+        : `Empty means the default, ${count(standard, "day", "days")}.`,
+    daysMore: "More days",
+    daysMoreHint: (days: number) => `${count(days, "day was", "days were")} asked for.`,
+    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
+    create: "Create the account now",
+    submit: "Approve",
+    busy: "Approving …",
+  },
+  reject: {
+    title: (name: string) => `Reject the application of ${name}`,
+    titleExtension: (name: string) => `Reject more time for ${name}`,
+    reason: "Reason",
+    reasonHint: "It is mailed to whoever asked. Ctrl+Enter rejects.",
+    reasonMissing: "A rejection needs a reason.",
+    submit: "Reject",
+    busy: "Rejecting …",
+  },
+  effects: {
+    created: (account: string) => `The account ${account} is created on the host.`,
+    until: (date: string | undefined) =>
+      date === undefined ? "Access ends after the default number of days." : `Access ends on ${date}.`,
+    notCreated: (account: string) =>
+      `The application is closed. ${account} is not created; you can do that on the page Users.`,
+    extended: (name: string, days: number) =>
+      `Access of ${name} ends ${count(days, "day", "days")} later, or that long from now if it has expired.`,
+    moved: (name: string, before: string, after: string) => `Access of ${name} ends on ${after}, instead of ${before}.`,
+    mailStart: (email: string) => `${email} gets a mail that says how to log in.`,
+    mail: (email: string) => `${email} gets a mail.`,
+    mailReason: (email: string) => `${email} gets a mail with the reason.`,
+    noAccount: (account: string) => `${account} is not created.`,
+    stays: (name: string) => `Access of ${name} ends when it would have ended.`,
+  },
+  done: {
+    created: (name: string) => `${name}: approved, and the account is created.`,
+    approved: (name: string) => `${name}: approved, without an account.`,
+    extended: (name: string) => `${name}: approved, and access is extended.`,
+    rejected: (name: string) => `${name}: rejected.`,
+  },
+  decided: {
+    label: "Decided since you opened this page",
+    last: "Nothing is left to decide here.",
+  },
+};
 
 export const applicationTexts = inLanguage({ en });

@@ -1,6 +1,84 @@
-/** What the audit log's page says. */
+/** The audit log's page. */
 
-import { auditTexts as en } from "./en/admin-audit.ts";
-import { inLanguage } from "./language.ts";
+import { inLanguage, number } from "./language.ts";
+
+const en = {
+  title: "Audit log",
+  lead: "Every change, who made it and from where, newest first. Records are never changed.",
+  caption: "Audit records, newest first",
+  columns: { when: "When", what: "What happened", from: "From" },
+  found: (total: number) => (total === 0 ? "No records match" : total === 1 ? "1 record" : `${number(total)} records`),
+  empty: "No record matches these filters.",
+  emptyPage: "This page is past the end of the list.",
+  first: "Go to the first page",
+  failed: "failed",
+  why: "Recorded reason:",
+  raw: "Details",
+  rawOf: (id: number) => `Details of record ${id}`,
+  about: {
+    user: "Everything about this user",
+    open: "The user's page",
+    ssh_key: "Everything about this key",
+    setting: "Everything about this setting",
+    admin: "Everything about this administrator",
+    token: "Everything about this token",
+    webhook: "Everything about this webhook",
+    host: "Everything about this host",
+    host_group: "Everything about this host group",
+    fleet: "Everything about this change on the hosts",
+    actor: (name: string) => `Everything ${name} did`,
+  },
+  filter: {
+    title: "Filter",
+    summary: (count: number) => (count === 0 ? "Filter" : count === 1 ? "Filter (1 set)" : `Filter (${count} set)`),
+    actor: "Who did it",
+    actorHint: "The exact name",
+    action: "What was done",
+    anyAction: "Anything",
+    resource_type: "Kind of object",
+    anyType: "Any",
+    types: {
+      user: "User",
+      ssh_key: "SSH key",
+      setting: "Setting",
+      admin: "Administrator",
+      token: "Token",
+      webhook: "Webhook",
+      host: "Host",
+      host_group: "Host group",
+      fleet: "Change on the hosts",
+    },
+    resource_id: "Number or name of the object",
+    user_id: "About user number",
+    userIdHint: "Everything that concerns this user, deleted or not",
+    userIdError: "A user's number has digits only.",
+    since: "From",
+    until: "Until",
+    zone: (name: string) => `In your time zone, ${name}`,
+    show: "Show records",
+    clear: "Clear all filters",
+  },
+  export: {
+    title: "Export as a file",
+    whole: "All records, oldest first, as CSV. Set a time in the filter above to export less.",
+    range: (since: string, until: string) =>
+      `All records ${since === "" ? "" : `from ${since} `}${until === "" ? "" : `until ${until}`}, oldest first, as CSV. The other filters do not apply to the file.`,
+    start: "Export as CSV",
+    starting: "The service prepares the file …",
+    received: (size: string) => `${size} received so far …`,
+    cancel: "Stop the export",
+    cancelled: "The export was stopped. Nothing was saved.",
+    done: (name: string, size: string) => `${name} is complete (${size}) and was handed to your browser to save.`,
+    again: "Save it again",
+    broken: "The file ended early, so nothing was saved. Try again.",
+  },
+  verify: {
+    title: "Is the log as it was written?",
+    text: "Each record is sealed together with the one before it, with a key that is not in the database. At the shell of the host, this command reads the whole log and names the first record that somebody altered, removed or inserted:",
+    label: "Command that verifies the audit log",
+    head: "Whether the end was cut off, it sees only against a head that was kept elsewhere, such as the one in the daily mail to administrators:",
+    headLabel: "Command that verifies the audit log up to a known head",
+  },
+};
 
 export const auditTexts = inLanguage({ en });

@@ -1,6 +1,114 @@
-/** What the list of users says. */
+/** The list of users, and what is done to many of them. */
 
-import { userListTexts as en } from "./en/admin-users.ts";
-import { inLanguage } from "./language.ts";
+import { MAX_DAYS } from "../../shared/duration.ts";
+import { count, inLanguage, number } from "./language.ts";
+
+const en = {
+  title: "Users",
+  found: (total: number, isEverybody: boolean) =>
+    isEverybody ? `${count(total, "user", "users")}.` : `${count(total, "user matches", "users match")}.`,
+  filters: {
+    search: "Search",
+    searchHint: "A part of a name, an e-mail, a supervisor or a purpose.",
+    supervisor: "Supervisor",
+    supervisorHint: "Exactly this name.",
+    status: "Status",
+    anyStatus: "Any",
+    sort: "Order",
+    sorts: {
+      "-created_at": "Newest first",
+      created_at: "Oldest first",
+      username: "Username, A to Z",
+      "-username": "Username, Z to A",
+      expire_at: "Access ends soonest",
+      "-expire_at": "Access ends latest",
+    },
+  },
+  columns: {
+    select: "Select",
+    selectOne: (name: string) => `Select ${name}`,
+    user: "Username",
+    email: "E-mail",
+    supervisor: "Supervisor",
+    status: "Status",
+    ends: "Access ends",
+  },
+  empty: {
+    nobody: "There are no users yet. Create one, or approve an application.",
+    applications: "Go to the applications",
+    filtered: "No user matches.",
+    everybody: "Show all users",
+  },
+  bulk: {
+    label: "Change several users",
+    all: (shown: number) => `Select all ${number(shown)} on this page`,
+    hint: "Select users to extend or disable several at once.",
+    extend: (users: number) => `Extend ${count(users, "user", "users")} …`,
+    disable: (users: number) => `Disable ${count(users, "user", "users")} …`,
+    days: "More days",
+    daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
+    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
+    check: "Show what will happen",
+    checking: (reached: number, total: number) =>
+      `Asking what would happen: ${number(reached)} of ${number(total)} users`,
+    expected: "What will happen",
+    each: (users: number) =>
+      users === 1 ? "What happens to this user" : `What happens to each of the ${number(users)}`,
+    refused: (users: number) => `Not possible for ${count(users, "user", "users")}, who will be left as they are`,
+    already: (users: number) =>
+      `${count(users, "of them is disabled already; the account is", "of them are disabled already; their accounts are")} shut once more.`,
+    back: "Change the days",
+    stop: "Stop after this one",
+    failed: (users: number) => `Failed for ${count(users, "user", "users")}`,
+    notReached: (users: number) => `Stopped. ${count(users, "user was", "users were")} not touched.`,
+    extending: {
+      title: (users: number) => `Extend ${count(users, "user", "users")}`,
+      expected: (users: number, days: number) =>
+        users === 0
+          ? "Nothing: no user can be extended."
+          : `${count(users, "user is", "users are")} extended by ${days === 0 ? "the default number of days" : count(days, "day", "days")}, and told by mail.`,
+      confirm: (users: number) => `Extend ${count(users, "user", "users")}`,
+      running: (reached: number, total: number) => `Extending: ${number(reached)} of ${number(total)} done`,
+      done: (users: number) => `${count(users, "user was", "users were")} extended.`,
+    },
+    disabling: {
+      title: (users: number) => `Disable ${count(users, "user", "users")}`,
+      expected: (users: number, _days: number) =>
+        users === 0
+          ? "Nothing: no user can be disabled."
+          : `${count(users, "user", "users")} can no longer log in; what they have running ends now. They are told by mail.`,
+      confirm: (users: number) => `Disable ${count(users, "user", "users")}`,
+      running: (reached: number, total: number) => `Disabling: ${number(reached)} of ${number(total)} done`,
+      done: (users: number) => `${count(users, "user was", "users were")} disabled.`,
+    },
+  },
+  create: {
+    open: "Create a user …",
+    title: "Create a user",
+    username: "Username",
+    usernameHint:
+      "1 to 28 characters: a–z, 0–9, _ and -. The first and the last are a letter or digit. It cannot be changed later.",
+    usernameWrong: "This cannot be a username: use a–z, 0–9, _ and - only, and begin and end with a letter or digit.",
+    withoutPrefix: (prefix: string) => `Leave out ${prefix}: the service puts it in front.`,
+    email: "E-mail",
+    emailWrong: "Give one address, such as name@example.org.",
+    supervisor: "Supervisor",
+    purpose: "Purpose",
+    days: "Days of access",
+    daysHint: (standard: number | undefined) =>
+      standard === undefined
+        ? "Empty means the default."
+        : `Empty means the default, ${count(standard, "day", "days")}.`,
+    effects: "What will happen",
+    effectAccount: (account: string | undefined) => `The account ${account ?? "ext_…"} is created on the host.`,
+    effectEnds: (date: string | undefined) =>
+      date === undefined ? "Access ends after the default number of days." : `Access ends on ${date}.`,
+    effectMail: (email: string) => `${email === "" ? "The user" : email} gets a mail that says how to log in.`,
+    submit: "Create the user",
+    busy: "Creating …",
+    done: (name: string) => `${name} was created. Access ends`,
+    goTo: "Go to this user",
+  },
+};
 
 export const userListTexts = inLanguage({ en });

@@ -1,6 +1,101 @@
-/** What the page about webhooks says. */
+/** The page about webhooks and the stream of audit records. */
 
-import { webhooksTexts as en } from "./en/admin-webhooks.ts";
-import { inLanguage } from "./language.ts";
+import { count, inLanguage } from "./language.ts";
+
+const en = {
+  title: "Webhooks",
+  lead: "A webhook tells another system of each change, as soon as it is on record. One that is away is waited for, and misses nothing.",
+  caption: "Webhooks, oldest first",
+  columns: { url: "Goes to", status: "Status", act: "Actions" },
+  status: { active: "on", away: "away", disabled: "off" },
+  madeBy: (name: string, isRemoved: boolean) => `made by ${name}${isRemoved ? " (removed)" : ""}`,
+  told: (actions: number) =>
+    actions === 0 ? "Told of everything" : `Told of ${count(actions, "kind of change", "kinds of change")}`,
+  failing: "It takes nothing since",
+  lag: (records: number) =>
+    records === 0 ? "It has everything." : `It is ${count(records, "record", "records")} behind.`,
+  delivered: "It last took something:",
+  never: "never",
+  empty: "There are no webhooks yet.",
+  pastEnd: "This page is past the end of the list.",
+  form: {
+    url: "Address",
+    urlHint: "With https, at a public address. Which others are allowed is set on the host, with UAM_WEBHOOK_NETWORKS.",
+    urlError: "Type the address where it goes.",
+    told: "Told of",
+    toldHint: "What it is not told of, it is never sent later either.",
+    options: { all: "Everything", some: "Only what is chosen" },
+    choose: "What it is told of",
+    chooseError: "Choose something.",
+  },
+  make: {
+    open: "Make a webhook",
+    title: "Make a webhook",
+    submit: "Make the webhook",
+    busy: "Making the webhook …",
+  },
+  made: {
+    title: "The webhook is made. Store its secret now: it is shown only here, only once.",
+    label: "The secret of the webhook",
+    text: "The receiver verifies with it that a delivery comes from here, as Standard Webhooks are signed.",
+    close: "I have stored it",
+    closed: "The secret is no longer shown.",
+  },
+  change: {
+    open: "Change",
+    openOf: (url: string) => `Change the webhook to ${url}`,
+    title: "Change the webhook",
+    status: "Status",
+    statusHint: "Switched on, it goes on where it was: it is told of what happened meanwhile.",
+    statuses: { active: "On", disabled: "Off" },
+    nothing: "Nothing is different from what it was.",
+    submit: "Save",
+    busy: "Saving …",
+    done: "The webhook is changed.",
+  },
+  ping: {
+    open: "Ping",
+    openOf: (url: string) => `Ping the webhook to ${url}`,
+    busy: "Asking …",
+    good: "The webhook answers.",
+    bad: (error: string) => `The webhook took no ping: ${error}.`,
+  },
+  deliveries: {
+    open: "Deliveries",
+    openOf: (url: string) => `Deliveries to ${url}`,
+    title: "The last deliveries",
+    caption: "Deliveries of the last seven days, newest first",
+    columns: { at: "When", type: "What", status: "Result", act: "Once more" },
+    ping: "Ping",
+    status: { delivered: "taken", failed: "not taken" },
+    attempt: (attempt: number) => `attempt ${attempt}`,
+    again: "Deliver again",
+    againOf: (id: string) => `Deliver again: ${id}`,
+    busy: "Delivering …",
+    good: "It was taken.",
+    bad: (error: string) => `It was not taken: ${error}.`,
+    empty: "Nothing was delivered yet.",
+    more: (total: number, shown: number) => `${shown} of ${total} are shown; the command line has the others.`,
+    close: "Close",
+  },
+  remove: {
+    open: "Delete",
+    openOf: (url: string) => `Delete the webhook to ${url}`,
+    title: "Delete the webhook",
+    effects: ["Nothing more is sent to it.", "Its list of deliveries goes with it.", "Its secret cannot be had again."],
+    submit: "Delete for good",
+    busy: "Deleting …",
+    done: "The webhook is deleted.",
+  },
+  stream: {
+    title: "The stream to a SIEM",
+    none: "All records can be sent to a SIEM, by syslog or in a file. It is set up on the host, with UAM_AUDIT_STREAM; nothing is set up now.",
+    target: "Goes to",
+    state: "State",
+    well: "All is well",
+    delivered: "Last took something",
+    lag: "Behind",
+  },
+};
 
 export const webhooksTexts = inLanguage({ en });

@@ -1,4 +1,4 @@
-/** Which language the texts are shown in. A second one is a folder beside en/ whose files have the types of those in en/. */
+/** Which language the texts are shown in. A second one is a folder whose files have the types of the English ones here. */
 
 /** The texts in the reader's language, where there are any, else in English. */
 export function inLanguage<T>(texts: { readonly en: T } & Readonly<Record<string, T>>): T {

@@ -1,7 +1,7 @@
 /** In which state a host is: as the service says, and shut where its lease has ended. */
 
 import { common } from "../../texts/common.ts";
-import type { HostState } from "../../texts/en/hosts.ts";
+import type { HostState } from "../../texts/hosts.ts";
 import { hostTexts } from "../../texts/hosts.ts";
 import { useNow } from "../../ui/clock.ts";
 import { Time } from "../../ui/time.tsx";

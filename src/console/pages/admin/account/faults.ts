@@ -2,7 +2,7 @@
 
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/password-length.ts";
 import { lengthOf } from "../../../../shared/text.ts";
-import type { accountTexts } from "../../../texts/en/admin-account.ts";
+import type { accountTexts } from "../../../texts/admin-account.ts";
 
 export interface PasswordFaults {
   readonly present?: string;

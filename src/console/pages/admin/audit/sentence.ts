@@ -2,8 +2,8 @@
 
 import type { AnswerOf } from "../../../api.ts";
 import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
-import type { ActionFacts } from "../../../texts/en/action-facts.ts";
-import type { actionTexts } from "../../../texts/en/admin-actions.ts";
+import type { ActionFacts } from "../../../texts/action-facts.ts";
+import type { actionTexts } from "../../../texts/admin-actions.ts";
 
 export type AuditRecord = AnswerOf<"GET /audit">["items"][number];
 

@@ -1,4 +1,4 @@
-/** English: what the page about connecting says. */
+/** What the page about connecting says. */
 
 export const connectTexts = {
   title: "Connect to the host",

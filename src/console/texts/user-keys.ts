@@ -1,6 +1,6 @@
-/** English: what the page about one's keys says. */
+/** What the page about one's keys says. */
 
-import { count } from "../language.ts";
+import { count } from "./language.ts";
 import { faultText, PRIVATE_ADVICE } from "./user-key-faults.ts";
 
 export const keyTexts = {
