@@ -24,6 +24,7 @@ import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
 import { checkDisputedPrograms, checkOwnProgram } from "./programs.ts";
+import { checkProxies } from "./proxies.ts";
 import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
@@ -40,6 +41,7 @@ export interface DoctorSettings extends MailSettings {
   readonly databaseUrl: string | undefined;
   readonly tlsCert: string | undefined;
   readonly baseUrl: string;
+  readonly trustedProxies: readonly string[];
   /** The environment file of the installation, which need not exist. */
   readonly environmentFile: string;
   readonly authorizedKeysFile: string;
@@ -103,6 +105,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("sign-on", () => checkSingleSignOn(examination.sso))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
     ...plainHttp(config.baseUrl),
+    ...(config.hostMode === "dry-run" || !config.localHost
+      ? []
+      : await guarded("proxy", async () => checkProxies(examination.service.address, config.trustedProxies))),
     ...(await guarded("clock", checkClock)),
   ];
 }

@@ -112,6 +112,20 @@ describe("doctor", () => {
     expect(await notes({ hostMode: "sudo", authorizedKeysFile: "%h/.ssh/authorized_keys" })).toEqual([]);
   });
 
+  test("examine() advises a socket where a proxy on a host that has users is trusted by its address", async () => {
+    const notes = async (config: Partial<Examination["config"]>, address = "127.0.0.1:8080") => {
+      const service = { address, ask: async () => undefined };
+      return (await examineApp({ service }, config)).filter(({ area }) => area === "proxy");
+    };
+    const trustedProxies = ["127.0.0.1"];
+    expect(await notes({ hostMode: "direct", trustedProxies })).toMatchObject([
+      { state: "note", remedy: expect.stringContaining("UAM_LISTEN=unix:") },
+    ]);
+    expect(await notes({ hostMode: "dry-run", trustedProxies })).toEqual([]);
+    expect(await notes({ hostMode: "direct", localHost: false, trustedProxies })).toEqual([]);
+    expect(await notes({ hostMode: "direct", trustedProxies: ["unix"] }, "unix:/run/uam/uam.sock")).toEqual([]);
+  });
+
   test("examine() reports a range of uids from which others get theirs, where the host is changed", async () => {
     const range = (hostMode: "dry-run" | "direct", first: number) =>
       examineApp({}, { hostMode, uidRange: { first, last: first + 9 } }).then((findings) =>
