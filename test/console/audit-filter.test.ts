@@ -2,14 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { bytesText, fileNameOf, receive } from "../../src/console/pages/admin/audit/download.ts";
-import {
-  auditHref,
-  filterOf,
-  instantOf,
-  localOf,
-  NO_FILTER,
-  pageOf,
-} from "../../src/console/pages/admin/audit/filter.ts";
+import { auditHref, filterOf, instantOf, localOf, NO_FILTER } from "../../src/console/pages/admin/audit/filter.ts";
+import { pageOf } from "../../src/console/ui/page-number.ts";
 
 describe("the address", () => {
   test("has the filters that are set, and gives them back", () => {
@@ -18,13 +12,13 @@ describe("the address", () => {
     const query = Object.fromEntries(new URL(address, "https://x").searchParams);
     expect(address).toStartWith("/admin/audit?actor=root");
     expect(filterOf(query)).toEqual(filter);
-    expect(pageOf(query)).toBe(3);
+    expect(pageOf(query.page)).toBe(3);
     expect(auditHref({})).toBe("/admin/audit");
   });
 
   test("names the first page where it names none", () => {
-    for (const page of ["", "0", "-1", "1.5", "x", "9".repeat(20)]) expect(pageOf({ page })).toBe(1);
-    expect(pageOf({})).toBe(1);
+    for (const page of ["", "0", "-1", "1.5", "x", "9".repeat(20)]) expect(pageOf(page)).toBe(1);
+    expect(pageOf(undefined)).toBe(1);
   });
 });
 

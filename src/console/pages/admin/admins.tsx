@@ -12,6 +12,7 @@ import { roleTexts } from "../../texts/admin-roles.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { pageOf } from "../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
@@ -21,7 +22,6 @@ import { EndSessions } from "./admins/end-sessions.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { RemovedAdmins } from "./admins/removed.tsx";
-import { pageOf } from "./audit/filter.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 
@@ -87,7 +87,7 @@ function RoleRow({ name, text }: { readonly name: string; readonly text: string 
 /** The list; with `onOpen`, what can be done with each. */
 function AdminList({ onOpen }: { readonly onOpen: ((open: Open) => void) | undefined }) {
   const { query } = useLocation();
-  const page = pageOf(query);
+  const page = pageOf(query.page);
   const { state } = useSession();
   const own = state.kind === "open" ? state.principal.id : 0;
   const answer = useApi("GET /admins", { query: { page: String(page), page_size: String(PAGE_SIZE) } });

@@ -8,10 +8,11 @@ import { auditTexts as texts } from "../../texts/admin-audit.ts";
 import { announce } from "../../ui/announce.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { pageOf } from "../../ui/page-number.ts";
 import { Pager } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Export } from "./audit/export.tsx";
-import { type AuditFilter, auditHref, filterOf, pageOf } from "./audit/filter.ts";
+import { type AuditFilter, auditHref, filterOf } from "./audit/filter.ts";
 import { FilterForm } from "./audit/filter-form.tsx";
 import { Records } from "./audit/records.tsx";
 import { forRole } from "./for-role.tsx";
@@ -27,7 +28,7 @@ export const Audit = signedIn(
       <Page title={texts.title}>
         <p class="lead">{texts.lead}</p>
         <FilterForm key={auditHref(filter)} filter={filter} />
-        <Results filter={filter} page={pageOf(query)} />
+        <Results filter={filter} page={pageOf(query.page)} />
         <Export since={filter.since} until={filter.until} />
         <Verification />
       </Page>

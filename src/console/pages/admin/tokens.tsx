@@ -10,12 +10,12 @@ import { common } from "../../texts/common.ts";
 import { Button } from "../../ui/button.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
+import { pageOf } from "../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { pageOf } from "./audit/filter.ts";
 import { Done, useDone } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
 import { useMade } from "./made.tsx";
@@ -57,7 +57,7 @@ export const Tokens = signedIn("admin", () => {
 
 function TokenList({ onRevoke }: { readonly onRevoke: (token: Token) => void }) {
   const { query } = useLocation();
-  const page = pageOf(query);
+  const page = pageOf(query.page);
   const columns = columnsFor(useRole() === "owner", onRevoke);
   const answer = useApi("GET /tokens", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
   return (

@@ -9,12 +9,12 @@ import { webhooksTexts as texts } from "../../texts/admin-webhooks.ts";
 import { Button } from "../../ui/button.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
+import { pageOf } from "../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
-import { pageOf } from "./audit/filter.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { useMade } from "./made.tsx";
@@ -78,7 +78,7 @@ export const Webhooks = signedIn(
 );
 
 function useWebhooks() {
-  const page = pageOf(useLocation().query);
+  const page = pageOf(useLocation().query.page);
   return { page, answer: useApi("GET /webhooks", { query: { page: String(page), page_size: String(PAGE_SIZE) } }) };
 }
 

@@ -3,7 +3,7 @@
 import { PAGES } from "../../../shared/pages.ts";
 import { HOST_STATUSES } from "../../../shared/statuses.ts";
 import { type QueryOf, searchOf } from "../../api.ts";
-import { pageOf } from "../admin/applications/view.ts";
+import { pageOf } from "../../ui/page-number.ts";
 
 export interface HostsView {
   /** A part of the name; empty for all. */

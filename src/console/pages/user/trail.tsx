@@ -8,6 +8,7 @@ import { userTexts } from "../../texts/user.ts";
 import { moment } from "../../ui/clock.ts";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
+import { pageOf } from "../../ui/page-number.ts";
 import { Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
@@ -54,10 +55,6 @@ export const Trail = signedIn("user", () => {
 
 function addressOf(page: number): string {
   return `${PAGES.trail}${searchOf(page === 1 ? {} : { page })}`;
-}
-
-function pageOf(text: string | undefined): number {
-  return /^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 1;
 }
 
 function Records({ own, items }: { readonly own: OwnAccount; readonly items: readonly Item[] }) {

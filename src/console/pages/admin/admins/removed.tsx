@@ -8,11 +8,11 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { pageOf } from "../../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
-import { pageOf } from "../audit/filter.ts";
 
 type Removed = AnswerOf<"GET /removed-admins">["items"][number];
 
@@ -29,7 +29,7 @@ export function RemovedAdmins({ onDone }: RemovedProps) {
   const { query } = useLocation();
   const [chosen, setChosen] = useState<Removed>();
   // The list of administrators above it has pages of its own.
-  const page = pageOf({ page: query.removed ?? "" });
+  const page = pageOf(query.removed);
   const answer = useApi("GET /removed-admins", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
   return (
     <Loaded query={answer}>

@@ -2,6 +2,7 @@
 
 import { PAGES } from "../../../../shared/pages.ts";
 import { searchOf } from "../../../api.ts";
+import { pageOf } from "../../../ui/page-number.ts";
 
 export type StatusFilter = "pending" | "approved" | "rejected" | "all";
 export type KindFilter = "access" | "extension" | "all";
@@ -35,11 +36,6 @@ export function addressOf({ status, kind, page }: ApplicationsView): string {
     kind: kind === PLAIN.kind ? undefined : kind,
     page: page === 1 ? undefined : page,
   })}`;
-}
-
-/** The number of a page in an address; 1 for what is none. */
-export function pageOf(text: string | undefined): number {
-  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
 }
 
 /**

@@ -19,11 +19,6 @@ export function filterOf(query: Readonly<Record<string, string>>): AuditFilter {
   return Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ""])) as AuditFilter;
 }
 
-/** The page of the list that an address names; the first one for anything that is no page. */
-export function pageOf(query: Readonly<Record<string, string>>): number {
-  return /^[1-9]\d{0,11}$/.test(query.page ?? "") ? Number(query.page) : 1;
-}
-
 /** The address of a page of the records that match. */
 export function auditHref(filter: Partial<AuditFilter>, page = 1): string {
   const given = Object.fromEntries(FILTERS.map((name) => [name, (filter[name] ?? "").trim()]));

@@ -3,7 +3,7 @@
 import { PAGES } from "../../../../shared/pages.ts";
 import { USER_STATUSES } from "../../../../shared/statuses.ts";
 import { type QueryOf, searchOf } from "../../../api.ts";
-import { pageOf } from "../applications/view.ts";
+import { pageOf } from "../../../ui/page-number.ts";
 
 export type Sort = NonNullable<(QueryOf<"GET /users"> & object)["sort"]>;
 
