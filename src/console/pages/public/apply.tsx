@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Area, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Sentences } from "../../ui/sentences.tsx";
 import { type Faults, faultsOf, leftOf, refusedField, sentOf, type Typed } from "./application.ts";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
@@ -116,11 +117,7 @@ function Sent({ email }: { readonly email: string }) {
         <bdi class="typed">{address}</bdi>
         {after}
       </p>
-      <ol>
-        {apply.next.map((step) => (
-          <li key={step}>{step}</li>
-        ))}
-      </ol>
+      <Sentences items={apply.next} areSteps />
       <p>
         <a href={PAGES.home}>{apply.back}</a>
       </p>

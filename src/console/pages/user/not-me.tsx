@@ -12,6 +12,7 @@ import { hostsSentence } from "../../ui/confirmed.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { Sentences } from "../../ui/sentences.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { Contact } from "./contact.tsx";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
@@ -69,11 +70,7 @@ function Explain({ own, onShut }: { readonly own: OwnAccount; readonly onShut: (
       <Standing own={own} page="notMe" />
       <p class="lead">{lead}</p>
       <Section title={effects.title}>
-        <ul>
-          {effects.list(own.host_account).map((effect) => (
-            <li key={effect}>{effect}</li>
-          ))}
-        </ul>
+        <Sentences items={effects.list(own.host_account)} />
         <div class="actions">
           <Button kind="danger" onClick={() => setAsking(true)} aria-haspopup="dialog">
             {open}
@@ -81,11 +78,7 @@ function Explain({ own, onShut }: { readonly own: OwnAccount; readonly onShut: (
         </div>
       </Section>
       <Section title={reasons.title}>
-        <ul>
-          {reasons.list.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
+        <Sentences items={reasons.list} />
         <p>
           <a href={PAGES.trail}>{reasons.activity}</a>
         </p>
@@ -144,11 +137,7 @@ function Shut({ contact, problem, hosts }: Outcome) {
         </Notice>
       )}
       <Section title={done.nextTitle}>
-        <ul>
-          {done.next.map((step) => (
-            <li key={step}>{step}</li>
-          ))}
-        </ul>
+        <Sentences items={done.next} />
         <p>
           <strong>{userTexts.standing.ask}</strong> <Contact contact={contact} />
         </p>

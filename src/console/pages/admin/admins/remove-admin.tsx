@@ -9,6 +9,7 @@ import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { useApi } from "../../../use-api.tsx";
@@ -48,11 +49,7 @@ export function RemoveAdmin({ admin: { id, username, sso }, onClose, onDone }: R
           <p>{texts.own}</p>
         </Notice>
       ) : null}
-      <ul>
-        {[...texts.effects, ...(sso ? [texts.ssoEffect] : [])].map((effect) => (
-          <li key={effect}>{effect}</li>
-        ))}
-      </ul>
+      <Sentences items={[...texts.effects, ...(sso ? [texts.ssoEffect] : [])]} />
       {made.length === 0 ? null : (
         <>
           <p>{texts.webhooks}</p>

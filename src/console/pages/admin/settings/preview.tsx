@@ -4,6 +4,7 @@ import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { settingsTexts } from "../../../texts/admin-settings.ts";
 import { moment, now } from "../../../ui/clock.ts";
 import { Notice } from "../../../ui/notice.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { durationWords } from "./duration.ts";
 
 const { dialog: texts } = settingsTexts;
@@ -43,11 +44,7 @@ export function Effects({ preview: { value, at, deletes } }: { readonly preview:
         <p>{texts.nothing}</p>
       ) : (
         <Notice kind="warn" title={texts.deletes}>
-          <ul>
-            {gone.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
+          <Sentences items={gone} />
           <p>{texts.deletesAt(moment(at))}</p>
         </Notice>
       )}

@@ -6,6 +6,7 @@ import { tokensTexts } from "../../../texts/admin-tokens.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 
@@ -29,11 +30,7 @@ export function RevokeToken({ token, onClose, onDone }: RevokeProps) {
       <p>
         <code>{prefix}…</code> {texts.used} {used === null ? never : <Time at={used} both />}
       </p>
-      <ul>
-        {texts.effects.map((effect) => (
-          <li key={effect}>{effect}</li>
-        ))}
-      </ul>
+      <Sentences items={texts.effects} />
     </FormDialog>
   );
 }

@@ -5,6 +5,7 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { Webhook } from "./wanted.ts";
@@ -26,11 +27,7 @@ export function DeleteWebhook({ webhook: { id, url }, onClose, onDone }: DeleteP
       <p>
         <Typed text={url} />
       </p>
-      <ul>
-        {texts.effects.map((effect) => (
-          <li key={effect}>{effect}</li>
-        ))}
-      </ul>
+      <Sentences items={texts.effects} />
     </FormDialog>
   );
 }

@@ -9,6 +9,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { Notice } from "../../../ui/notice.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { readConsoleConfig } from "../config.ts";
 import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
@@ -103,11 +104,7 @@ function NoMail() {
   return (
     <details>
       <summary>{texts.noMail}</summary>
-      <ul>
-        {texts.noMailReasons.map((reason) => (
-          <li key={reason}>{reason}</li>
-        ))}
-      </ul>
+      <Sentences items={texts.noMailReasons} />
       {contact === "" ? null : <p class="typed">{texts.contact(contact)}</p>}
     </details>
   );

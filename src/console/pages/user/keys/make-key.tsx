@@ -3,6 +3,7 @@
 import { userTexts } from "../../../texts/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { platformOf } from "./platform.ts";
 
 const MAKE = "ssh-keygen -t ed25519";
@@ -34,11 +35,7 @@ export function MakeKey({ isOpen }: { readonly isOpen: boolean }) {
         {platform === "windows" ? [windows, unix] : [unix, windows]}
         <details>
           <summary>{make.putty}</summary>
-          <ol>
-            {make.puttySteps.map((step) => (
-              <li key={step}>{step}</li>
-            ))}
-          </ol>
+          <Sentences items={make.puttySteps} areSteps />
         </details>
       </div>
     </Section>

@@ -8,6 +8,7 @@ import { withHosts } from "../../../ui/confirmed.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Notice } from "../../../ui/notice.tsx";
+import { Sentences } from "../../../ui/sentences.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { OwnKey } from "../own-account.ts";
@@ -45,11 +46,7 @@ export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
         </strong>{" "}
         <code class="quiet">{target.fingerprint}</code>
       </p>
-      <ul>
-        {revoke.effects.map((effect) => (
-          <li key={effect}>{effect}</li>
-        ))}
-      </ul>
+      <Sentences items={revoke.effects} />
       {isLast ? (
         <Notice kind="warn">
           <p>{revoke.last}</p>
