@@ -5,6 +5,7 @@ import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync,
 import { dirname } from "node:path";
 import { LIMITS_FILE } from "../install/settings.ts";
 import { type Clock, DAY } from "../shared/clock.ts";
+import { octal } from "../shared/octal.ts";
 import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/reserve.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
@@ -129,8 +130,4 @@ function room(path: string): Finding {
   // Some file systems do not count files.
   if (files > 0 && ffree < 1000) return data.fault(`Almost no inodes are free in ${path}`, "remove files there");
   return data.ok(text);
-}
-
-function octal(bits: number): string {
-  return bits.toString(8).padStart(4, "0");
 }

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { findSudoFault } from "../host/execute/sudo-program.ts";
+import { octal } from "../shared/octal.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 /** What is checked; a missing value was invalid itself, which is reported elsewhere. */
@@ -61,10 +62,6 @@ export function checkSecrecy(secrets: readonly Secret[]): readonly Finding[] {
 /** A finding as one sentence, for a start that fails. */
 export function sentenceOf({ finding, remedy }: Finding): string {
   return remedy === undefined ? finding : `${finding}; ${remedy}`;
-}
-
-function octal(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, "0");
 }
 
 function isProgram(path: string): boolean {

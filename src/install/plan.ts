@@ -1,5 +1,6 @@
 /** What installing and uninstalling would do, as data: printed by --dry-run, carried out by apply.ts. */
 
+import { octal } from "../shared/octal.ts";
 /** One step; carried out in order, and each is safe to repeat. */
 export type Step = CopyProgram | PlaceFile | MakeDirectory | EmptyDirectory | RunCommand | RemoveFile;
 
@@ -108,5 +109,5 @@ function checkNote(check: Check | undefined): readonly string[] {
 }
 
 function ownership({ mode, owner, group }: Ownership): string {
-  return `${owner}:${group} ${mode.toString(8).padStart(4, "0")}`;
+  return `${owner}:${group} ${octal(mode)}`;
 }

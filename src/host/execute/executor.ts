@@ -4,6 +4,7 @@ import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/h
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import type { Log, LogFields } from "../../shared/log.ts";
+import { octal } from "../../shared/octal.ts";
 import type { AccountTable } from "../account.ts";
 import type { KeyFileText } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
@@ -195,8 +196,4 @@ export function describeChange(change: Change): { readonly message: string; read
       return { message: "delete what was moved away", fields };
     }
   }
-}
-
-function octal(mode: number): string {
-  return mode.toString(8).padStart(4, "0");
 }

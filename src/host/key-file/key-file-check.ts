@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Stats } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
+import { octal } from "../../shared/octal.ts";
 import { at, errorCode, type Ground, type Mount, mountsWithin, openDirectory, openTrusted } from "../walk.ts";
 import type { KeyFile } from "./key-path.ts";
 
@@ -39,7 +40,7 @@ export function look(target: KeyFile, text: string, how: Ground & { readonly lef
       if (stat.uid !== target.holding.uid) return `${name} belongs to uid ${stat.uid}`;
       if (!target.inHome && stat.gid !== target.holding.gid) return `${name} belongs to gid ${stat.gid}`;
       if (isHome ? (stat.mode & 0o700) !== 0o700 : (stat.mode & 0o7777) !== target.holding.directoryMode)
-        return `${name} has mode ${octal(stat)}`;
+        return `${name} has mode ${octal(stat.mode)}`;
     }
     const file = keep(opened, openSync(at(directory, target.file), READ));
     const difference = fileDifference(target, fstatSync(file), text);
@@ -63,7 +64,7 @@ function fileDifference(target: KeyFile, stat: Stats, text: string): string | un
   if (!stat.isFile()) return "it is not a regular file";
   const { uid, gid, fileMode } = target.holding;
   if (stat.uid !== uid || stat.gid !== gid) return `it belongs to ${stat.uid}:${stat.gid}`;
-  if ((stat.mode & 0o7777) !== fileMode) return `it has mode ${octal(stat)}`;
+  if ((stat.mode & 0o7777) !== fileMode) return `it has mode ${octal(stat.mode)}`;
   return stat.size === Buffer.byteLength(text) ? undefined : "its content differs";
 }
 
@@ -134,8 +135,4 @@ function holds(fd: number, text: string): boolean {
 export function keep(opened: number[], fd: number): number {
   opened.push(fd);
   return fd;
-}
-
-function octal(stat: Stats): string {
-  return (stat.mode & 0o7777).toString(8).padStart(4, "0");
 }

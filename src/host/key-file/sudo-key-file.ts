@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { systemClock } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import { octal } from "../../shared/octal.ts";
 import type { CommandResult } from "../execute/command.ts";
 import {
   closeDirectoryCommand,
@@ -273,10 +274,6 @@ function timeLeft(deadline: number): number {
 
 function isDirectory(view: View): boolean {
   return (view.mode & TYPE) === DIRECTORY;
-}
-
-function octal(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, "0");
 }
 
 function now(): number {
