@@ -1,7 +1,19 @@
 /** Directories and files of the service: who can read and write them, and whether there is room. */
 
 import { X509Certificate } from "node:crypto";
-import { accessSync, chmodSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { LIMITS_FILE } from "../install/settings.ts";
 import { type Clock, DAY } from "../shared/clock.ts";
@@ -42,10 +54,14 @@ export function checkReserve(dataDir: string): readonly Finding[] {
   return [data.ok(`The reserve of the database is there, ${size}`)];
 }
 
-/** Checks a file that only the service may read: the mail log with its one-time codes, the key of the audit log. */
+/**
+ * Checks a file that only the service may read: the mail log with its one-time codes, the key of the audit log. In sudo mode root does so in
+ * a directory of the service's user, who can put a link to another file there: `fix` changes no file that a link leads to, or that
+ * has another name.
+ */
 export function checkPrivateFile(path: string, fix: boolean): readonly Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix)];
+  return stat === undefined ? [] : [mode(path, stat.mode, 0o600, fix, closeFile)];
 }
 
 /** Checks the environment file, which can hold secrets: readable by root and by the group that the service runs as. */
@@ -111,14 +127,42 @@ export function checkCertificate(path: string | undefined, clock: Clock): readon
   return [tls.ok(`The certificate is valid until ${certificate.validTo}`)];
 }
 
-function mode(path: string, found: number, most: number, fix: boolean): Finding {
+/** Takes the rights away that the mode does not have. Returns why that was not done, as a clause. */
+type Close = (path: string, wanted: number) => string | undefined;
+
+function mode(path: string, found: number, most: number, fix: boolean, close: Close = closeTrusted): Finding {
   const bits = found & 0o7777;
   const wanted = bits & most;
   if (bits === wanted) return data.ok(`${path} has mode ${octal(bits)}`);
   const problem = `${path} has mode ${octal(bits)}, which gives others more access than they need`;
   if (!fix) return data.fault(problem, `chmod ${octal(wanted)} ${path}, or uam doctor --fix`);
-  chmodSync(path, wanted);
+  const refusal = close(path, wanted);
+  if (refusal !== undefined) return data.fault(`${problem}; it was left as it is, because ${refusal}`, "look at it");
   return data.fixed(`${problem}; it is now ${octal(wanted)}`);
+}
+
+/** For what only root could put a link in the place of. */
+function closeTrusted(path: string, wanted: number): undefined {
+  chmodSync(path, wanted);
+}
+
+function closeFile(path: string, wanted: number): string | undefined {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return "it is not a file";
+    if (stat.nlink !== 1) return "it has another name";
+    fchmodSync(fd, stat.mode & 0o7777 & wanted);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ELOOP") return "it is a link";
+    throw error;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 function room(path: string): Finding {

@@ -1,8 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkFuse, checkReserve } from "../../src/doctor/files.ts";
+import { checkFuse, checkPrivateFile, checkReserve } from "../../src/doctor/files.ts";
 import { RESERVE_SIZE, reserveIn } from "../../src/shared/reserve.ts";
 
 let dataDir: string;
@@ -33,4 +43,41 @@ test("checkFuse() notes that root can be kept waiting, and nothing where that is
   expect(checkFuse(path)).toEqual([]);
   writeFileSync(path, "mount_max = 1000\nuser_allow_other\n");
   expect(checkFuse(path)).toMatchObject([{ area: "host", state: "note" }]);
+});
+
+const modeOf = (path: string) => statSync(path).mode & 0o7777;
+
+test("checkPrivateFile() takes rights of others away, with `fix` only", () => {
+  const path = join(dataDir, "audit.key");
+  expect(checkPrivateFile(path, true)).toEqual([]);
+  writeFileSync(path, "");
+  chmodSync(path, 0o644);
+  expect(checkPrivateFile(path, false)).toMatchObject([{ state: "fault" }]);
+  expect(modeOf(path)).toBe(0o644);
+  expect(checkPrivateFile(path, true)).toMatchObject([{ state: "fixed" }]);
+  expect(modeOf(path)).toBe(0o600);
+  expect(checkPrivateFile(path, true)).toMatchObject([{ state: "ok" }]);
+});
+
+// In sudo mode root's doctor works in a directory of the service's user, who may have been taken over.
+test.each(["link", "second name", "directory"])(
+  "checkPrivateFile() changes nothing that it is led to (a %s)",
+  (way) => {
+    const path = join(dataDir, "audit.key");
+    const roots = join(dataDir, "something of root's");
+    if (way === "directory") mkdirSync(path);
+    else writeFileSync(roots, "");
+    if (way === "link") symlinkSync(roots, path);
+    if (way === "second name") linkSync(roots, path);
+    const found = way === "directory" ? path : roots;
+    chmodSync(found, 0o755);
+    expect(checkPrivateFile(path, true)).toMatchObject([{ state: "fault", finding: expect.stringContaining(path) }]);
+    expect(modeOf(found)).toBe(0o755);
+  },
+);
+
+test("checkPrivateFile() does not wait for a FIFO", () => {
+  const path = join(dataDir, "mail.log");
+  expect(Bun.spawnSync(["mkfifo", "-m", "0666", path]).exitCode).toBe(0);
+  expect(checkPrivateFile(path, true)).toMatchObject([{ state: "fault" }]);
 });

@@ -2,8 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import {
-  chownSync,
   closeSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -145,7 +146,7 @@ function createKeyFile(path: string, key: Uint8Array = randomBytes(SEAL_KEY_BYTE
   try {
     writeSync(fd, `${Buffer.from(key).toString("hex")}\n`);
     fsyncSync(fd);
-    giveToOwnerOf(dirname(path), temporary);
+    giveToOwnerOf(dirname(path), fd);
     linkSync(temporary, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
@@ -156,8 +157,8 @@ function createKeyFile(path: string, key: Uint8Array = randomBytes(SEAL_KEY_BYTE
   return readFileSync(path, "utf8");
 }
 
-/** A command run by root must not leave the service a key that it cannot read. */
-function giveToOwnerOf(directory: string, path: string): void {
+/** A command run by root must not leave the service a key that it cannot read. By the descriptor: that owner may have put a link at the name. */
+function giveToOwnerOf(directory: string, fd: number): void {
   const { uid, gid } = statSync(directory);
-  if (statSync(path).uid !== uid) chownSync(path, uid, gid);
+  if (fstatSync(fd).uid !== uid) fchownSync(fd, uid, gid);
 }
