@@ -14,11 +14,14 @@ import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import { distantTerminal, runBehindTerminal } from "./runtime/operator-terminal.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { createErrorWriter } from "./runtime/standard-error.ts";
+import { harmlessLines } from "./shared/text.ts";
 import { COMMIT } from "./shared/version.ts";
 
 keepOutputClosed();
 
-const err = createErrorWriter((bytes) => writeSync(2, bytes));
+const write = createErrorWriter((bytes) => writeSync(2, bytes));
+/** What a host's accounts and the service's user can write is in many a sentence, and root reads it at a terminal. */
+const err = (text: string): void => write(harmlessLines(text));
 
 let stopping: Promise<void> | undefined;
 
@@ -52,9 +55,10 @@ const environment: CliEnvironment = {
   isTerminal: process.stderr.isTTY === true || terminal?.isError === true,
   columns: process.stdout.isTTY ? process.stdout.columns : terminal?.columns,
   runtime: await thisRuntime(),
-  out: (text) => void process.stdout.write(text),
+  out: (text) => void process.stdout.write(process.stdout.isTTY ? harmlessLines(text) : text),
   outStream,
-  err: terminal?.isBoth ? (text) => void process.stdout.write(text) : err,
+  err: terminal?.isBoth ? (text) => void process.stdout.write(harmlessLines(text)) : err,
+  log: terminal?.isBoth ? (text) => void process.stdout.write(text) : write,
   readStandardInput: async () => {
     terminal?.request?.("all");
     return (await import("node:stream/consumers")).text(process.stdin);
@@ -136,7 +140,7 @@ async function ask(question: string): Promise<string> {
   terminal?.request?.("line");
   try {
     return await new Promise((resolve) => {
-      lines.question(question, resolve);
+      lines.question(harmlessLines(question), resolve);
       lines.on("close", () => resolve(""));
       void untilStopped().then(() => lines.close());
     });

@@ -11,6 +11,7 @@ import { areaOf, type Finding } from "../doctor/finding.ts";
 import { counted } from "../shared/counted.ts";
 import type { Log } from "../shared/log.ts";
 import { type CliEnvironment, type Command, commandLog, EXIT, loadConfig, loadConfigOnHost } from "./environment.ts";
+import { printJson, visible } from "./output.ts";
 
 export const doctorCommand = command(
   "doctor",
@@ -32,7 +33,8 @@ export const doctorCommand = command(
 function runDoctor({ fix, json }: { readonly fix: boolean; readonly json: boolean }): Command {
   return async (environment) => {
     const findings = withService(environment, await examineHere(environment, fix), fix);
-    environment.out(json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""));
+    if (json) printJson(environment, findings);
+    else environment.out(findings.map(line).join(""));
     const faults = findings.filter(({ state }) => state === "fault").length;
     const unseen = [...new Set(findings.filter(({ state }) => state === "skipped").map(({ area }) => area))];
     if (!json && unseen.length > 0) environment.err(`Not checked, or only in part: ${unseen.join(", ")}.\n`);
@@ -99,13 +101,28 @@ function withService(environment: CliEnvironment, own: readonly Finding[], fix: 
   const unseen = new Set(own.filter(({ state }) => state === "skipped").map(({ area }) => area));
   if (environment.runAsService === undefined || unseen.size === 0) return own;
   const text = environment.runAsService(["doctor", "--json", ...(fix ? ["--fix"] : [])]);
-  let seen: readonly Finding[];
-  try {
-    seen = JSON.parse(text);
-  } catch {
+  const seen = parseFindings(text);
+  if (seen === undefined)
     return [...own, areaOf("service").fault("The service's user cannot run uam doctor", "see journalctl -u uam")];
-  }
   return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
+}
+
+/** What another process printed, which may be in others' hands; undefined unless it is a list of findings. */
+function parseFindings(text: string): readonly Finding[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return Array.isArray(value) && value.every(isFinding) ? value : undefined;
+}
+
+function isFinding(value: unknown): value is Finding {
+  if (typeof value !== "object" || value === null) return false;
+  const { area, state, finding, remedy } = value as Readonly<Record<string, unknown>>;
+  const isRemedy = remedy === undefined || typeof remedy === "string";
+  return [area, state, finding].every((text) => typeof text === "string") && isRemedy;
 }
 
 /** The faults, including what the host lacks. */
@@ -116,7 +133,8 @@ async function everyFault(environment: CliEnvironment, known: ConfigError): Prom
   );
 }
 
+/** Findings name what accounts' owners made, and in sudo mode are the words of the service's user. */
 function line({ area, state, finding, remedy }: Finding): string {
-  const first = `${state.padEnd(8)}${area.padEnd(16)}${finding}\n`;
-  return remedy === undefined ? first : `${first}${" ".repeat(24)}-> ${remedy}\n`;
+  const first = `${visible(state).padEnd(8)}${visible(area).padEnd(16)}${visible(finding)}\n`;
+  return remedy === undefined ? first : `${first}${" ".repeat(24)}-> ${visible(remedy)}\n`;
 }

@@ -34,7 +34,10 @@ export interface CliEnvironment {
   readonly out: (text: string) => void;
   /** Writes at the reader's pace; resolves when everything is written or the reader has gone. */
   readonly outStream: (stream: ReadableStream<Uint8Array>) => Promise<void>;
+  /** To people; on the way what a terminal might obey becomes visible. */
   readonly err: (text: string) => void;
+  /** The same for the log, whose own colours a terminal is to obey; without it, `err`. */
+  readonly log?: ((text: string) => void) | undefined;
   readonly readStandardInput: () => Promise<string>;
   /** Asks a person and resolves to the answer, "" at the end of input; undefined if nobody can be asked. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
@@ -89,7 +92,7 @@ export async function commandLog(environment: CliEnvironment, config: Config, qu
     format: config.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     level: quiet && config.logLevel === "info" ? "warn" : config.logLevel,
     journal: environment.variables.JOURNAL_STREAM !== undefined,
-    write: environment.err,
+    write: environment.log ?? environment.err,
   });
 }
 

@@ -1,7 +1,7 @@
 /** What commands print: tables and records for people, JSON for programs. Stored text never drives the terminal. */
 
 import type { Page } from "../shared/page.ts";
-import { printableJson, replaceUnprintable } from "../shared/text.ts";
+import { printableJson, replaceUnprintable, visibleEscape } from "../shared/text.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** One column of a table. */
@@ -121,11 +121,7 @@ export function printJson(writer: Pick<Writer, "out">, value: unknown): void {
 
 /** The text with every control and formatting character (Unicode Cc, Cf, Zl, Zp, lone surrogates) as a visible escape. */
 export function visible(text: string): string {
-  return replaceUnprintable(text, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
-    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
-  });
+  return replaceUnprintable(text, visibleEscape);
 }
 
 /** A record's timestamp without its milliseconds, still RFC 3339; "-" where there is none. */

@@ -10,6 +10,7 @@ import {
 } from "@logtape/logtape";
 import { loggable } from "../shared/errors.ts";
 import type { Log, LogFields, LogLevel } from "../shared/log.ts";
+import { printableJson } from "../shared/text.ts";
 
 export interface LoggingOptions {
   readonly format: "json" | "pretty";
@@ -54,7 +55,7 @@ export function openLog(options: LoggingOptions): Log {
 
 function fieldsOf(record: LogRecord): string {
   const entries = Object.entries(record.properties);
-  return entries.length === 0 ? "" : `  ${entries.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(" ")}`;
+  return entries.length === 0 ? "" : `  ${entries.map(([key, value]) => `${key}=${printableJson(value)}`).join(" ")}`;
 }
 
 /** Errors hold what matters in properties that JSON leaves out. */

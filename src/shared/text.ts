@@ -78,6 +78,21 @@ export function replaceUnprintable(text: string, replacement: (character: string
   return text.replace(UNPRINTABLES, replacement);
 }
 
+/** What a terminal obeys; line ends and tabs only move on. */
+const OBEYED = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Lines of text in which each character that a terminal may obey is a visible escape, such as `\x1b`. */
+export function harmlessLines(text: string): string {
+  return text.replace(OBEYED, visibleEscape);
+}
+
+/** The character as an escape that people can read. */
+export function visibleEscape(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
+  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
+}
+
 /** The value as JSON in which whatever a terminal may obey or not show, and whatever some take for a line's end, is an escape. */
 export function printableJson(value: unknown, space?: number): string {
   return replaceUnprintable(JSON.stringify(value, undefined, space), (character) =>

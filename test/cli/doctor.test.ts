@@ -368,6 +368,48 @@ describe("uam doctor", () => {
   });
 });
 
+describe("uam doctor as root in sudo mode", () => {
+  const HOSTILE = "\u001b]0;owned\u0007 \u009b31m\r\u202e";
+  async function run(said: string, ...args: readonly string[]): Promise<string> {
+    let out = "";
+    await runProgram(["doctor", ...args], {
+      variables: { UAM_HOST_MODE: "sudo", UAM_DATA_DIR: join(top, "of-the-service") },
+      currentDirectory: top,
+      isRoot: true,
+      invocation: "uam",
+      operator: "operator",
+      runAsService: () => said,
+      isTerminal: false,
+      columns: undefined,
+      outStream: async () => {},
+      ask: undefined,
+      runtime: bunRuntime,
+      out: (text) => {
+        out += text;
+      },
+      err: () => {},
+      readStandardInput: async () => "",
+      untilStopped: () => Promise.resolve(),
+    });
+    return out;
+  }
+
+  test("passes on what the service's user finds, and nothing in it that a terminal obeys", async () => {
+    const finding = { area: "accounts", state: "fault", finding: `here: ${HOSTILE}`, remedy: HOSTILE };
+    const text = await run(JSON.stringify([finding]));
+    expect(text).toContain("here: \\x1b]0;owned\\x07 \\x9b31m\\x0d\\u202e\n");
+    expect(text.replace(/\n/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    const json = await run(JSON.stringify([finding]), "--json");
+    expect(json.replace(/\n/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(JSON.parse(json)).toContainEqual(finding);
+  });
+
+  test("says so where that is no list of findings", async () => {
+    for (const said of ["", "{}", "[1]", '[{"area":"accounts","state":"ok","finding":{"length":3}}]'])
+      expect(await run(said)).toContain("The service's user cannot run uam doctor");
+  });
+});
+
 describe("uam doctor before an external database", () => {
   test("says what the database does not do, and looks no further into it", async () => {
     const cluster = await startPostgresNodes(1, { fsync: "off", synchronous_commit: "off" });
