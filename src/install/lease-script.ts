@@ -22,6 +22,9 @@ const jobFiles = 'find "$2$place" -maxdepth 1 -type f -name "[a-zA-Z]*"';
 
 const accountFile = `"$2$place"/${ACCOUNT_PREFIX}*`;
 const isFile = '[ -f "$file" ] && [ ! -L "$file" ] || continue';
+const JOBS_GROUPS = ["cron", "crond", "atd"].map((unit) => `*.slice/${unit}.service*`).join("|");
+/** Of whoever has a line in passwd(5). */
+const EVERY_UID = "s/^[^:]*:[^:]*:\\([0-9]*\\):.*/\\1/p";
 const accounts = `^${ACCOUNT_PREFIX}[^:]*:[^:]*:\\([1-9][0-9]\\{3,\\}\\):.*`;
 
 /**
@@ -66,6 +69,7 @@ export const LEASE_SCRIPT = [
   '[ "$is" = shut ] || exit 0',
 
   `uids=" $(sed -n "s/${accounts}/\\1/p" "$2/etc/passwd" | tr "\\n" " ")"`,
+  `known=" $(sed -n "${EVERY_UID}" "$2/etc/passwd" | tr "\\n" " ")"`,
   // An owner may have made ten thousands, and to rename each takes minutes: so they are all stopped at once before that. The sticky bit,
   // which means nothing there, tells them from one that at(1) has not finished.
   `for place in ${BY_OWNER.join(" ")}; do`,
@@ -95,10 +99,18 @@ export const LEASE_SCRIPT = [
   'group="/sys/fs/cgroup/user.slice/user-$uid.slice/user@$uid.service"',
   '[ ! -d "$group" ] || echo 1 2>/dev/null >"$group/cgroup.kill" || systemctl kill --signal=SIGKILL "user@$uid.service"',
   "done",
+  // Whatever is left in a slice of theirs, under whichever uid.
+  'case "$ends" in sessions) for uid in $uids; do',
+  'group="/sys/fs/cgroup/user.slice/user-$uid.slice/cgroup.kill"; [ ! -e "$group" ] || echo 1 2>/dev/null >"$group"',
+  "done;; esac",
   // What a process that was just ended had begun is found by the next look.
   "for round in 1 2 3; do",
   "ps -eo pid=,ruid=,euid=,cgroup= | while read -r pid real effective group; do",
-  'case "$uids" in *" $real "*|*" $effective "*) ;; *) continue;; esac',
+  // What a job of theirs started by a set-uid file that a deleted account left has a uid that nobody has, in the jobs' own group still.
+  `case "$uids" in *" $real "*|*" $effective "*) ;; *) case "$group" in ${JOBS_GROUPS}) ;; *) continue;; esac`,
+  'case "$known" in *" $effective "*) continue;; esac',
+  '[ "$effective" -ge 1000 ] || continue',
+  'getent passwd "$effective" >/dev/null; [ "$?" = 2 ] || continue;; esac',
   'case "$ends $group" in sessions*|*/cron.service*|*/crond.service*|*/atd.service*) kill -KILL "$pid";; esac',
   'case "$ends $uids" in sessions*" $real "*) echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$real.slice/cgroup.kill";; esac',
   "done",

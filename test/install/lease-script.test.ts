@@ -1,7 +1,7 @@
 /** What the end of a lease does to what would start programs of accounts: with files below a directory of the test's own. */
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -21,6 +21,7 @@ import process from "node:process";
 import { endOf, type LeaseEnds, writeLease } from "../../src/agent/lease.ts";
 import { renderLeaseUnit } from "../../src/install/agent-unit.ts";
 import { LEASE_SCRIPT, quotedLeaseScript } from "../../src/install/lease-script.ts";
+import { until } from "../support/until.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-lease-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -136,6 +137,41 @@ describe.if(process.getuid?.() === 0).each([
     leaseOf(null);
     run(script, root);
     expect(jobs.map((name) => statSync(path(name)).mode & 0o7777)).toEqual(jobs.map(() => 0o700));
+  });
+
+  test("ends what a job started under a uid that nobody has, and nothing of anybody else's", async () => {
+    const nobodys = OWNER + 2;
+    const others = OWNER + 3;
+    writeFileSync(
+      join(root, "etc/passwd"),
+      `ext_tnobody:x:${OWNER}:${OWNER}::/:/bin/sh\nops:x:${others}:1::/:/bin/sh\n`,
+    );
+    const started = (uid: number, group: string) => ({
+      uid,
+      group,
+      process: spawn("sleep", ["60"], { stdio: "ignore" }),
+    });
+    const at = "/system.slice/atd.service";
+    const all = [
+      started(OWNER, at),
+      started(nobodys, at),
+      started(nobodys, "/system.slice/cron.service"),
+      // Left alone: a container's, another account's, a system account's.
+      started(nobodys, "/system.slice/docker-c0ffee.scope"),
+      started(nobodys, "/user.slice/user-1000.slice/at/atd.service"),
+      started(others, at),
+      started(2, at),
+    ];
+    const tools = join(root, "bin");
+    mkdirSync(tools);
+    const lines = all.map(({ uid, group, process: { pid } }) => `echo " ${pid} ${uid} ${uid} 0::${group}"`);
+    writeFileSync(join(tools, "ps"), `#!/bin/sh\n${lines.join("\n")}\n`, { mode: 0o755 });
+    const env = { PATH: `${tools}:/usr/sbin:/usr/bin:/sbin:/bin` };
+    const ran = spawnSync("/bin/sh", ["-c", script, "sh", directory, root], { encoding: "utf8", env });
+    expect(ran).toMatchObject({ status: 0, stdout: "" });
+    await until(() => all.slice(0, 3).every(({ process: { signalCode } }) => signalCode === "SIGKILL"));
+    expect(all.slice(3).map(({ process: { signalCode } }) => signalCode)).toEqual([null, null, null, null]);
+    for (const { process } of all) process.kill("SIGKILL");
   });
 
   test("leaves links and directories, and in a dry run all of it", () => {
