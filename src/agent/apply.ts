@@ -86,12 +86,17 @@ async function close(work: Work, record: AccountRecord): Promise<AccountRecord |
     return owed.length === 0 ? undefined : withProblem(record, "refused", owed.join(". "));
   }
   if (presence === "missing") {
-    // In no line of /etc/passwd: but sshd may know it from elsewhere.
-    const keys = await host.foreignKeys(account);
-    return keys.length > 0 ? withProblem(record, "refused", keys.join(". ")) : settled(withoutClosings(record));
+    // In no line of /etc/passwd: but sshd may know it from elsewhere, and what it let in may run on.
+    const left = [...(await host.foreignKeys(account)), ...(await stillRunning(work, account))];
+    return left.length > 0 ? withProblem(record, "refused", left.join(". ")) : settled(withoutClosings(record));
   }
   if (!account.open) return await shut(work, record, account);
   return await narrow(work, await take(work, record, account), account);
+}
+
+/** Ends what runs under the uid that somebody left without an account; sentences about what does not end. */
+async function stillRunning({ host }: Work, { uid }: Account): Promise<readonly string[]> {
+  return (await host.endStrays([uid], false)).flatMap(({ problem, ended }) => (ended ? [] : [problem]));
 }
 
 async function shut({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {

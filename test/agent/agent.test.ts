@@ -451,6 +451,24 @@ describe("runAgent()", () => {
     expect(new Set(strays())).toEqual(new Set([`endStrays ${uid}`]));
   });
 
+  test("of an account that somebody removed on the host, what runs on ends before a closing is confirmed", async () => {
+    for (const change of [{ keys: [key(2)] }, { open: false, keys: [] }]) {
+      await startWith(alice());
+      const { uid } = alice();
+      const running = { uid, problem: `1 process of uid ${uid}`, ended: false };
+      lab.host.accounts.delete("ext_alice");
+      lab.host.strays.push(running);
+      lab.stub.tell({ accounts: [alice(change)] });
+      await until(() => lastReport()?.problems.some(({ kind }) => kind === "refused") === true);
+      expect(lastReport()?.problems).toContainEqual({ account: "ext_alice", kind: "refused", text: running.problem });
+      lab.host.strays.splice(0, 1, { ...running, ended: true });
+      await until(() => lab.host.strays.length === 0);
+      await until(() => lastReport()?.problems.every(({ kind }) => kind !== "refused") === true);
+      await lab.close();
+      lab = await openAgentLab();
+    }
+  });
+
   test("with no place to store, what is to be shut is shut, and nothing stale is left to open it again", async () => {
     await startWith(alice());
     rmSync(join(lab.directory, "state.json"));

@@ -302,6 +302,17 @@ describeOnHost("an agent on a real host", () => {
       expect(existsSync(join(base, "home", NAME))).toBe(false);
     });
 
+    test("of an account that somebody removed by hand, what a revoked key left running is over when that is confirmed", async () => {
+      await opened();
+      sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
+      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      expect(spawnSync("userdel", ["-f", "--", NAME]).status).toBe(0);
+      expect([readAccounts().passwd.has(NAME), running() > 0]).toEqual([false, true]);
+      stub.tell({ accounts: [account({ keys: keys.slice(1).map(({ key }) => key) })] });
+      await confirmed(3);
+      expect(running()).toBe(0);
+    });
+
     test("a name and a uid that are somebody else's are left alone", async () => {
       spawnSync("useradd", ["-u", String(UID + 1), "-M", NAME]);
       spawnSync("useradd", ["-u", String(UID + 2), "-M", OTHER]);
