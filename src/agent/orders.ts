@@ -13,6 +13,7 @@ import {
   type AccountRecord,
   type AgentState,
   accountOf,
+  givenTo,
   isClosing,
   isPending,
   keyOf,
@@ -21,7 +22,7 @@ import {
   sameOrders,
   unknownOf,
 } from "./records.ts";
-import { readNewest, readState, writeNewest, writeState } from "./store.ts";
+import { readGiven, readNewest, readState, writeGiven, writeNewest, writeState } from "./store.ts";
 import { endStrays } from "./strays.ts";
 import type { Turn } from "./turn.ts";
 
@@ -67,7 +68,10 @@ const AT_ONCE = 100;
 export function openOrders(parts: OrdersParts): Orders {
   const { directory, runDirectory, log, turn } = parts;
   const inTurn = createMutex();
-  let state = readState(directory);
+  const given = new Set(readGiven(directory));
+  let givenStored = given.size;
+  const found = readState(directory);
+  let state = found && withGiven(found);
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
   let newest = readNewest(runDirectory);
@@ -81,6 +85,12 @@ export function openOrders(parts: OrdersParts): Orders {
 
   const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
   const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
+
+  /** With all uids that were ever given, also those that the orders of before were lost with. */
+  function withGiven(orders: AgentState): AgentState {
+    for (const uid of givenTo(orders)) given.add(uid);
+    return { ...orders, given: [...given] };
+  }
 
   /** Everything that takes access away, and as much of what gives it as the turn has time for. */
   async function doAll(orders: AgentState): Promise<AgentState> {
@@ -110,6 +120,8 @@ export function openOrders(parts: OrdersParts): Orders {
     try {
       // First: what was stored before is not believed any more, whatever becomes of this one.
       writeNewest(directory, runDirectory, newest);
+      if (given.size > givenStored) writeGiven(directory, given);
+      givenStored = given.size;
       writeState(directory, { ...orders, answer: newest });
       unstored = undefined;
     } catch (error) {
@@ -172,7 +184,7 @@ export function openOrders(parts: OrdersParts): Orders {
       inTurn(async () => {
         const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
         const before = state;
-        const merged = mergeAnswer(before, answer, found);
+        const merged = withGiven(mergeAnswer(before, answer, found));
         const isNew = !sameOrders(before, merged);
         state = merged;
         const wasBelieved = isBelieved;

@@ -42,6 +42,7 @@ const KEY = "agent.key";
 const NEXT_KEY = "agent.key.next";
 const EPOCH = "epoch";
 const STATE = "state.json";
+const GIVEN = "given";
 /** In /run. */
 const NEWEST = "newest";
 /** Digits in the file of the epoch, so that it is overwritten in place: that works on a disk that is full. */
@@ -160,6 +161,21 @@ export function writeNewest(directory: string, runDirectory: string, newest: num
   }
 }
 
+/**
+ * The uid of every account that the service ever told this host of, in the order of their numbers. It is kept apart from the orders, which
+ * are forgotten where they cannot be stored: what a deleted account left for others to start can still be told from what is nobody's.
+ */
+export function readGiven(directory: string): readonly number[] {
+  const text = readIfThere(join(directory, GIVEN)) ?? "";
+  return text.split("\n").flatMap((line) => (/^\d{1,10}$/.test(line) ? [Number(line)] : []));
+}
+
+/** Throws what the system says, and leaves stored what was. */
+export function writeGiven(directory: string, uids: Iterable<number>): void {
+  const lines = [...uids].toSorted((one, other) => one - other).map((uid) => `${uid}\n`);
+  writeDurably(join(directory, GIVEN), lines.join(""));
+}
+
 /** Removes what is stored of the service's orders. */
 export function forgetState(directory: string): void {
   removeDurably(join(directory, STATE));
@@ -167,7 +183,8 @@ export function forgetState(directory: string): void {
 
 /** Removes all that makes the directory an agent's. */
 export function forgetAgent(directory: string): void {
-  for (const name of [IDENTITY_FILE, KEY, NEXT_KEY, EPOCH, STATE]) rmSync(join(directory, name), { force: true });
+  for (const name of [IDENTITY_FILE, KEY, NEXT_KEY, EPOCH, STATE, GIVEN])
+    rmSync(join(directory, name), { force: true });
   removeDurably(join(directory, IDENTITY_FILE));
 }
 

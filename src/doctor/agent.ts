@@ -5,7 +5,7 @@ import { isAlive, isLinked, type LeaseFiles, momentOf, readLease, secondsLeft } 
 import { REVOKED_KEYS_LINK } from "../agent/paths.ts";
 import { accountOf, givenTo } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
-import { type AgentIdentity, readState } from "../agent/store.ts";
+import { type AgentIdentity, readGiven, readState } from "../agent/store.ts";
 import { endStrays } from "../agent/strays.ts";
 import { runCommand } from "../host/execute/command.ts";
 import { AGENT_UNIT, LEASE_TIMER } from "../install/settings.ts";
@@ -109,7 +109,7 @@ function checkLease({ files }: AgentExamination): readonly Finding[] {
 function givenHere(directory: string): readonly GivenUid[] {
   const state = readState(directory);
   const stored = new Set(state?.records.map(({ uid }) => uid));
-  return givenTo(state).map((uid) => ({ uid, isStored: stored.has(uid) }));
+  return [...new Set([...givenTo(state), ...readGiven(directory)])].map((uid) => ({ uid, isStored: stored.has(uid) }));
 }
 
 async function checkUnits(): Promise<readonly Finding[]> {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createClient } from "../../src/agent/client.ts";
 import { readLease, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
-import { makeNextKey, readKeys, readState } from "../../src/agent/store.ts";
+import { makeNextKey, readGiven, readKeys, readState } from "../../src/agent/store.ts";
 import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -449,6 +449,23 @@ describe("runAgent()", () => {
     await until(() => lastReport()?.problems[0]?.kind === "finding");
     expect(lastReport()?.problems[0]?.text).toBe(`1 process of uid ${uid}`);
     expect(new Set(strays())).toEqual(new Set([`endStrays ${uid}`]));
+  });
+
+  test("which uids were given is known, too, where the orders could not be stored, and to the doctor", async () => {
+    await startWith(alice());
+    const { uid } = alice();
+    lab.stub.tell({ removed: [{ name: "ext_alice", uid }] });
+    await until(() => files() === undefined);
+    await lab.stop();
+    // What is left of them after a full disk.
+    rmSync(join(lab.directory, "state.json"));
+    expect(readGiven(lab.directory)).toEqual([uid]);
+    lab.host.strays.push({ uid, problem: `1 process of uid ${uid}`, ended: true });
+    lab.stub.tell({ full: true, accounts: [toldAccount({ name: "ext_bob", uid: 41_002 })] });
+    lab.start();
+    await until(() => lab.host.calls.includes(`endStrays ${uid}`));
+    expect(readState(lab.directory)?.given).toEqual([uid, 41_002]);
+    expect(readGiven(lab.directory)).toEqual([uid, 41_002]);
   });
 
   test("of an account that somebody removed on the host, what runs on ends before a closing is confirmed", async () => {
