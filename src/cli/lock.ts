@@ -11,7 +11,7 @@ import { AGENT_RUN_DIRECTORY } from "../agent/paths.ts";
 import type { AgentIdentity } from "../agent/store.ts";
 import type { Config } from "../config/config.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
-import { withoutPrefix } from "../shared/account-name.ts";
+import { hostAccountOf, withoutPrefix } from "../shared/account-name.ts";
 import { systemClock } from "../shared/clock.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import { faultPoint } from "../shared/fault-point.ts";
@@ -103,7 +103,12 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   const host = await openHost(config, log, environment.runtime);
   const { readState } = await import("../agent/store.ts");
   const known = (isAgent ? readState(config.dataDir)?.records : undefined) ?? [];
-  const account = await findLockable(host, policyOf(config), username, known);
+  const account = await findLockable(host, policyOf(config), username, known).catch(async (error: unknown) => {
+    // Somebody may have taken it out of our group. Then only what is stored tells whose it is.
+    const stored = isAgent ? undefined : await findStored(environment, username);
+    if (stored === undefined) throw error;
+    return await findLockable(host, policyOf(config), username, [stored]);
+  });
   const notJournalled = await journalFor({ environment, config, log }, { username, uid: account?.uid, isAgent });
   faultPoint("lock: written down, account open");
   let shut = true;
@@ -123,6 +128,18 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   }
   faultPoint("lock: account shut, not recorded");
   return { shut, notJournalled };
+}
+
+/** The account of that user by the database; undefined if there is no such user, or no database. */
+async function findStored(environment: CliEnvironment, username: string): Promise<AccountRef | undefined> {
+  const { findUserByName } = await import("../domain/users/find.ts");
+  try {
+    const user = await withServices(environment, "read", async ({ db }) => await findUserByName(db, username));
+    return user && { name: hostAccountOf(user.username), uid: user.uid };
+  } catch (error) {
+    if (error instanceof UamError) return undefined;
+    throw error;
+  }
 }
 
 /** What went wrong, if anything: the account must be shut all the same. */

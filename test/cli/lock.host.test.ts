@@ -68,6 +68,25 @@ describeOnHost("uam lock on a real host", () => {
     expect(elsewhere.stderr).toContain("outside UAM_UID_RANGE");
   });
 
+  test("shuts an account that somebody took out of the group, by what is stored; without the database it leaves it alone", async () => {
+    expect((await cli.run(["user", "enable", NAME])).code).toBe(0);
+    expect(spawnSync("/usr/bin/gpasswd", ["-d", ACCOUNT, "uam-ext"]).status).toBe(0);
+    const blind = await cli.run(["lock", NAME], withoutDatabase());
+    expect([blind.code, blind.stderr]).toEqual([
+      1,
+      `uam: The account ${ACCOUNT} was not created by uam (group uam-ext): it is left alone\n`,
+    ]);
+    expect(shadowOf(ACCOUNT)[7]).not.toBe("1");
+    const { code, stderr } = await cli.run(["lock", NAME]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `The account ${ACCOUNT} is shut.\nThe lock is recorded, and the user is disabled.\n`,
+    });
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    expect((await cli.json(["user", "show", NAME])).status).toBe("disabled");
+    expect((await cli.run(["reconcile"])).code).toBe(0);
+  });
+
   test("root shuts an account of sudo mode itself, whatever became of sudo, and passes on what is to be recorded", async () => {
     await cli.run(["user", "enable", NAME]);
     const said: string[] = [];
