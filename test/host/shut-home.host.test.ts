@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../src/protocol/host.ts";
+import { bunRuntime } from "../../src/runtime/bun.ts";
 import { base, CLOSED, directHost, NAME, prepareHost, run, stored, UID } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
@@ -142,6 +143,23 @@ describeOnHost("the home of a shut account", () => {
       expect(await host.removeAccount(stored())).toEqual(CLOSED);
       expect(existsSync(home())).toBe(false);
     });
+  });
+
+  test("where this process may not unmount, as in the unit, sshd refuses all the same, what is in the way is said, and it goes on without it", async () => {
+    const kernel = bunRuntime.openKernel();
+    const confined = { ...bunRuntime, openKernel: () => ({ ...kernel, detachMount: () => false }) };
+    await created();
+    chmodSync(home(), 0o777);
+    const host = await directHost({}, confined);
+    await withSilentFuse(home(), UID + 1, async (mounted) => {
+      for (const closing of [await host.shutAccount(stored()), await host.removeAccount(stored())]) {
+        expect([closing.refused, mounted()]).toEqual([true, true]);
+        expect(closing.owed.join(" ")).toContain(`${home()} is a FUSE mount point: unmount it`);
+      }
+    });
+    expect(await host.shutAccount(stored())).toEqual(CLOSED);
+    expect(ownerOf(home())).toEqual(shutState);
+    expect(await host.removeAccount(stored())).toEqual(CLOSED);
   });
 
   test("a mount of root's over the home is left, and said; the account is shut all the same", async () => {
