@@ -11,6 +11,11 @@ const SWEPT = 180;
 
 /** Runs it for a service whose command is `uam`. */
 export async function leftBehind({ sh, attempt, until }: Container, uam: string): Promise<void> {
+  await step("uam lock shuts an account that somebody took out of uam-ext", async () => {
+    await sh(`${uam} user create hank --email hank@example.org && gpasswd -d ext_hank uam-ext && ${uam} lock hank`);
+    same((await sh("getent shadow ext_hank")).split(":")[7] ?? "", "1", "the account's expiry date");
+    await sh(`${uam} user show hank --json | grep -q '"status": *"disabled"' && ${uam} user delete hank --yes`);
+  });
   await step("a deleted account's uid is given to nobody", async () => {
     await sh(`${uam} user create lara --email lara@example.org`);
     const uid = (await sh("id -u ext_lara")).trim();

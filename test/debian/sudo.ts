@@ -93,6 +93,14 @@ async function becomes(container: Container): Promise<void> {
     if (asked.status !== 1 || !/Delete bob[\s\S]*\[y\/N\][\s\S]*Nothing was deleted/.test(asked.stdout))
       throw new Error(JSON.stringify(asked));
   });
+  await step("root's doctor takes no rights away from what the service's user has put a link to", async () => {
+    const key = "/var/lib/uam/audit.key";
+    await container.sh(`mv ${key} /var/lib/uam/kept.key && runuser -u uam -- ln -s /etc/passwd ${key}`);
+    const { stdout } = await container.attempt("uam doctor --fix");
+    if (!stdout.includes(`${key} has mode 0644`)) throw new Error(`the doctor did not see the link: ${stdout}`);
+    same(await container.sh("stat -c %a /etc/passwd"), "644\n", "the mode of /etc/passwd");
+    await container.sh(`mv -f /var/lib/uam/kept.key ${key}`);
+  });
   await step("root's doctor sees what only the service's user can check, and what only root can", async () => {
     const { stdout } = await container.attempt("uam doctor --json");
     const states = (JSON.parse(stdout) as readonly { area: string; state: string }[]).map(
