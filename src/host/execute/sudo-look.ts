@@ -34,12 +34,18 @@ async function differing(
   accounts: readonly Account[],
   command: ReturnType<typeof lookCommand>,
 ): Promise<ReadonlySet<string>> {
-  let names: unknown;
+  let names: ReadonlySet<string> = new Set();
   await withInput(JSON.stringify(accounts), async (input) => {
     const { exitCode, stdout, stderr } = await runSudo(command, { input });
     if (exitCode !== 0) throw new UamError("internal", stderr.trim().split("\n").at(-1) || `exit code ${exitCode}`);
-    names = JSON.parse(stdout);
+    names = namesIn(stdout);
   });
+  return names;
+}
+
+/** The names that root's answer lists. Throws `internal` where it is no list: then it proves of no account that it is as it should be. */
+export function namesIn(answer: string): ReadonlySet<string> {
+  const names: unknown = JSON.parse(answer);
   if (!Array.isArray(names)) throw new UamError("internal", "root's answer is no list");
   return new Set(names.map(String));
 }

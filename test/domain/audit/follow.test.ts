@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { recordsAfter, watchLog } from "../../../src/domain/audit/follow.ts";
+import { followRecords, recordsAfter, watchLog } from "../../../src/domain/audit/follow.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -56,6 +56,18 @@ describe("following the audit log", () => {
     const first = await recordsAfter(t.services.db, 0, 3);
     const rest = await recordsAfter(t.services.db, first.at(-1)?.id ?? 0, 100);
     const ids = [...first, ...rest].map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_id, index) => index + 1));
+  });
+
+  test("who is far behind reads on while batches are full, and does not wait for the next record", async () => {
+    while ((await t.auditRows()).length < 80) await record();
+    const stop = new AbortController();
+    const ids: number[] = [];
+    const began = performance.now();
+    // Without another record it is woken each second: waiting after each batch would be longer than a hang.
+    for await (const [record] of followRecords(t.services, { after: 0, limit: 1 }, stop.signal))
+      if (ids.push(record?.id ?? 0) === 80) stop.abort();
+    expect(performance.now() - began).toBeLessThan(HANG);
     expect(ids).toEqual(ids.map((_id, index) => index + 1));
   });
 });

@@ -24,6 +24,8 @@ const COPIED = [
   "bunfig.toml",
   "README.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "Containerfile",
 ];
 /** Fewer tell as much, in less time. */
 const MOST_TESTS = 12;
