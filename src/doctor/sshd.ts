@@ -1,9 +1,17 @@
 /** Whether sshd lets external users in by the stored keys, and by nothing else. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { findCommand, runCommand } from "../host/execute/command.ts";
+import { findCommand } from "../host/execute/command.ts";
 import { readProcesses, sentenceOfUnread } from "../host/processes/processes.ts";
-import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
+import { settingsCommand } from "../host/sshd/sshd.ts";
+import {
+  askedForSettings,
+  faultIn,
+  parseSshdSettings,
+  type Run,
+  type SshdSettings,
+  valuesOf,
+} from "../host/sshd/sshd-settings.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "../install/settings.ts";
 import { INCLUDE, renderSshdDropIn } from "../install/sshd-drop-in.ts";
 import { hostAccountOf } from "../shared/account-name.ts";
@@ -33,18 +41,13 @@ export function expectationOf({ authorizedKeysFile, groups }: Omit<SshdExpectati
 /** Asks the host's sshd for the settings of an account of this service, and checks them; see checkRevokedKeys for `fix`. */
 export async function checkSshd(
   expected: SshdExpectation,
-  { isRoot, fix }: { readonly isRoot: boolean; readonly fix: boolean },
+  { isRoot, fix, run }: { readonly isRoot: boolean; readonly fix: boolean; readonly run?: Run },
 ): Promise<readonly Finding[]> {
   if (findCommand("/usr/sbin/sshd") === undefined) {
     return [area.fault("This host has no sshd", "install openssh-server, or run uam where the users log in")];
   }
   if (!isRoot) return [area.skipped("sshd shows its settings only to root; check them with sudo uam doctor, too")];
-  const result = await runCommand([
-    "/usr/sbin/sshd",
-    "-T",
-    "-C",
-    `user=${PROBE},host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22`,
-  ]);
+  const result = await askedForSettings(settingsCommand(PROBE, undefined), run);
   if (result.exitCode !== 0) {
     return [area.fault(`sshd rejects its configuration: ${result.stderr.trim()}`, "correct it; sshd -t checks it")];
   }

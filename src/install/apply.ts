@@ -20,7 +20,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommand, runCommand } from "../host/execute/command.ts";
-import { faultIn, parseSshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
+import { askedForSettings, faultIn, parseSshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
 import { UamError } from "../shared/errors.ts";
 import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";
 
@@ -161,7 +161,7 @@ async function placeFile(step: PlaceFile, path: string, checks: boolean): Promis
 }
 
 async function requirePass(step: PlaceFile, argv: readonly string[]): Promise<void> {
-  const { exitCode, stdout, stderr } = await runCommand(absolute(argv));
+  const { exitCode, stdout, stderr } = await askedForSettings(absolute(argv));
   if (exitCode !== 0) {
     throw new UamError(
       "internal",

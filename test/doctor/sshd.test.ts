@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { judgeSshd, penaltyNotes } from "../../src/doctor/sshd.ts";
+import { existsSync } from "node:fs";
+import { checkSshd, judgeSshd, penaltyNotes } from "../../src/doctor/sshd.ts";
 import { parseSshdSettings } from "../../src/host/sshd/sshd-settings.ts";
+import { CENTRAL_KEY_FILE } from "../../src/install/settings.ts";
 import { sshdSaid } from "../support/sshd-recordings.ts";
 
 const expected = { authorizedKeysFile: "%h/.ssh/authorized_keys", groups: ["uam-ext", "contractors"] };
@@ -92,3 +94,22 @@ describe("penaltyNotes", () => {
     expect(notes("persourcepenalties max:600\npersourcepenaltyexemptlist 192.0.2.0/24")).toEqual([]);
   });
 });
+
+test.if(existsSync("/usr/sbin/sshd"))(
+  "checkSshd() asks with -G where a socket starts sshd and nobody has connected yet",
+  async () => {
+    const stderr = "Missing privilege separation directory: /run/sshd\n";
+    const run = async (argv: readonly string[]) =>
+      !(argv.includes("-T") && argv.includes("-G"))
+        ? { exitCode: 255, stdout: "", stderr }
+        : { exitCode: 0, stdout: sshdSaid("10.0", "installed"), stderr: "" };
+    const found = await checkSshd(
+      { ...expected, authorizedKeysFile: CENTRAL_KEY_FILE },
+      { isRoot: true, fix: false, run },
+    );
+    expect(found[0]?.finding).toBe("sshd reads the stored keys of ext_ accounts and no others");
+    const silent = async () => ({ exitCode: 255, stdout: "", stderr });
+    const [only] = await checkSshd(expected, { isRoot: true, fix: false, run: silent });
+    expect(only).toMatchObject({ state: "fault", finding: expect.stringContaining("/run/sshd") });
+  },
+);

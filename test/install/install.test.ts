@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -220,6 +221,20 @@ describe.if(isRoot)("applyPlan", () => {
     } as const;
     await expect(run(checked(path, expectation))).rejects.toThrow("Do this");
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("applyPlan() asks sshd with -G where a socket starts it and nobody has connected yet", async () => {
+    const [path, sshd] = [join(root, "file"), join(root, "sshd")];
+    const missing = "echo 'Missing privilege separation directory: /run/sshd' >&2; exit 255";
+    writeFileSync(
+      sshd,
+      `#!/bin/sh\ntest "$1 $2" = "-T -G" || { ${missing}; }\ncat <<'END'\n${sshdSaid("10.0", "installed")}END\n`,
+    );
+    chmodSync(sshd, 0o755);
+    const expected = { setting: "PermitUserRC", value: "no", remedy: "Do this" };
+    const check = { kind: "placed", argv: [sshd, "-T"], expect: [expected] } as const;
+    await applyPlan([checked(path, check)], { root: "", report: () => {} });
+    expect(existsSync(path)).toBe(true);
   });
 
   test("applyPlan() of a first installation leaves nothing behind when a step fails, and of a later one what it did", async () => {

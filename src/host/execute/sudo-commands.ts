@@ -6,6 +6,7 @@ import { MAX_KEY_FILE } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
 import type { HostSettings, Layout } from "../settings.ts";
 import { settingsCommand } from "../sshd/sshd.ts";
+import { withoutDirectory } from "../sshd/sshd-settings.ts";
 
 /**
  * `root`; or the account's `owner`; or `observer`, which has only the owner's rights to files, but a real uid
@@ -150,8 +151,10 @@ export function deleteTrashCommand(base: string, entry: string): SudoCommand {
   return { as: "root", argv: ["/usr/bin/rm", "-rf", "--one-file-system", "--", `${trashPath(base)}/${entry}`] };
 }
 
-export function keyFilesCommand(name: string, tools: HostSettings["tools"]): SudoCommand {
-  return { as: "root", argv: settingsCommand(name, tools) };
+/** Both forms of the question; see `askedForSettings`. */
+export function keyFilesCommands(name: string, tools: HostSettings["tools"]): readonly SudoCommand[] {
+  const argv = settingsCommand(name, tools);
+  return [argv, withoutDirectory(argv)].map((argv) => ({ as: "root", argv }));
 }
 
 /** Names those that differ of the accounts in standard input, by this very program as root, which looks at all of them at once. */

@@ -27,7 +27,7 @@ import {
   forgetJobsCommand,
   installCommand,
   keepJobsCommand,
-  keyFilesCommand,
+  keyFilesCommands,
   killSeenCommands,
   listTrashCommand,
   loginsCommand,
@@ -92,7 +92,7 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
   const commands = [
     ...changes.flatMap((change) => commandsOf(change, example, how.program)),
     shadowCommand([example.names]),
-    keyFilesCommand(account.name, how.tools),
+    ...keyFilesCommands(account.name, how.tools),
     lookCommand(layout, how.program),
     sessionsCommand(account, how.program),
     endSessionCommand(account, example.session, how.program),

@@ -5,12 +5,10 @@ import { readdir, readFile } from "node:fs/promises";
 import type { ServerKey } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/account-name.ts";
 import { MINUTE } from "../../shared/clock.ts";
-import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
+import { findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { settingsCommand } from "./sshd.ts";
-import { parseSshdSettings, valuesOf } from "./sshd-settings.ts";
-
-type Run = (argv: readonly string[]) => Promise<CommandResult>;
+import { askedForSettings, parseSshdSettings, type Run, valuesOf } from "./sshd-settings.ts";
 
 /** What clients prefer comes first (HostKeyAlgorithms in ssh_config(5)); other types are not shown. */
 const TYPES = [/^ssh-ed25519$/, /^ecdsa-sha2-nistp\d+$/, /^ssh-rsa$/];
@@ -53,7 +51,7 @@ async function filesOf(tools: HostSettings["tools"], run: Run, directory: string
 async function filesInForce(tools: HostSettings["tools"], run: Run): Promise<readonly string[]> {
   const command = settingsCommand(ANYBODY, tools);
   if (findCommand(command[0] ?? "") === undefined) return [];
-  const result = await run(command).catch(() => undefined);
+  const result = await askedForSettings(command, run).catch(() => undefined);
   if (result?.exitCode !== 0) return [];
   const named = valuesOf(parseSshdSettings(result.stdout), "HostKey").filter((path) => path.startsWith("/"));
   return named.map((path) => `${path.replace(/\.pub$/, "")}.pub`);

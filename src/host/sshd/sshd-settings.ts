@@ -3,6 +3,27 @@
  * OpenSSH writes them in lower case until 10.3 and mixed from 10.4 on; values stay as they are.
  */
 
+import { type CommandResult, runCommand } from "../execute/command.ts";
+
+/** Runs a command, as `runCommand` does. */
+export type Run = (argv: readonly string[]) => Promise<CommandResult>;
+
+/**
+ * What sshd answers to a command of that kind. Where a socket starts sshd, its directory is missing from a boot until the first connection;
+ * `-G`, which OpenSSH has from 9.3 on, needs none, and without `-T` refuses `-C`.
+ */
+export async function askedForSettings(command: readonly string[], run: Run = runCommand): Promise<CommandResult> {
+  const result = await run(command);
+  if (result.exitCode === 0 || !result.stderr.includes("Missing privilege separation directory")) return result;
+  const without = await run(withoutDirectory(command));
+  return without.exitCode === 0 ? without : result;
+}
+
+/** That command as it works where sshd's own directory is missing. */
+export function withoutDirectory(command: readonly string[]): readonly string[] {
+  return command.flatMap((word) => (word === "-T" ? ["-T", "-G"] : [word]));
+}
+
 /** The values of each setting, by its name in lower case, in the order of the lines; a setting may occur more than once. */
 export type SshdSettings = ReadonlyMap<string, readonly string[]>;
 

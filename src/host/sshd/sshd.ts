@@ -1,11 +1,18 @@
 /** What the host's sshd reports: its version, and which key files it reads for an account. */
 
 import { publicMessage } from "../../shared/errors.ts";
-import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
+import { findCommand, runCommand } from "../execute/command.ts";
 import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
 import type { HostSettings } from "../settings.ts";
 import { acceptsType, type KeyKind, refusalOf } from "./accepted-keys.ts";
-import { faultIn, parseSshdSettings, type SshdSettings, valuesOf } from "./sshd-settings.ts";
+import {
+  askedForSettings,
+  faultIn,
+  parseSshdSettings,
+  type Run,
+  type SshdSettings,
+  valuesOf,
+} from "./sshd-settings.ts";
 
 const UTC_SINCE = 901;
 
@@ -86,8 +93,6 @@ function keyFilesIn(settings: SshdSettings): readonly string[] {
   return valuesOf(settings, "AuthorizedKeysFile").flatMap((value) => value.split(" "));
 }
 
-type Run = (argv: readonly string[]) => Promise<CommandResult>;
-
 /** The command that makes sshd print its settings for an account. */
 export function settingsCommand(name: string, tools: HostSettings["tools"]): readonly string[] {
   const config = tools?.sshdConfig === undefined ? [] : ["-f", tools.sshdConfig];
@@ -107,22 +112,13 @@ interface SshdAnswer {
   readonly isStrange?: true;
 }
 
-/** Where a socket starts sshd, its directory is missing until the first connection; -G, from OpenSSH 9.3 on, needs none. */
-const NO_DIRECTORY = "Missing privilege separation directory";
-
 /** Asks sshd for the settings of an account. Never throws. */
 async function askSshd(name: string, tools: HostSettings["tools"], run: Run): Promise<SshdAnswer> {
   const command = settingsCommand(name, tools);
   if (findCommand(command[0] ?? "") === undefined) return {};
   const silent = (why: string) => ({ problem: `sshd does not say which key files it reads: ${why}` });
   try {
-    let answer = await run(command);
-    if (answer.exitCode !== 0 && answer.stderr.includes(NO_DIRECTORY)) {
-      const other = await run(command.map((word) => (word === "-T" ? "-G" : word)));
-      // An sshd that knows no -G only says how it is called.
-      if (other.exitCode === 0) answer = other;
-    }
-    const { exitCode, stdout, stderr } = answer;
+    const { exitCode, stdout, stderr } = await askedForSettings(command, run);
     if (exitCode !== 0) return silent(stderr.trim().split("\n").at(-1) || `exit code ${exitCode}`);
     const settings = parseSshdSettings(stdout);
     const fault = faultIn(settings);

@@ -94,23 +94,23 @@ describe("createKeyFilePatterns()", () => {
   test("asks with -G where sshd's own directory is missing until the first connection", async () => {
     const asked: string[] = [];
     const patterns = createKeyFilePatterns(SSHD, async (argv) => {
-      asked.push(argv[1] ?? "");
-      return argv[1] === "-G"
+      asked.push(argv.slice(1, argv.indexOf("-C")).join(" "));
+      // Recorded: -G with -C and without -T is "Config test connection parameter (-C) provided without test mode (-T)".
+      return argv.includes("-T") && argv.includes("-G")
         ? { exitCode: 0, stdout: sshdSaid("10.6", "installed"), stderr: "" }
         : { exitCode: 255, stdout: "", stderr: "Missing privilege separation directory: /run/sshd\n" };
     });
     expect((await patterns.of("ext_a")).patterns).toEqual([CENTRAL_KEY_FILE]);
-    expect(asked).toEqual(["-T", "-G"]);
+    expect(asked).toEqual(["-T", "-T -G"]);
   });
 
   test("names the missing directory where sshd, as until 9.2, knows no -G", async () => {
     const refuses = async (argv: readonly string[]) => ({
-      exitCode: argv[1] === "-G" ? 1 : 255,
+      exitCode: argv.includes("-G") ? 1 : 255,
       stdout: "",
-      stderr:
-        argv[1] === "-G"
-          ? "sshd: invalid option -- 'G'\nusage: sshd [-46DdeiqTtV] [-C connection_spec]\n            [-h host_key_file]\n"
-          : "Missing privilege separation directory: /run/sshd\n",
+      stderr: argv.includes("-G")
+        ? "sshd: invalid option -- 'G'\nusage: sshd [-46DdeiqTtV] [-C connection_spec]\n            [-h host_key_file]\n"
+        : "Missing privilege separation directory: /run/sshd\n",
     });
     const { problem } = await createKeyFilePatterns(SSHD, refuses).of("ext_a");
     expect(problem).toBe(
