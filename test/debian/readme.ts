@@ -6,7 +6,7 @@ const SECTION = "Install on a host";
 const MOST = 6;
 /** What a test cannot do as it stands: the administrator's editor, and a program in the current directory. */
 const EDITOR = "editor /etc/uam/uam.env";
-const EDIT = "sed -i 's|^#UAM_BASE_URL=.*|UAM_BASE_URL=http://127.0.0.1:8080|' /etc/uam/uam.env";
+export const EDIT = "sed -i 's|^#UAM_BASE_URL=.*|UAM_BASE_URL=http://127.0.0.1:8080|' /etc/uam/uam.env";
 const PROGRAM = "./uam ";
 
 /** The commands in order, for a program at `path`. Throws if there are more than six, or none to edit or to install. */

@@ -14,11 +14,12 @@ import { directMode } from "./direct.ts";
 import { directEssentials, sudoEssentials } from "./essentials.ts";
 import { twoHosts } from "./fleet.ts";
 import { upgradedPackage } from "./package.ts";
+import { afterBoot, fetchRelease, upgradesRelease } from "./release-upgrade.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
 import { runToEnd } from "./to-end.ts";
-import { copyTree, placeOfThisRun, RELEASE, removeCopies, requireTree, SUITES, type Suite } from "./tree.ts";
+import { copyTree, placeOfThisRun, RELEASE, removeCopies, requireTree, SUITES, type Suite, UPGRADED } from "./tree.ts";
 import type { Packages } from "./upgrade.ts";
 
 const PROJECT = join(import.meta.dir, "../..");
@@ -29,6 +30,8 @@ const UPGRADE = "upgrade.deb";
 const PACKAGES = placeOfThisRun("packages");
 /** For everything, most of which is waiting for cron and for an expiry; each command also has its own limit. */
 const LIMIT = 25 * 60_000;
+/** Some 200 packages are fetched and set up. */
+const UPGRADE_LIMIT = 60 * 60_000;
 
 const AGENT_MODES = ["direct", "sudo"] as const;
 
@@ -52,8 +55,10 @@ async function testHost(): Promise<void> {
   requireMachine();
   if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: run "bun run build" first`);
   removeCopies();
-  const tree = await step(`a tree of Debian ${suite}`, () => requireTree(suite));
+  const release = suite === UPGRADED.name ? UPGRADED.from : suite;
+  const tree = await step(`a tree of Debian ${release}`, () => requireTree(release));
   await step("the package, and a later version of it", makePackages);
+  if (suite === UPGRADED.name) return await upgradeRelease(tree);
   // Most of it is waiting, for cron and for the end of a lease above all: they go on side by side.
   const direct = inContainer(tree, "direct", async (container, shared) => {
     copyFileSync(BINARY, join(shared, "uam"));
@@ -67,12 +72,25 @@ async function testHost(): Promise<void> {
 }
 
 /** Throws for a suite that there is no tree of. */
-function suiteIn([option, name, ...rest]: readonly string[]): Suite {
+function suiteIn([option, name, ...rest]: readonly string[]): Suite | typeof UPGRADED.name {
   if (option === undefined) return RELEASE;
-  const found = SUITES.find((known) => known === name);
+  const all = [...SUITES, UPGRADED.name];
+  const found = all.find((known) => known === name);
   if (option !== "--suite" || found === undefined || rest.length > 0)
-    throw new Error(`Usage: bun test/debian/run.ts [--suite ${SUITES.join("|")}]`);
+    throw new Error(`Usage: bun test/debian/run.ts [--suite ${all.join("|")}]`);
   return found;
+}
+
+/** One release, which becomes the next under a running installation, and is booted again. */
+function upgradeRelease(tree: string): Promise<void> {
+  return at("upgrade", async () => {
+    const directory = await step("a copy of the tree", () => copyTree(tree, "upgrade"));
+    await step(`the packages of Debian ${UPGRADED.to}`, () => fetchRelease(directory, UPGRADED.to));
+    await booted(directory, "uam-test-upgrade", async (container, shared) => {
+      await upgradesRelease(container, packagesIn(shared).first, UPGRADED.version);
+    });
+    await booted(directory, "uam-test-upgraded", afterBoot);
+  });
 }
 
 /** A service with a further host, whose agent works in this mode. */
@@ -108,24 +126,33 @@ function inContainer(
 ): Promise<void> {
   return at(name, async () => {
     const directory = await step("a copy of the tree", () => copyTree(tree, name));
-    const container = await step("it boots", () => boot(directory, `uam-test-${name}`, suite !== RELEASE));
-    hasBooted = true;
-    running.add(container);
-    const shared = join(directory, "opt/uam");
-    mkdirSync(shared);
-    try {
-      await work(container, shared);
-    } catch (error) {
-      const journal = await container.attempt(
-        "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh",
-      );
-      say(`what the container's journal says:\n${journal.stdout}`);
-      throw error;
-    } finally {
-      await container.stop();
-      running.delete(container);
-    }
+    await booted(directory, `uam-test-${name}`, work);
   });
+}
+
+/** Boots the directory for the work, and ends all in it afterwards. */
+async function booted(
+  directory: string,
+  name: string,
+  work: (container: Container, shared: string) => Promise<void>,
+): Promise<void> {
+  const container = await step("it boots", () => boot(directory, name, suite !== RELEASE));
+  hasBooted = true;
+  running.add(container);
+  const shared = join(directory, "opt/uam");
+  mkdirSync(shared, { recursive: true });
+  try {
+    await work(container, shared);
+  } catch (error) {
+    const journal = await container.attempt(
+      "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh",
+    );
+    say(`what the container's journal says:\n${journal.stdout}`);
+    throw error;
+  } finally {
+    await container.stop();
+    running.delete(container);
+  }
 }
 
 async function cleanUp(): Promise<void> {
@@ -138,4 +165,4 @@ function warn(reason: string): void {
   console.error(`\n${line}\n!! NOT TESTED on a real host.\n!! ${reason}\n${line}\n`);
 }
 
-await runToEnd({ name: "The real host", main, cleanUp, limit: LIMIT });
+await runToEnd({ name: "The real host", main, cleanUp, limit: suite === UPGRADED.name ? UPGRADE_LIMIT : LIMIT });

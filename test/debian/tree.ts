@@ -37,9 +37,11 @@ export const SUITES = ["bookworm", "trixie", "forky"] as const;
 export type Suite = (typeof SUITES)[number];
 /** The release that everything is tested on. */
 export const RELEASE = "bookworm" satisfies Suite;
+/** The release that is upgraded, and to which one. */
+export const UPGRADED = { name: "bookworm-to-trixie", from: "bookworm", to: "trixie", version: "13" } as const;
 /** debootstrap's script for what is not released yet; its own list of names ends with the release that it came with. */
 const UNRELEASED = "/usr/share/debootstrap/scripts/sid";
-const MIRROR = "http://deb.debian.org/debian";
+export const MIRROR = "http://deb.debian.org/debian";
 const DAY = 24 * 3600 * 1000;
 const WEEK = 7 * DAY;
 const HOST_NAME = "debian";
