@@ -97,6 +97,12 @@ export const HIGHEST_HOST = 2 ** 31 - 1;
 
 export const PROBLEM_KINDS = ["conflict", "missing", "refused", "drift", "finding"] as const;
 
+/** What is wrong with hosts: what their agents report, and what the service sees by itself. */
+export const HOST_PROBLEM_KINDS = [
+  ...PROBLEM_KINDS,
+  ...(["silent", "lease_ended", "diverged", "unknown", "clock", "no_lease", "locked"] as const),
+] as const;
+
 /** Something about the host that is not as it should be, now. */
 export interface HostProblem {
   /** The account's name; "" where it is about the host. */

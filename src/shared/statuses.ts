@@ -11,7 +11,7 @@ export const APPROVAL_KINDS = ["access", "extension"] as const;
  */
 export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "leave"] as const;
 
-/** What an administrator may do; domain/auth/roles.ts says which of them may do what. */
+/** What an administrator may do; shared/roles.ts says which of them may do what. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
@@ -23,6 +23,8 @@ export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
 export const WEBHOOK_STATUSES = ["active", "disabled"] as const;
 /** What became of an attempt to deliver something to a webhook. */
 export const DELIVERY_STATUSES = ["delivered", "failed"] as const;
+/** The type of a message that only asks whether a webhook answers. */
+export const PING = "webhook.ping";
 
 /** Who can have done what the audit log records, and how it went. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;

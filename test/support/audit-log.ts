@@ -3,8 +3,8 @@
 import { sql } from "drizzle-orm";
 import { purgeBatch } from "../../src/domain/audit/retention.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/domain/operation/audit-actions.ts";
 import type { AuditContent, Services } from "../../src/domain/operation/context.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/shared/audit-actions.ts";
 import type { Database } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 

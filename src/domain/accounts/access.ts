@@ -2,6 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { pipelined } from "../../store/client.ts";
@@ -9,7 +10,6 @@ import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
 import { noteFleetChange } from "../fleet/changes.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
-import type { AuditAction } from "../operation/audit-actions.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";

@@ -4,6 +4,7 @@
  */
 
 import { and, asc, count, eq, lte, sql } from "drizzle-orm";
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import { HOUR, MINUTE } from "../../shared/clock.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
@@ -11,7 +12,6 @@ import { type Database, isNullIn, preparedOnce, type Transaction } from "../../s
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed, narrowingOwed } from "../mail/host-messages.ts";
-import type { AuditAction } from "../operation/audit-actions.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
 import { isPermitted, permitParameters, requirePermission } from "../operation/permission.ts";

@@ -3,6 +3,7 @@
 import { and, desc, eq, gt, or } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { MAX_REQUESTED_DAYS } from "../../shared/limits.ts";
 import { requireText } from "../../shared/text.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
@@ -17,8 +18,6 @@ import { MAX_PURPOSE } from "../users/username.ts";
 import { extendUser } from "../users/users.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
 
-/** The longest time that may be asked for at once, in days. */
-export const MAX_REQUESTED_DAYS = 365;
 /** A reviewed request is shown to its user for this long. */
 const SHOWN = 30 * DAY;
 

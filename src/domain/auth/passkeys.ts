@@ -2,6 +2,7 @@
 
 import { and, asc, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { MAX_PASSKEY_NAME } from "../../shared/limits.ts";
 import { requireText } from "../../shared/text.ts";
 import { isDuplicate, type Transaction } from "../../store/client.ts";
 import type { AdminRow } from "../../store/schema-auth.ts";
@@ -25,8 +26,6 @@ import {
 
 /** Of one administrator. */
 export const MAX_PASSKEYS = 20;
-/** Characters of a passkey's name. */
-export const MAX_PASSKEY_NAME = 64;
 
 /** A passkey as lists show it. */
 export type PasskeyEntry = Pick<PasskeyRow, "id" | "name" | "backedUp" | "createdAt" | "lastUsedAt">;

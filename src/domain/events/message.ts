@@ -1,11 +1,9 @@
 /** What is delivered to a webhook. */
 
 import { randomUUID } from "node:crypto";
+import { PING } from "../../shared/statuses.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { hex } from "../audit/seal.ts";
-
-/** The type of a message that only asks whether anybody answers. */
-export const PING = "webhook.ping";
 
 /** An audit record, or a ping of the webhook. */
 export interface Message {

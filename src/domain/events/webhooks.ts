@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { asc, count, eq, inArray, sql } from "drizzle-orm";
+import { AUDIT_ACTIONS, type AuditAction } from "../../shared/audit-actions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page } from "../../shared/page.ts";
 import type { WEBHOOK_STATUSES } from "../../shared/statuses.ts";
@@ -10,7 +11,6 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { admins } from "../../store/schema-auth.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
 import { askingAdmin } from "../auth/left-behind.ts";
-import { AUDIT_ACTIONS, type AuditAction } from "../operation/audit-actions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Seal } from "../operation/context.ts";
 import { originOf, requireWebhookUrl } from "./address.ts";

@@ -1,7 +1,7 @@
 /** What is wrong with hosts: what their agents say, and what the service sees of them. */
 
 import { and, asc, count, desc, eq, gte, inArray, lt, ne, or } from "drizzle-orm";
-import { PROBLEM_KINDS } from "../../protocol/fleet.ts";
+import type { HOST_PROBLEM_KINDS } from "../../protocol/fleet.ts";
 import { DAY, MINUTE, SECOND, shift } from "../../shared/clock.ts";
 import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
@@ -11,12 +11,6 @@ import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { leasesOf } from "./leases.ts";
-
-/** Those that agents report, and those that the service sees by itself. */
-export const HOST_PROBLEM_KINDS = [
-  ...PROBLEM_KINDS,
-  ...(["silent", "lease_ended", "diverged", "unknown", "clock", "no_lease", "locked"] as const),
-] as const;
 
 export interface HostProblem {
   readonly hostId: number;

@@ -2,13 +2,13 @@
 
 import { and, desc, eq, inArray, or, sql } from "drizzle-orm";
 import { hostAccountOf } from "../../shared/account-name.ts";
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { audit, isAbout } from "../../store/schema-audit.ts";
 import { grants, type HostRow, hostGroupMembers, hostGroups, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
-import type { AuditAction } from "../operation/audit-actions.ts";
 import type { Context } from "../operation/context.ts";
 import { requireUser, type User } from "../users/find.ts";
 import { PLACES } from "./places.ts";

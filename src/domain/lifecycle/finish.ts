@@ -1,5 +1,6 @@
 /** Finishes what is owed: access that could not be taken away completely, or whose removal was cut short by a crash. */
 
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
@@ -7,7 +8,6 @@ import { actorOf, type Closing, dueClosings, findClosing, listClosings } from ".
 import { finishLeaving } from "../accounts/local-account.ts";
 import { finishNarrowing } from "../accounts/narrowing.ts";
 import { finishRevocation } from "../keys/keys.ts";
-import type { AuditAction } from "../operation/audit-actions.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";

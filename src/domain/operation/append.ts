@@ -1,10 +1,10 @@
 /** Adds one record to the audit log, in the transaction of what it records. */
 
 import { sql } from "drizzle-orm";
+import { RESOURCE_TYPE_OF } from "../../shared/audit-actions.ts";
 import { SECOND } from "../../shared/clock.ts";
 import { printableJson } from "../../shared/text.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
-import { RESOURCE_TYPE_OF } from "./audit-actions.ts";
 import type { AuditContent, Context } from "./context.ts";
 import type { Actor, AuditEntry, Recorded } from "./entry.ts";
 import { type Asking, isPermitted, onward, permitParameters, requirePermission } from "./permission.ts";

@@ -4,12 +4,12 @@
  * (`auditedClosing`) has no undo: it goes forward. What does neither is `audited`.
  */
 
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, appendPermitted, type RecordRef } from "./append.ts";
-import type { AuditAction } from "./audit-actions.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";

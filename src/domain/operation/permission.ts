@@ -4,13 +4,13 @@
  */
 
 import { eq, type SQL, sql } from "drizzle-orm";
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions, tokens } from "../../store/schema-auth.ts";
-import type { AuditAction } from "./audit-actions.ts";
 
 /** What the permission of a caller rests on. */
 export interface Permit {

@@ -2,10 +2,10 @@
 
 import { eq, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
+import type { SettingKey } from "../../shared/setting-keys.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { policyState } from "../../store/schema.ts";
-import type { SettingKey } from "./setting-keys.ts";
 
 export type PolicyState = typeof policyState.$inferSelect;
 

@@ -5,12 +5,12 @@ import { shift } from "../../shared/clock.ts";
 import { counted } from "../../shared/counted.ts";
 import { formatDuration } from "../../shared/duration.ts";
 import type { Preview } from "../../shared/preview.ts";
+import type { SettingKey } from "../../shared/setting-keys.ts";
 import { formatTimestamp } from "../../shared/timestamp.ts";
 import { users } from "../../store/schema.ts";
 import { audit, auditHead } from "../../store/schema-audit.ts";
 import { purgeLimit } from "../lifecycle/clean-up.ts";
 import type { Context } from "../operation/context.ts";
-import type { SettingKey } from "./setting-keys.ts";
 import { atLeast, defaultOf, findSetting, holdOf, parseValue } from "./settings.ts";
 
 export interface SettingPreview extends Preview {

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
+import { SETTING_KEYS, type SettingKey } from "../../shared/setting-keys.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { settings } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
@@ -15,7 +16,6 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Operation, Policy, Services } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
 import { type Hold, holdFor, lockSettings, readState, storeHold } from "./hold.ts";
-import { SETTING_KEYS, type SettingKey } from "./setting-keys.ts";
 
 export interface Setting {
   readonly key: SettingKey;

@@ -2,12 +2,12 @@
 
 import { desc, lt } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/clock.ts";
+import { SERIES_DAYS } from "../../shared/limits.ts";
 import type { Database } from "../../store/client.ts";
 import { changeCounts, userCounts } from "../../store/schema.ts";
 import { readHeartbeat } from "../lifecycle/heartbeat.ts";
 import type { Services } from "../operation/context.ts";
 import { countChanges, countStates, dayOf, firstWholeDay, startOf } from "./counts.ts";
-import { SERIES_DAYS } from "./series.ts";
 
 /** A record of a day may be committed after its end, by an operation that takes long. */
 const SETTLED = HOUR;

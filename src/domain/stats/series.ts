@@ -19,9 +19,6 @@ import {
   written,
 } from "./counts.ts";
 
-/** How many days a series may have. */
-export const SERIES_DAYS = { least: 7, most: 365, usual: 90 } as const;
-
 export interface Series {
   readonly days: number;
   /** How many users there were in each state, as last counted on that day; without the days on which nobody counted. */

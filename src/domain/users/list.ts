@@ -1,15 +1,16 @@
 /** Pages of external users. */
 
 import { and, asc, count, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
+import { MAX_SEARCH } from "../../shared/limits.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
 import { parseText } from "../../shared/text.ts";
+import { DEFAULT_SORT, type UserSort } from "../../shared/user-sorts.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { searched } from "../../store/searched.ts";
 import type { Context } from "../operation/context.ts";
 import { hasStatusAt } from "./find.ts";
-import { DEFAULT_SORT, type UserSort } from "./sorts.ts";
 
 export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;
@@ -18,9 +19,6 @@ export interface UserFilter {
   readonly search?: string | undefined;
   readonly sort?: UserSort | undefined;
 }
-
-/** Longer than any of them is worth searching for, in characters. */
-export const MAX_SEARCH = 128;
 
 /** One page of users, newest first unless sorted otherwise. Throws `invalid` for a search that no field could hold. */
 export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {

@@ -2,9 +2,9 @@
 
 import { Elysia, ParseError } from "elysia";
 import type { LimitKind } from "../../domain/auth/rate-limits.ts";
-import type { LeastRole } from "../../domain/auth/roles.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
+import type { LeastRole } from "../../shared/roles.ts";
 import { isOfAgent, MAX_AGENT_BODY, readAgentBody, readEnrolment, requireAgent } from "./agent-request.ts";
 import { readForm, readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";

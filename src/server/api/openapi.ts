@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
 
 import type * as v from "valibot";
-import { namedRoles, rolesFor } from "../../domain/auth/roles.ts";
+import { namedRoles, rolesFor } from "../../shared/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isBodyOptional, isForm, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";

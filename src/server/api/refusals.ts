@@ -3,11 +3,11 @@
 import { findAdminById } from "../../domain/auth/admin.ts";
 import type { Principal } from "../../domain/auth/sessions.ts";
 import { findKeyOwner } from "../../domain/keys/keys.ts";
-import type { AuditAction } from "../../domain/operation/audit-actions.ts";
 import { audited } from "../../domain/operation/audited.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
 import type { AuditEntry } from "../../domain/operation/entry.ts";
 import { findUser } from "../../domain/users/find.ts";
+import type { AuditAction } from "../../shared/audit-actions.ts";
 import { UamError } from "../../shared/errors.ts";
 import { contextOf, isPreview, sessionOf } from "./request.ts";
 

@@ -1,7 +1,6 @@
 /** What is known about a request besides its content: its id, where it came from, and whose session it has. */
 
 import { randomUUID } from "node:crypto";
-import { type Access, type LeastRole, namedRoles, rolesFor } from "../../domain/auth/roles.ts";
 import { hashToken, hexOf, type Principal, type UserType } from "../../domain/auth/sessions.ts";
 import { shownPartOf, TOKEN_PREFIX } from "../../domain/auth/token-format.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
@@ -10,6 +9,7 @@ import type { Permit } from "../../domain/operation/permission.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
+import { type Access, type LeastRole, namedRoles, rolesFor } from "../../shared/roles.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
 import { onlyTakesAway } from "./own-changes.ts";
 import { isSafe } from "./routing.ts";

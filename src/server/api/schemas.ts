@@ -1,12 +1,12 @@
 /** What the schemas of all routes are made of. They validate, and the OpenAPI document is made from them. */
 
 import * as v from "valibot";
-import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../domain/users/username.ts";
 import { HIGHEST_HOST } from "../../protocol/fleet.ts";
 import { USERNAME } from "../../shared/account-name.ts";
 import { MAX_DAYS } from "../../shared/duration.ts";
 import { MAX_NETWORKS } from "../../shared/networks.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/person.ts";
 import { isLonger } from "../../shared/text.ts";
 
 type Facts = Readonly<Record<string, unknown>>;

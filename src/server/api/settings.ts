@@ -2,9 +2,9 @@
 
 import { Elysia } from "elysia";
 import { previewSetting } from "../../domain/settings/preview.ts";
-import { SETTING_KEYS, type SettingKey } from "../../domain/settings/setting-keys.ts";
 import { dropSetting, listSettings, updateSetting } from "../../domain/settings/settings.ts";
 import { UamError } from "../../shared/errors.ts";
+import { SETTING_KEYS, type SettingKey } from "../../shared/setting-keys.ts";
 import { settingPreviewRecord, settingRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";

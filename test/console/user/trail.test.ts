@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readDetail } from "../../../src/console/audit-detail.ts";
 import { sentenceOf, type TrailRecord } from "../../../src/console/pages/user/trail/sentence.ts";
 import { trailTexts } from "../../../src/console/texts/user-trail.ts";
-import { AUDIT_ACTIONS } from "../../../src/domain/operation/audit-actions.ts";
+import { AUDIT_ACTIONS } from "../../../src/shared/audit-actions.ts";
 import { ACTOR_TYPES } from "../../../src/shared/statuses.ts";
 
 const WORDING = { texts: trailTexts, isolated: (text: string) => text, moment: (time: string) => time };

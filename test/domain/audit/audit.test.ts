@@ -7,7 +7,7 @@ import {
   listOwnAudit,
   type ShownRecord,
 } from "../../../src/domain/audit/audit.ts";
-import type { AuditAction } from "../../../src/domain/operation/audit-actions.ts";
+import type { AuditAction } from "../../../src/shared/audit-actions.ts";
 import type { Page } from "../../../src/shared/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { type AuditRow, audit, isAbout } from "../../../src/store/schema-audit.ts";

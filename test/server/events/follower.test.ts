@@ -10,11 +10,11 @@ import {
   pageWebhooks,
   updateWebhook,
 } from "../../../src/domain/events/webhooks.ts";
-import type { AuditAction } from "../../../src/domain/operation/audit-actions.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { type Follower, startFollower } from "../../../src/server/events/follower.ts";
 import { createSender } from "../../../src/server/events/sender.ts";
+import type { AuditAction } from "../../../src/shared/audit-actions.ts";
 import { DAY, MINUTE, SECOND, systemClock } from "../../../src/shared/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";

@@ -1,7 +1,7 @@
 /** Passkeys and authenticator apps, in requests and answers. What browsers speak is as WebAuthn's JSON has it; binary data is base64url. */
 
 import * as v from "valibot";
-import { MAX_PASSKEY_NAME } from "../../../domain/auth/passkeys.ts";
+import { MAX_PASSKEY_NAME } from "../../../shared/limits.ts";
 import { described, id, listOf, text, timestamp } from "../schemas.ts";
 
 /** Only looks like a challenge, and opens nothing. */

@@ -1,7 +1,7 @@
 /** Previews: what a request would do, in answers to requests with `?preview=true`. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../../../domain/settings/setting-keys.ts";
+import { SETTING_KEYS } from "../../../shared/setting-keys.ts";
 import { USER_STATUSES } from "../../../shared/statuses.ts";
 import { data, described, timestamp } from "../schemas.ts";
 

@@ -1,7 +1,7 @@
 /** Settings and the dashboard's figures, in requests and answers. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../../../domain/settings/setting-keys.ts";
+import { SETTING_KEYS } from "../../../shared/setting-keys.ts";
 import { described, text, timestamp } from "../schemas.ts";
 import { UserRecord } from "./users.ts";
 

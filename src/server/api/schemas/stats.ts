@@ -1,7 +1,7 @@
 /** The dashboard's figures by day, in requests and answers. */
 
 import * as v from "valibot";
-import { SERIES_DAYS } from "../../../domain/stats/series.ts";
+import { SERIES_DAYS } from "../../../shared/limits.ts";
 import { described } from "../schemas.ts";
 
 const { least, most, usual } = SERIES_DAYS;

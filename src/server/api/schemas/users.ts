@@ -1,10 +1,10 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
-import { MAX_SEARCH } from "../../../domain/users/list.ts";
-import { USER_SORTS } from "../../../domain/users/sorts.ts";
 import { MAX_DAYS } from "../../../shared/duration.ts";
+import { MAX_SEARCH } from "../../../shared/limits.ts";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../../../shared/statuses.ts";
+import { USER_SORTS } from "../../../shared/user-sorts.ts";
 import {
   described,
   expiry,

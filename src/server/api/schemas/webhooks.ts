@@ -1,9 +1,8 @@
 /** Webhooks and the stream of audit records, in requests and answers. */
 
 import * as v from "valibot";
-import { PING } from "../../../domain/events/message.ts";
-import { AUDIT_ACTIONS } from "../../../domain/operation/audit-actions.ts";
-import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
+import { AUDIT_ACTIONS } from "../../../shared/audit-actions.ts";
+import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
 import { MAX_WEBHOOK_URL } from "../../../shared/webhook-limits.ts";
 import { described, id, idNumber, listOf, text, timestamp } from "../schemas.ts";
 import { confirmation } from "./passkeys.ts";

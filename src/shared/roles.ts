@@ -1,6 +1,6 @@
 /** What an administrator's role allows: each route names the least role that may change something there. */
 
-import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
+import { ADMIN_ROLES, type AdminRole } from "./statuses.ts";
 
 /** The least role that may change something; "any" is for what concerns administrators themselves. */
 export type LeastRole = Exclude<AdminRole, "auditor"> | "any";
