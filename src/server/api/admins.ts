@@ -1,6 +1,7 @@
 /** /admins: what owners do with administrators. /auth/admin/password: what each does with their own password. */
 
 import { Elysia } from "elysia";
+import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "../../contract/admins.ts";
 import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
 import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
 import { changeOwnPassword } from "../../domain/auth/admin-password.ts";
@@ -8,7 +9,6 @@ import { confirmCaller } from "../../domain/auth/step-up.ts";
 import { adminRecord } from "../records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireLogin, requireLoginAs, requireSession } from "./elysia.ts";
-import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
 import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,12 +1,6 @@
 /** /agent: what the agents on further hosts ask and report; docs/fleet-protocol.md has the protocol. */
 
 import { Elysia } from "elysia";
-import { enrolHost } from "../../domain/fleet/enrolment.ts";
-import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
-import { rotateKey } from "../../domain/fleet/rotation.ts";
-import { agentAnswer } from "./agent-request.ts";
-import { agentBody, agentOnly, anonymous, enrolmentBody } from "./elysia.ts";
-import { infoOf } from "./request.ts";
 import {
   EnrolledRecord,
   Enrolment,
@@ -17,7 +11,13 @@ import {
   RotationBody,
   StateQuery,
   Taken,
-} from "./schemas/agent.ts";
+} from "../../contract/agent.ts";
+import { enrolHost } from "../../domain/fleet/enrolment.ts";
+import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
+import { rotateKey } from "../../domain/fleet/rotation.ts";
+import { agentAnswer } from "./agent-request.ts";
+import { agentBody, agentOnly, anonymous, enrolmentBody } from "./elysia.ts";
+import { infoOf } from "./request.ts";
 import { created, data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,10 +1,10 @@
 /** /approvals: anyone applies for access, administrators decide. */
 
 import { Elysia } from "elysia";
+import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "../../contract/approvals.ts";
 import { listApplications, reviewApplication, submitApplication } from "../../domain/approvals/approvals.ts";
 import { applicationRecord } from "../records.ts";
 import { anonymous, anonymousBody, jsonBody, requireSession } from "./elysia.ts";
-import { ApplicationRecord, ApplicationReview, ApprovalQuery, NewApplication } from "./schemas/approvals.ts";
 import { created, data, IdParams, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

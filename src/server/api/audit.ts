@@ -1,13 +1,13 @@
 /** /audit: the audit log for administrators, as pages and as a CSV file. */
 
 import { Elysia } from "elysia";
+import { AuditQuery, AuditRecord, ExportQuery } from "../../contract/audit.ts";
 import { listAudit } from "../../domain/audit/audit.ts";
 import { exportAudit } from "../../domain/audit/csv.ts";
 import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../shared/timestamp.ts";
 import { auditRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
 import { infoOf } from "./request.ts";
-import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
 import { paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

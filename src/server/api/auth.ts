@@ -2,15 +2,6 @@
 
 import { Elysia } from "elysia";
 import type * as v from "valibot";
-import { askForSecond, loginAdmin } from "../../domain/auth/admin-login.ts";
-import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
-import { issueCaptcha } from "../../domain/auth/captchas.ts";
-import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
-import { logout } from "../../domain/auth/sessions.ts";
-import { UamError } from "../../shared/errors.ts";
-import { principalRecord } from "../records.ts";
-import { anonymous, anonymousBody, cookieSet, requireLogin, requireSession, setSessionCookie } from "./elysia.ts";
-import { tokenOf } from "./request.ts";
 import {
   AdminForgot,
   AdminLogin,
@@ -20,8 +11,17 @@ import {
   OtpLogin,
   OtpSend,
   PrincipalRecord,
-} from "./schemas/auth.ts";
-import { SecondStep } from "./schemas/passkeys.ts";
+} from "../../contract/auth.ts";
+import { SecondStep } from "../../contract/passkeys.ts";
+import { askForSecond, loginAdmin } from "../../domain/auth/admin-login.ts";
+import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
+import { issueCaptcha } from "../../domain/auth/captchas.ts";
+import { loginWithCode, sendCode } from "../../domain/auth/otp.ts";
+import { logout } from "../../domain/auth/sessions.ts";
+import { UamError } from "../../shared/errors.ts";
+import { principalRecord } from "../records.ts";
+import { anonymous, anonymousBody, cookieSet, requireLogin, requireSession, setSessionCookie } from "./elysia.ts";
+import { tokenOf } from "./request.ts";
 import { data, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,7 +1,7 @@
 /** /console: what the console's pages ask before anybody has logged in. */
 
 import { Elysia } from "elysia";
-import { ConsoleConfig } from "./schemas/console.ts";
+import { ConsoleConfig } from "../../contract/service.ts";
 import { data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import * as v from "valibot";
-import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "./schemas/admins.ts";
+import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "../../contract/admins.ts";
 import {
   EnrolledRecord,
   Enrolment,
@@ -15,15 +15,15 @@ import {
   RotationBody,
   StateQuery,
   Taken,
-} from "./schemas/agent.ts";
+} from "../../contract/agent.ts";
 import {
   ApplicationRecord,
   ApplicationReview,
   ApprovalQuery,
   ExtensionRequest,
   NewApplication,
-} from "./schemas/approvals.ts";
-import { AuditQuery, AuditRecord, ExportQuery } from "./schemas/audit.ts";
+} from "../../contract/approvals.ts";
+import { AuditQuery, AuditRecord, ExportQuery } from "../../contract/audit.ts";
 import {
   AdminForgot,
   AdminLogin,
@@ -33,8 +33,7 @@ import {
   OtpLogin,
   OtpSend,
   PrincipalRecord,
-} from "./schemas/auth.ts";
-import { ConsoleConfig } from "./schemas/console.ts";
+} from "../../contract/auth.ts";
 import {
   FleetPreview,
   HostChanges,
@@ -52,9 +51,9 @@ import {
   RetireQuery,
   UserHostChanges,
   UserHosts,
-} from "./schemas/hosts.ts";
-import { statusOnHosts } from "./schemas/hosts-confirmation.ts";
-import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "./schemas/keys.ts";
+} from "../../contract/hosts.ts";
+import { statusOnHosts } from "../../contract/hosts-confirmation.ts";
+import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "../../contract/keys.ts";
 import {
   AppRecord,
   Confirmation,
@@ -68,14 +67,15 @@ import {
   PasskeyRequest,
   SecondStep,
   WaysToConfirm,
-} from "./schemas/passkeys.ts";
-import { PreviewQuery, SettingPreview, UserPreview } from "./schemas/preview.ts";
-import { ProblemPage } from "./schemas/problems.ts";
-import { SessionRecord } from "./schemas/sessions.ts";
-import { SettingChange, SettingList, SettingRecord, StatsRecord } from "./schemas/settings.ts";
-import { RemovedRecord, SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
-import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
-import { MadeToken, NewToken, TokenRecord } from "./schemas/tokens.ts";
+} from "../../contract/passkeys.ts";
+import { PreviewQuery, SettingPreview, UserPreview } from "../../contract/preview.ts";
+import { ProblemPage } from "../../contract/problems.ts";
+import { ConsoleConfig } from "../../contract/service.ts";
+import { SessionRecord } from "../../contract/sessions.ts";
+import { SettingChange, SettingList, SettingRecord, StatsRecord } from "../../contract/settings.ts";
+import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
+import { SeriesQuery, SeriesRecord } from "../../contract/stats.ts";
+import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
 import {
   CreatedUser,
   Extension,
@@ -85,7 +85,7 @@ import {
   UserChanges,
   UserQuery,
   UserRecord,
-} from "./schemas/users.ts";
+} from "../../contract/users.ts";
 import {
   DeliveryRecord,
   MadeWebhook,
@@ -93,7 +93,7 @@ import {
   WebhookChanges,
   WebhookList,
   WebhookRecord,
-} from "./schemas/webhooks.ts";
+} from "../../contract/webhooks.ts";
 import { expiry, PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */

@@ -2,14 +2,14 @@
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
+import { FleetPreview, HostGroupChanges, HostGroupList, HostGroupRecord, NewHostGroup } from "../../contract/hosts.ts";
+import { PreviewQuery } from "../../contract/preview.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../domain/fleet/groups.ts";
 import { previewGroup, previewGroupDelete } from "../../domain/fleet/previews.ts";
 import { fleetPreviewRecord, hostGroupRecord } from "../fleet-records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
-import { FleetPreview, HostGroupChanges, HostGroupList, HostGroupRecord, NewHostGroup } from "./schemas/hosts.ts";
-import { PreviewQuery, previewed } from "./schemas/preview.ts";
-import { created, data, IdParams, responses } from "./schemas.ts";
+import { created, data, IdParams, previewed, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** What is read of groups. */

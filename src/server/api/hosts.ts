@@ -1,6 +1,18 @@
 /** /hosts: the machines that have accounts. */
 
 import { Elysia } from "elysia";
+import {
+  FleetPreview,
+  HostChanges,
+  HostDetail,
+  HostQuery,
+  HostRecord,
+  JoinLine,
+  JoinPreviewQuery,
+  JoinRequest,
+  RetirementRecord,
+  RetireQuery,
+} from "../../contract/hosts.ts";
 import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../domain/fleet/hosts.ts";
 import { previewJoin } from "../../domain/fleet/previews.ts";
 import { previewRetirement, retireHost } from "../../domain/fleet/retirement.ts";
@@ -15,20 +27,7 @@ import {
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
-import {
-  FleetPreview,
-  HostChanges,
-  HostDetail,
-  HostQuery,
-  HostRecord,
-  JoinLine,
-  JoinPreviewQuery,
-  JoinRequest,
-  RetirementRecord,
-  RetireQuery,
-} from "./schemas/hosts.ts";
-import { previewed } from "./schemas/preview.ts";
-import { created, data, HostIdParams, paged, responses } from "./schemas.ts";
+import { created, data, HostIdParams, paged, previewed, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** For the document. */

@@ -1,6 +1,10 @@
 /** /me: what external users see of their account and do with it and with their own keys, and their own audit trail. */
 
 import { Elysia } from "elysia";
+import { ApplicationRecord, ExtensionRequest } from "../../contract/approvals.ts";
+import { AuditRecord } from "../../contract/audit.ts";
+import { KeyChanges, KeyList, KeyRecord, NewKey, RevokedKey } from "../../contract/keys.ts";
+import { Locked, OwnRecord } from "../../contract/users.ts";
 import { requestExtension } from "../../domain/approvals/extensions.ts";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { awaitHosts } from "../../domain/fleet/confirmation.ts";
@@ -13,10 +17,6 @@ import { UamError } from "../../shared/errors.ts";
 import { applicationRecord, auditRecord, hostsRecord, keyRecord, ownRecord } from "../records.ts";
 import { jsonBody, requireSession, setSessionCookie } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
-import { ApplicationRecord, ExtensionRequest } from "./schemas/approvals.ts";
-import { AuditRecord } from "./schemas/audit.ts";
-import { KeyChanges, KeyList, KeyRecord, NewKey, RevokedKey } from "./schemas/keys.ts";
-import { Locked, OwnRecord } from "./schemas/users.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -103,7 +103,7 @@ export function meRoutes(web: Web) {
         data: { items: (await listKeys(context, session.principal.id)).map(keyRecord) },
       }),
       {
-        response: responses(KeyList, 401, 403, 404),
+        response: responses(data(KeyList), 401, 403, 404),
         detail: {
           operationId: "listOwnKeys",
           summary: "List your own active keys",

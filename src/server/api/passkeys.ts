@@ -2,15 +2,7 @@
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
-import { loginWithPasskey } from "../../domain/auth/admin-login.ts";
-import { askForAnyPasskey } from "../../domain/auth/passkey-use.ts";
-import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } from "../../domain/auth/passkeys.ts";
-import { askForConfirmation } from "../../domain/auth/step-up.ts";
-import { passkeyRecord, principalRecord } from "../records.ts";
-import { CONFIRMED, confirming } from "./confirming.ts";
-import { anonymous, anonymousBody, cookieSet, jsonBody, requireLogin, setSessionCookie } from "./elysia.ts";
-import { tokenOf } from "./request.ts";
-import { PrincipalRecord } from "./schemas/auth.ts";
+import { PrincipalRecord } from "../../contract/auth.ts";
 import {
   Confirmation,
   NewPasskey,
@@ -20,7 +12,15 @@ import {
   PasskeyRecord,
   PasskeyRequest,
   WaysToConfirm,
-} from "./schemas/passkeys.ts";
+} from "../../contract/passkeys.ts";
+import { loginWithPasskey } from "../../domain/auth/admin-login.ts";
+import { askForAnyPasskey } from "../../domain/auth/passkey-use.ts";
+import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } from "../../domain/auth/passkeys.ts";
+import { askForConfirmation } from "../../domain/auth/step-up.ts";
+import { passkeyRecord, principalRecord } from "../records.ts";
+import { CONFIRMED, confirming } from "./confirming.ts";
+import { anonymous, anonymousBody, cookieSet, jsonBody, requireLogin, setSessionCookie } from "./elysia.ts";
+import { tokenOf } from "./request.ts";
 import { created, data, IdParams, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,6 +1,7 @@
 /** /admin/problems: what is left to do on the host. */
 
 import { Elysia } from "elysia";
+import { ProblemPage } from "../../contract/problems.ts";
 import { pageClosings } from "../../domain/accounts/closings.ts";
 import { longAway } from "../../domain/events/receivers.ts";
 import { pageHostProblems } from "../../domain/fleet/problems.ts";
@@ -8,7 +9,6 @@ import { awayRecord } from "../event-records.ts";
 import { hostProblemRecord } from "../fleet-records.ts";
 import { problemRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
-import { ProblemPage } from "./schemas/problems.ts";
 import { data, PageQuery, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,13 +1,13 @@
 /** /removed-admins: those who came in by single sign-on and were removed here. */
 
 import { Elysia } from "elysia";
+import { Confirmation } from "../../contract/passkeys.ts";
+import { RemovedRecord } from "../../contract/sso.ts";
 import { pageRemoved, readmit } from "../../domain/auth/sso/removed.ts";
 import { confirmCaller } from "../../domain/auth/step-up.ts";
 import { removedRecord } from "../records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireLoginAs, requireSession } from "./elysia.ts";
-import { Confirmation } from "./schemas/passkeys.ts";
-import { RemovedRecord } from "./schemas/sso.ts";
 import { IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

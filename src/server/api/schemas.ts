@@ -1,95 +1,29 @@
-/** What the schemas of all routes are made of. They validate, and the OpenAPI document is made from them. */
+/** What routes wrap their schemas in. */
 
 import * as v from "valibot";
-import { HIGHEST_HOST } from "../../protocol/fleet.ts";
-import { USERNAME } from "../../shared/account-name.ts";
-import { MAX_DAYS } from "../../shared/duration.ts";
-import { MAX_NETWORKS } from "../../shared/networks.ts";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../../shared/page.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/person.ts";
-import { isLonger } from "../../shared/text.ts";
+import * as fields from "../../contract/fields.ts";
+import { pageOf } from "../../contract/fields.ts";
+import * as preview from "../../contract/preview.ts";
 
-type Facts = Readonly<Record<string, unknown>>;
-
-/** A text of an answer, and what the document says about it; `rules` are those that a feature checks. */
-export function described(example: string, description?: string, rules: Facts = {}) {
-  return v.pipe(v.string(), v.metadata(facts(example, description, rules)));
-}
-
-/**
- * A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. What is far longer than the rules allow is refused here, so
- * that no feature looks at it, names it or records it.
- */
-export function text(example: string, description?: string, rules: Facts = {}) {
-  const noNul = v.regex(/^[^\0]*$/, "must not contain NUL characters");
-  const most = Number(rules.maxLength ?? Number.POSITIVE_INFINITY);
-  const notEndless = v.check((given: string) => !isLonger(given, most), `is longer than ${most} characters`);
-  return v.pipe(v.string(), noNul, notEndless, v.metadata(facts(example, description, rules)));
-}
-
-/** A number that a feature checks to be whole and within these bounds. */
-export function wholeNumber(minimum: number, maximum: number, description: string) {
-  return v.pipe(v.number(), v.metadata({ type: "integer", minimum, maximum, description, examples: [30] }));
-}
-
-function facts(example: string, description: string | undefined, rules: Facts) {
-  return { ...(description === undefined ? {} : { description }), ...rules, examples: [example] };
-}
-
-export const id = v.pipe(v.number(), v.integer(), v.minValue(1), v.examples([7]));
-export const timestamp = timestampLike("2026-11-20T08:00:00.000Z");
-/** When a user expires. */
-export const expiry = timestampLike("2027-02-18T08:00:00.000Z");
-
-/** What a user and an application say about a person, in answers. */
-export const person = {
-  username: described("alice", "Without the prefix `ext_`"),
-  email: described("alice@example.org"),
-  supervisor: described("Bo Lindqvist"),
-  purpose: described("Maintenance of the build servers"),
-};
-
-/** The same in requests; the features check it. */
-export const newPerson = {
-  username: text("alice", "Without the prefix `ext_`", { pattern: USERNAME.source }),
-  email: text("alice@example.org", "One address", { format: "email", maxLength: 254 }),
-  supervisor: v.optional(text("Bo Lindqvist", undefined, { maxLength: MAX_SUPERVISOR })),
-  purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
-};
-
-/** Networks in CIDR notation, in answers. */
-export function networks(description: string) {
-  return v.pipe(v.array(described("192.0.2.0/24")), v.description(description));
-}
-
-/** The same in requests; the features check them. */
-export function newNetworks(description: string) {
-  const rule = "a network whose host bits are set is refused, and IPv4-mapped IPv6 is IPv4";
-  const entries = text("192.0.2.0/24", "An address stands for a network of its own");
-  return v.optional(listOf(entries, MAX_NETWORKS, `${description}; ${rule}`));
-}
-
-/** A list of a request: it is refused for its length before any of its items is looked at. */
-export function listOf<const S extends v.GenericSchema>(item: S, most: number, description?: string) {
-  const length = v.maxLength<v.InferOutput<S>[], number, string>(most, `must have at most ${most} entries`);
-  const list = v.array(item);
-  const whole = v.pipe(list, length, v.metadata(description === undefined ? {} : { description }));
-  const run: (typeof whole)["~run"] = (dataset, config) =>
-    Array.isArray(dataset.value) && dataset.value.length > most
-      ? (length["~run"]({ typed: true, value: dataset.value }, config) as ReturnType<(typeof whole)["~run"]>)
-      : whole["~run"](dataset, config);
-  return { ...whole, "~run": run };
-}
-
-export const ttlDays = v.optional(wholeNumber(0, MAX_DAYS, "Days until expiry; 0, or none, means the default"));
-
-function timestampLike(example: string) {
-  return v.pipe(
-    v.string(),
-    v.isoTimestamp(),
-    v.metadata({ description: "UTC, RFC 3339 with milliseconds", examples: [example] }),
-  );
-}
+export {
+  described,
+  expiry,
+  HostIdParams,
+  IdParams,
+  id,
+  idNumber,
+  listOf,
+  networks,
+  newNetworks,
+  newPerson,
+  PageQuery,
+  pageFields,
+  person,
+  text,
+  timestamp,
+  ttlDays,
+  wholeNumber,
+} from "../../contract/fields.ts";
 
 /** The body of every failure. */
 export const Failure = v.pipe(
@@ -104,14 +38,17 @@ export function data<S extends v.GenericSchema>(payload: S) {
 
 /** The body of a success that only says what the state is now. */
 export function statusOf<const T extends string>(status: T) {
-  return data(v.object({ status: v.literal(status) }));
+  return data(fields.statusOf(status));
 }
 
 /** One page of a list. */
 export function paged<S extends v.GenericSchema>(item: S) {
-  return data(
-    v.object({ total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])), items: v.array(item) }),
-  );
+  return data(pageOf(item));
+}
+
+/** The success of a route with a preview: that, or the payload. */
+export function previewed<P extends v.GenericSchema, S extends v.GenericSchema>(told: P, payload: S) {
+  return data(preview.previewed(told, payload));
 }
 
 /** Response schemas by status: the success and the failures a route can answer with. */
@@ -129,45 +66,3 @@ export function created<S extends v.GenericSchema>(success: S, ...failures: read
 }
 
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 503;
-
-/** An id as text: digits only. One too large for the database becomes 0, which no row has. */
-export function idNumber(description?: string, largest = Number.MAX_SAFE_INTEGER) {
-  return v.pipe(
-    v.string(),
-    v.regex(/^\d+$/, "must be an unsigned integer"),
-    v.metadata({ type: "integer", minimum: 0, examples: [7], ...(description === undefined ? {} : { description }) }),
-    v.transform((text) => (Number(text) <= largest ? Number(text) : 0)),
-  );
-}
-
-/** `:id`. */
-export const IdParams = v.object({ id: idNumber() });
-
-/** `:id` of a host, whose numbers are smaller. */
-export const HostIdParams = v.object({ id: idNumber(undefined, HIGHEST_HOST) });
-
-/** No list has as many pages; times the largest page size it is still an exact integer in JavaScript and PostgreSQL. */
-const FARTHEST = 1e12;
-
-/** A whole number of at least 1, however many digits it has. */
-function pageNumber(fallback: number, facts: { readonly description: string; readonly maximum?: number }) {
-  const { maximum = FARTHEST } = facts;
-  return v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^0*[1-9]\d*$/, "must be a whole number of at least 1"),
-      v.metadata({ type: "integer", minimum: 1, ...facts }),
-      v.transform((text) => Math.min(Number(text), FARTHEST)),
-      v.maxValue(maximum, `must be at most ${maximum}`),
-    ),
-    String(fallback),
-  );
-}
-
-/** Which page of a list, as query parameters. */
-export const pageFields = {
-  page: pageNumber(1, { description: "Which page; one past the end is empty" }),
-  page_size: pageNumber(DEFAULT_PAGE_SIZE, { description: "Items on a page", maximum: MAX_PAGE_SIZE }),
-};
-
-export const PageQuery = v.object(pageFields);

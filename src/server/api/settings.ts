@@ -1,6 +1,8 @@
 /** /settings: the policy durations. */
 
 import { Elysia } from "elysia";
+import { PreviewQuery, SettingPreview } from "../../contract/preview.ts";
+import { SettingChange, SettingList, SettingParams, SettingRecord } from "../../contract/settings.ts";
 import { previewSetting } from "../../domain/settings/preview.ts";
 import { dropSetting, listSettings, updateSetting } from "../../domain/settings/settings.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -8,9 +10,7 @@ import { SETTING_KEYS, type SettingKey } from "../../shared/setting-keys.ts";
 import { settingPreviewRecord, settingRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
-import { PreviewQuery, previewed, SettingPreview } from "./schemas/preview.ts";
-import { SettingChange, SettingList, SettingParams, SettingRecord } from "./schemas/settings.ts";
-import { data, responses } from "./schemas.ts";
+import { data, previewed, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 export function settingRoutes(web: Web) {

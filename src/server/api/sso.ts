@@ -4,6 +4,7 @@
  */
 
 import { Elysia } from "elysia";
+import { SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
 import { beginLogin, newSecret } from "../../domain/auth/sso/begun.ts";
 import { finishLogin } from "../../domain/auth/sso/login.ts";
 import { endProviderSessions } from "../../domain/auth/sso/logout.ts";
@@ -15,7 +16,6 @@ import { outcomeOf, type SsoOutcome } from "../../shared/sso-outcomes.ts";
 import { anonymousForm, setSessionCookie, unlimited } from "./elysia.ts";
 import { isFault } from "./errors.ts";
 import { contextOf, infoOf, tokenOf } from "./request.ts";
-import { SsoBegin, SsoLogoutToken } from "./schemas/sso.ts";
 import { responses, statusOf } from "./schemas.ts";
 import { browserOf, setBrowserCookie } from "./sso-cookie.ts";
 import type { Web } from "./web.ts";

@@ -1,12 +1,12 @@
 /** /admin/stats: the figures of the dashboard. */
 
 import { Elysia } from "elysia";
+import { StatsRecord } from "../../contract/settings.ts";
+import { SeriesQuery, SeriesRecord } from "../../contract/stats.ts";
 import { readSeries } from "../../domain/stats/series.ts";
 import { readStats } from "../../domain/stats/stats.ts";
 import { seriesRecord, statsRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
-import { StatsRecord } from "./schemas/settings.ts";
-import { SeriesQuery, SeriesRecord } from "./schemas/stats.ts";
 import { data, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

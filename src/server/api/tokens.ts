@@ -1,11 +1,11 @@
 /** /tokens: what machines log in with. */
 
 import { Elysia } from "elysia";
+import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
 import { createOwnToken, pageTokens, revokeToken } from "../../domain/auth/tokens.ts";
 import { tokenRecord } from "../records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
-import { MadeToken, NewToken, TokenRecord } from "./schemas/tokens.ts";
 import { created, data, IdParams, PageQuery, paged, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

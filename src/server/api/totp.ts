@@ -1,11 +1,11 @@
 /** /auth/totp: one's own authenticator app. */
 
 import { Elysia } from "elysia";
+import { AppRecord, Confirmation, NewApp, NewAppSecret } from "../../contract/passkeys.ts";
 import { addApp, beginApp, findApp, removeApp } from "../../domain/auth/totp.ts";
 import { appRecord } from "../records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireLogin } from "./elysia.ts";
-import { AppRecord, Confirmation, NewApp, NewAppSecret } from "./schemas/passkeys.ts";
 import { created, data, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

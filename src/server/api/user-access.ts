@@ -1,15 +1,15 @@
 /** /users/:id/keys and /users/:id/sessions: what administrators see and end of a user's access. */
 
 import { Elysia } from "elysia";
+import { EndedSessions } from "../../contract/admins.ts";
+import { KeyList, RevokedKey, UserKeyParams } from "../../contract/keys.ts";
+import { SessionList, UserSessionParams } from "../../contract/sessions.ts";
 import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listKeys, revokeKey } from "../../domain/keys/keys.ts";
 import { endSshSession, listSshSessions } from "../../domain/users/ssh-sessions.ts";
 import { endWebSessions } from "../../domain/users/web-sessions.ts";
 import { hostsRecord, keyRecord, sessionRecord } from "../records.ts";
 import { requireSession } from "./elysia.ts";
-import { EndedSessions } from "./schemas/admins.ts";
-import { KeyList, RevokedKey, UserKeyParams } from "./schemas/keys.ts";
-import { SessionList, UserSessionParams } from "./schemas/sessions.ts";
 import { data, IdParams, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
@@ -21,7 +21,7 @@ export function userAccessRoutes(web: Web) {
       async ({ context, params }) => ({ data: { items: (await listKeys(context, params.id)).map(keyRecord) } }),
       {
         params: IdParams,
-        response: responses(KeyList, 400, 401, 403, 404),
+        response: responses(data(KeyList), 400, 401, 403, 404),
         detail: {
           operationId: "listUserKeys",
           summary: "List a user's active keys",
@@ -59,7 +59,7 @@ export function userAccessRoutes(web: Web) {
       }),
       {
         params: IdParams,
-        response: responses(SessionList, 400, 401, 403, 404),
+        response: responses(data(SessionList), 400, 401, 403, 404),
         detail: {
           operationId: "listUserSessions",
           summary: "List a user's open SSH logins",

@@ -1,6 +1,8 @@
 /** /users/:id/hosts and /me/hosts: where users have an account. */
 
 import { Elysia } from "elysia";
+import { FleetPreview, OwnHosts, UserHostChanges, UserHosts } from "../../contract/hosts.ts";
+import { PreviewQuery } from "../../contract/preview.ts";
 import { grantsOf, setUserHosts } from "../../domain/fleet/grants.ts";
 import { listOwnHosts } from "../../domain/fleet/own-hosts.ts";
 import { previewUserHosts } from "../../domain/fleet/previews.ts";
@@ -9,9 +11,7 @@ import { fleetPreviewRecord, ownHostRecord, userHostsRecord } from "../fleet-rec
 import { hostsRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { isPreview } from "./request.ts";
-import { FleetPreview, OwnHosts, UserHostChanges, UserHosts } from "./schemas/hosts.ts";
-import { PreviewQuery, previewed } from "./schemas/preview.ts";
-import { data, IdParams, responses } from "./schemas.ts";
+import { data, IdParams, previewed, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** What administrators see and change of it. */

@@ -2,6 +2,9 @@
 
 import { Elysia } from "elysia";
 import * as v from "valibot";
+import { statusOnHosts } from "../../contract/hosts-confirmation.ts";
+import { PreviewQuery, UserPreview } from "../../contract/preview.ts";
+import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "../../contract/users.ts";
 import { awaitHosts } from "../../domain/fleet/confirmation.ts";
 import { listUsers } from "../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../domain/users/preview.ts";
@@ -12,10 +15,7 @@ import { hostsRecord, userPreviewRecord, userRecord } from "../records.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
 import { otherFailuresAs } from "./errors.ts";
 import { isPreview } from "./request.ts";
-import { statusOnHosts } from "./schemas/hosts-confirmation.ts";
-import { PreviewQuery, previewed, UserPreview } from "./schemas/preview.ts";
-import { CreatedUser, Extension, NewUser, UserChanges, UserQuery, UserRecord } from "./schemas/users.ts";
-import { created, data, expiry, IdParams, paged, responses } from "./schemas.ts";
+import { created, data, expiry, IdParams, paged, previewed, responses } from "./schemas.ts";
 import type { Web } from "./web.ts";
 
 /** For the document: why a user can be neither disabled nor enabled. */

@@ -1,6 +1,15 @@
 /** /webhooks: where audit records are delivered to. */
 
 import { Elysia } from "elysia";
+import {
+  DeliveryParams,
+  DeliveryRecord,
+  MadeWebhook,
+  NewWebhook,
+  WebhookChanges,
+  WebhookList,
+  WebhookRecord,
+} from "../../contract/webhooks.ts";
 import { pageDeliveries, pingWebhook, redeliver } from "../../domain/events/deliveries.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
 import { createOwnWebhook, updateOwnWebhook } from "../../domain/events/own-webhooks.ts";
@@ -10,15 +19,6 @@ import { createSlots } from "../../shared/bounded.ts";
 import { deliveryRecord, streamRecord, webhookRecord } from "../event-records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";
 import { jsonBody, requireSession } from "./elysia.ts";
-import {
-  DeliveryParams,
-  DeliveryRecord,
-  MadeWebhook,
-  NewWebhook,
-  WebhookChanges,
-  WebhookList,
-  WebhookRecord,
-} from "./schemas/webhooks.ts";
 import { created, data, IdParams, PageQuery, paged, responses, statusOf } from "./schemas.ts";
 import type { Web } from "./web.ts";
 

@@ -1,7 +1,7 @@
 /** What a change that takes access away says about the hosts with agents. */
 
 import * as v from "valibot";
-import { described, expiry } from "../schemas.ts";
+import { described, expiry } from "./fields.ts";
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([3]));
 

@@ -1,7 +1,7 @@
 /** Open SSH logins, in requests and answers. */
 
 import * as v from "valibot";
-import { data, described, id, idNumber, timestamp } from "../schemas.ts";
+import { described, id, idNumber, timestamp } from "./fields.ts";
 
 const SESSION = "1618033980012345";
 
@@ -24,7 +24,7 @@ export const SessionRecord = v.pipe(
   v.title("SshSession"),
 );
 
-export const SessionList = data(v.object({ items: v.array(SessionRecord) }));
+export const SessionList = v.object({ items: v.array(SessionRecord) });
 
 /** `:id` is the user's. */
 export const UserSessionParams = v.object({

@@ -1,8 +1,8 @@
 /** Settings and the dashboard's figures, in requests and answers. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../../../shared/setting-keys.ts";
-import { described, text, timestamp } from "../schemas.ts";
+import { SETTING_KEYS } from "../shared/setting-keys.ts";
+import { described, text, timestamp } from "./fields.ts";
 import { UserRecord } from "./users.ts";
 
 /** The key as part of the path; an unknown one is not found, so it is not refused here. */

@@ -1,7 +1,7 @@
 /** Single sign-on, in requests and answers. */
 
 import * as v from "valibot";
-import { described, id, text, timestamp } from "../schemas.ts";
+import { described, id, text, timestamp } from "./fields.ts";
 
 export const SsoBegin = v.object({
   next: v.optional(text("/admin/users", "The console's page that the login leads to; any other is ignored")),

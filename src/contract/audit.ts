@@ -1,9 +1,9 @@
 /** The audit log, in requests and answers. */
 
 import * as v from "valibot";
-import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../shared/audit-actions.ts";
-import { ACTOR_TYPES, RESULTS } from "../../../shared/statuses.ts";
-import { described, id, idNumber, pageFields, text, timestamp } from "../schemas.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/audit-actions.ts";
+import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
+import { described, id, idNumber, pageFields, text, timestamp } from "./fields.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
 

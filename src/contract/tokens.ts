@@ -1,10 +1,10 @@
 /** Tokens for machines, in requests and answers. */
 
 import * as v from "valibot";
-import { MAX_NETWORKS } from "../../../shared/networks.ts";
-import { ADMIN_ROLES, TOKEN_STATUSES } from "../../../shared/statuses.ts";
-import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/token-limits.ts";
-import { described, expiry, id, listOf, text, timestamp, wholeNumber } from "../schemas.ts";
+import { MAX_NETWORKS } from "../shared/networks.ts";
+import { ADMIN_ROLES, TOKEN_STATUSES } from "../shared/statuses.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../shared/token-limits.ts";
+import { described, expiry, id, listOf, text, timestamp, wholeNumber } from "./fields.ts";
 import { confirmation } from "./passkeys.ts";
 
 /** It looks like one, and its checksum is wrong. */

@@ -1,7 +1,7 @@
 /** What the console's pages without a session need to know. */
 
 import * as v from "valibot";
-import { described } from "../schemas.ts";
+import { described } from "./fields.ts";
 
 export const ConsoleConfig = v.pipe(
   v.object({

@@ -1,8 +1,8 @@
 /** SSH public keys, in requests and answers. */
 
 import * as v from "valibot";
-import { KEY_STATUSES } from "../../../shared/statuses.ts";
-import { data, described, id, idNumber, networks, newNetworks, text, timestamp } from "../schemas.ts";
+import { KEY_STATUSES } from "../shared/statuses.ts";
+import { described, id, idNumber, networks, newNetworks, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
@@ -34,7 +34,7 @@ export const KeyRecord = v.pipe(v.object(fields), v.title("SshKey"));
 /** A key that was revoked just now. */
 export const RevokedKey = v.pipe(v.object({ ...fields, hosts }), v.title("RevokedSshKey"));
 
-export const KeyList = data(v.object({ items: v.array(KeyRecord) }));
+export const KeyList = v.object({ items: v.array(KeyRecord) });
 
 /** `:id` is the user's, `:keyId` the key's. */
 export const UserKeyParams = v.object({ id: idNumber(), keyId: idNumber() });

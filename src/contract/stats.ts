@@ -1,8 +1,8 @@
 /** The dashboard's figures by day, in requests and answers. */
 
 import * as v from "valibot";
-import { SERIES_DAYS } from "../../../shared/limits.ts";
-import { described } from "../schemas.ts";
+import { SERIES_DAYS } from "../shared/limits.ts";
+import { described } from "./fields.ts";
 
 const { least, most, usual } = SERIES_DAYS;
 

@@ -1,10 +1,10 @@
 /** Administrators, in requests and answers. */
 
 import * as v from "valibot";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/password-length.ts";
-import { ADMIN_NAME } from "../../../shared/person.ts";
-import { ADMIN_ROLES } from "../../../shared/statuses.ts";
-import { described, id, text, timestamp } from "../schemas.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
+import { ADMIN_NAME } from "../shared/person.ts";
+import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { described, id, text, timestamp } from "./fields.ts";
 import { confirmation } from "./passkeys.ts";
 
 const role = v.picklist(ADMIN_ROLES);

@@ -1,10 +1,10 @@
 /** What agents send and are answered: the shapes of protocol/fleet.ts. What they send is another machine's, and bounded. */
 
 import * as v from "valibot";
-import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../../../protocol/fleet.ts";
-import { hostAccountOf, USERNAME_PATTERN } from "../../../shared/account-name.ts";
-import { HOST_STATUSES } from "../../../shared/statuses.ts";
-import { described, id, listOf } from "../schemas.ts";
+import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
+import { HOST_STATUSES } from "../shared/statuses.ts";
+import { described, id, listOf } from "./fields.ts";
 
 /** What of it may come in one report; more are reported with the next. */
 const MAX_LOCKS = 100;

@@ -1,11 +1,11 @@
 /** Applications for access and requests for more time, in requests and answers. */
 
 import * as v from "valibot";
-import { MAX_DAYS } from "../../../shared/duration.ts";
-import { MAX_REQUESTED_DAYS } from "../../../shared/limits.ts";
-import { MAX_PURPOSE } from "../../../shared/person.ts";
-import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/statuses.ts";
-import { described, id, newPerson, pageFields, person, text, timestamp, wholeNumber } from "../schemas.ts";
+import { MAX_DAYS } from "../shared/duration.ts";
+import { MAX_REQUESTED_DAYS } from "../shared/limits.ts";
+import { MAX_PURPOSE } from "../shared/person.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/statuses.ts";
+import { described, id, newPerson, pageFields, person, text, timestamp, wholeNumber } from "./fields.ts";
 
 export const ApprovalQuery = v.object({
   ...pageFields,

@@ -1,8 +1,8 @@
 /** What is left to do on the host, in answers. */
 
 import * as v from "valibot";
-import { CLOSING_KINDS } from "../../../shared/statuses.ts";
-import { described, id, timestamp } from "../schemas.ts";
+import { CLOSING_KINDS } from "../shared/statuses.ts";
+import { described, id, timestamp } from "./fields.ts";
 import { HostProblemRecord } from "./hosts.ts";
 import { lag } from "./webhooks.ts";
 

@@ -1,10 +1,10 @@
 /** Webhooks and the stream of audit records, in requests and answers. */
 
 import * as v from "valibot";
-import { AUDIT_ACTIONS } from "../../../shared/audit-actions.ts";
-import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../../../shared/statuses.ts";
-import { MAX_WEBHOOK_URL } from "../../../shared/webhook-limits.ts";
-import { described, id, idNumber, listOf, text, timestamp } from "../schemas.ts";
+import { AUDIT_ACTIONS } from "../shared/audit-actions.ts";
+import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../shared/statuses.ts";
+import { MAX_WEBHOOK_URL } from "../shared/webhook-limits.ts";
+import { described, id, idNumber, listOf, text, timestamp } from "./fields.ts";
 import { confirmation } from "./passkeys.ts";
 
 const URL_EXAMPLE = "https://hooks.example.org/uam";

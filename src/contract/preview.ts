@@ -1,9 +1,9 @@
 /** Previews: what a request would do, in answers to requests with `?preview=true`. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../../../shared/setting-keys.ts";
-import { USER_STATUSES } from "../../../shared/statuses.ts";
-import { data, described, timestamp } from "../schemas.ts";
+import { SETTING_KEYS } from "../shared/setting-keys.ts";
+import { USER_STATUSES } from "../shared/statuses.ts";
+import { described, timestamp } from "./fields.ts";
 
 export const PreviewQuery = v.object({
   preview: v.optional(
@@ -49,10 +49,10 @@ export const SettingPreview = v.pipe(
   v.title("SettingPreview"),
 );
 
-/** The success of a route with a preview: that, or the payload. */
+/** The answer of a route with a preview: that, or the payload. */
 export function previewed<P extends v.GenericSchema, S extends v.GenericSchema>(preview: P, payload: S) {
   // The document takes its example from the last.
-  return data(v.union([preview, payload]));
+  return v.union([preview, payload]);
 }
 
 function number(example: number) {

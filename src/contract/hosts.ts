@@ -1,10 +1,10 @@
 /** Hosts, their groups, and who has an account where, in requests and answers. */
 
 import * as v from "valibot";
-import { HOST_PROBLEM_KINDS } from "../../../protocol/fleet.ts";
-import { HOST_NAME } from "../../../shared/host-name.ts";
-import { HOST_KINDS, HOST_STATUSES } from "../../../shared/statuses.ts";
-import { described, id, listOf, pageFields, text, timestamp } from "../schemas.ts";
+import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
+import { HOST_NAME } from "../shared/host-name.ts";
+import { HOST_KINDS, HOST_STATUSES } from "../shared/statuses.ts";
+import { described, id, listOf, pageFields, text, timestamp } from "./fields.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { confirmation } from "./passkeys.ts";
 import { PreviewQuery, told } from "./preview.ts";

@@ -1,8 +1,8 @@
 /** Passkeys and authenticator apps, in requests and answers. What browsers speak is as WebAuthn's JSON has it; binary data is base64url. */
 
 import * as v from "valibot";
-import { MAX_PASSKEY_NAME } from "../../../shared/limits.ts";
-import { described, id, listOf, text, timestamp } from "../schemas.ts";
+import { MAX_PASSKEY_NAME } from "../shared/limits.ts";
+import { described, id, listOf, text, timestamp } from "./fields.ts";
 
 /** Only looks like a challenge, and opens nothing. */
 const CHALLENGE = "bm90IGEgY2hhbGxlbmdlLCBqdXN0IGFuIGV4YW1wbGUgb2YgaG93IG9uZSBsb29rcw";

@@ -1,9 +1,9 @@
 /** Logging in and out, in requests and answers. */
 
 import * as v from "valibot";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/password-length.ts";
-import { ADMIN_ROLES } from "../../../shared/statuses.ts";
-import { described, expiry, id, person, text } from "../schemas.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
+import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { described, expiry, id, person, text } from "./fields.ts";
 import { PasskeyAnswer, typedCode } from "./passkeys.ts";
 
 const PASSWORD = "seven lanterns over cold water";

@@ -1,10 +1,10 @@
 /** External users, in requests and answers. */
 
 import * as v from "valibot";
-import { MAX_DAYS } from "../../../shared/duration.ts";
-import { MAX_SEARCH } from "../../../shared/limits.ts";
-import { APPROVAL_STATUSES, USER_STATUSES } from "../../../shared/statuses.ts";
-import { USER_SORTS } from "../../../shared/user-sorts.ts";
+import { MAX_DAYS } from "../shared/duration.ts";
+import { MAX_SEARCH } from "../shared/limits.ts";
+import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import { USER_SORTS } from "../shared/user-sorts.ts";
 import {
   described,
   expiry,
@@ -18,7 +18,7 @@ import {
   timestamp,
   ttlDays,
   wholeNumber,
-} from "../schemas.ts";
+} from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 
 const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
