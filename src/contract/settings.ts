@@ -1,16 +1,17 @@
-/** Settings and the dashboard's figures, in requests and answers. */
+/** /settings: the policy durations. */
 
 import * as v from "valibot";
 import { SETTING_KEYS } from "../shared/setting-keys.ts";
-import { described, text, timestamp } from "./fields.ts";
-import { UserRecord } from "./users.ts";
+import { described, listed, text, timestamp } from "./fields.ts";
+import { PreviewQuery, previewed, SettingPreview } from "./preview.ts";
+import { owners, type Routes } from "./route.ts";
 
 /** The key as part of the path; an unknown one is not found, so it is not refused here. */
-export const SettingParams = v.object({
+const SettingParams = v.object({
   key: v.pipe(v.string(), v.metadata({ enum: SETTING_KEYS, examples: [SETTING_KEYS[0]] })),
 });
 
-export const SettingRecord = v.pipe(
+const SettingRecord = v.pipe(
   v.object({
     key: v.picklist(SETTING_KEYS),
     value: described("90d", "A duration: whole numbers with the units d, h, m and s, largest first"),
@@ -28,9 +29,7 @@ export const SettingRecord = v.pipe(
   v.title("Setting"),
 );
 
-export const SettingList = v.object({ items: v.array(SettingRecord) });
-
-export const SettingChange = v.pipe(
+const SettingChange = v.pipe(
   v.object({
     key: v.picklist(SETTING_KEYS),
     value: text("90d", "A duration such as `90d`, `1d12h` or `720h0m0s`, with the units w, d, h, m and s"),
@@ -38,21 +37,33 @@ export const SettingChange = v.pipe(
   v.title("SettingChange"),
 );
 
-export const StatsRecord = v.pipe(
-  v.object({
-    total: figure(12),
-    active: figure(9),
-    disabled: figure(2),
-    expired: figure(1),
-    expiring_soon: v.pipe(
-      v.array(UserRecord),
-      v.description("Active users who expire within the next 30 days, soonest first"),
-    ),
-    pending_approvals: figure(3),
-  }),
-  v.title("Stats"),
-);
-
-function figure(example: number) {
-  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
-}
+export const settings = {
+  "GET /settings": {
+    operationId: "listSettings",
+    summary: "List the settings",
+    description: "The configured defaults, and the overrides in their place.",
+    who: owners,
+    answer: listed(SettingRecord),
+  },
+  "PUT /settings": {
+    operationId: "updateSetting",
+    summary: "Override a configured default",
+    description:
+      "Holds from the next use on: users who have an expiry already keep it. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once: until then `value` is in force, and `pending` says what follows. Then older users and records are deleted for good. The retention has a minimum that only the host's configuration can lower.",
+    who: owners,
+    query: PreviewQuery,
+    body: SettingChange,
+    answer: previewed(SettingPreview, SettingRecord),
+  },
+  "DELETE /settings/:key": {
+    operationId: "dropSetting",
+    summary: "Drop an override",
+    description:
+      "The configured default is in force again, after 24 hours where it is the shorter one; the answer is the setting as it now stands.",
+    who: owners,
+    params: SettingParams,
+    query: PreviewQuery,
+    answer: previewed(SettingPreview, SettingRecord),
+    refusals: { 404: true },
+  },
+} as const satisfies Routes;

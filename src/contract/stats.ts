@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { SERIES_DAYS } from "../shared/limits.ts";
 import { described } from "./fields.ts";
+import { UserRecord } from "./users.ts";
 
 const { least, most, usual } = SERIES_DAYS;
 
@@ -36,6 +37,21 @@ export const SeriesRecord = v.pipe(
     ),
   }),
   v.title("StatsSeries"),
+);
+
+export const StatsRecord = v.pipe(
+  v.object({
+    total: number(12),
+    active: number(9),
+    disabled: number(2),
+    expired: number(1),
+    expiring_soon: v.pipe(
+      v.array(UserRecord),
+      v.description("Active users who expire within the next 30 days, soonest first"),
+    ),
+    pending_approvals: number(3),
+  }),
+  v.title("Stats"),
 );
 
 function number(example: number) {

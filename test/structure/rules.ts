@@ -267,7 +267,10 @@ export const WORDS: readonly Word[] = [
     name: "what is clever about Elysia",
     pattern:
       /\.(?:derive|guard|macro|on(?:Error|BeforeHandle|AfterHandle|Transform|Parse|Request)|mapResponse)\(|\b(?:ParseError|ValidationError|standardHostname)\b/,
-    allowed: { "server/api/elysia.ts": "has each trick with its reason; routes are plain" },
+    allowed: {
+      "server/api/elysia.ts": "has each trick with its reason; routes are plain",
+      "server/api/http": "makes Elysia's routes of the contract",
+    },
   },
   {
     // performance.now() measures durations and tells nobody the time.

@@ -1,5 +1,6 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
+import { CONTRACT } from "../../contract/contract.ts";
 import { createExportPlaces } from "../../domain/audit/export-places.ts";
 import { createAdminProbe } from "../../domain/auth/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/rate-limits.ts";
@@ -20,10 +21,12 @@ import { consoleRoutes } from "./console.ts";
 import { documentRoutes } from "./document.ts";
 import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
+import { HANDLERS } from "./handlers/all.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
 import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
+import { contractRoutes } from "./http/routes.ts";
 import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
@@ -43,7 +46,6 @@ import {
   trimPath,
   withoutEmptyParameters,
 } from "./routing.ts";
-import { settingRoutes } from "./settings.ts";
 import { ssoRoutes } from "./sso.ts";
 import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
@@ -184,7 +186,7 @@ function buildRoutes(web: Web): Router {
     .use(meRoutes(web))
     .use(approvalRoutes(web))
     .use(auditRoutes(web))
-    .use(settingRoutes(web))
+    .use(contractRoutes(web, CONTRACT, HANDLERS))
     .use(statsRoutes(web))
     .use(problemRoutes(web))
     .use(adminRoutes(web))

@@ -34,6 +34,7 @@ import {
   OtpSend,
   PrincipalRecord,
 } from "../../contract/auth.ts";
+import { CONTRACT as MOVED } from "../../contract/contract.ts";
 import {
   FleetPreview,
   HostChanges,
@@ -68,13 +69,12 @@ import {
   SecondStep,
   WaysToConfirm,
 } from "../../contract/passkeys.ts";
-import { PreviewQuery, SettingPreview, UserPreview } from "../../contract/preview.ts";
+import { PreviewQuery, UserPreview } from "../../contract/preview.ts";
 import { ProblemPage } from "../../contract/problems.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
 import { SessionRecord } from "../../contract/sessions.ts";
-import { SettingChange, SettingList, SettingRecord, StatsRecord } from "../../contract/settings.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
-import { SeriesQuery, SeriesRecord } from "../../contract/stats.ts";
+import { SeriesQuery, SeriesRecord, StatsRecord } from "../../contract/stats.ts";
 import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
 import {
   CreatedUser,
@@ -195,9 +195,7 @@ export const CONTRACT = {
   "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
   "POST /agent/report": { body: ReportBody, answer: Taken },
   "POST /agent/rotate": { body: RotationBody, answer: Taken },
-  "GET /settings": { answer: SettingList },
-  "PUT /settings": { query: PreviewQuery, body: SettingChange, answer: or(SettingPreview, SettingRecord) },
-  "DELETE /settings/:key": { query: PreviewQuery, answer: or(SettingPreview, SettingRecord) },
+  ...MOVED,
   "GET /admin/stats": { answer: StatsRecord },
   "GET /admin/problems": { query: PageQuery, answer: ProblemPage },
   "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },

@@ -1,6 +1,7 @@
 /** Every trick that Elysia needs, each with its reason. The route files use Elysia as its manual says. */
 
 import { Elysia, ParseError } from "elysia";
+import type { Need } from "../../contract/route.ts";
 import type { LimitKind } from "../../domain/auth/rate-limits.ts";
 import type { NewSession } from "../../domain/auth/sessions.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -9,7 +10,7 @@ import { isOfAgent, MAX_AGENT_BODY, readAgentBody, readEnrolment, requireAgent }
 import { readForm, readJson, refuseLargeBody } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { acceptContent } from "./refusals.ts";
-import { authorize, contextOf, infoOf, type Need, SESSION_COOKIE } from "./request.ts";
+import { authorize, contextOf, infoOf, SESSION_COOKIE } from "./request.ts";
 import { isSafe, unknownRoute } from "./routing.ts";
 import type { RegisteredRoute, Web } from "./web.ts";
 
@@ -159,7 +160,9 @@ const optionalBodies = new WeakSet<object>();
 const forms = new WeakSet<object>();
 
 /** What the guards of a route ask of the caller; undefined where anyone may call it. Elysia keeps a `derive` among the hooks that transform a request. */
-export function needOf({ transform }: RegisteredRoute["hooks"]): Need | undefined {
+export function needOf({ transform, detail }: RegisteredRoute["hooks"]): Need | undefined {
+  const who = detail?.route?.who;
+  if (who !== undefined) return who.permission === "public" ? undefined : who;
   for (const { fn } of hooksOf(transform)) {
     const need = fn === undefined ? undefined : needs.get(fn);
     if (need !== undefined) return need;
@@ -168,13 +171,15 @@ export function needOf({ transform }: RegisteredRoute["hooks"]): Need | undefine
 }
 
 /** Whether a route accepts a request without a body. */
-export function isBodyOptional({ parse }: RegisteredRoute["hooks"]): boolean {
-  return hooksOf(parse).some(({ fn }) => fn !== undefined && optionalBodies.has(fn));
+export function isBodyOptional({ parse, detail }: RegisteredRoute["hooks"]): boolean {
+  return (
+    detail?.route?.bodyAs === "optional" || hooksOf(parse).some(({ fn }) => fn !== undefined && optionalBodies.has(fn))
+  );
 }
 
 /** Whether a route's body is a form. */
-export function isForm({ parse }: RegisteredRoute["hooks"]): boolean {
-  return hooksOf(parse).some(({ fn }) => fn !== undefined && forms.has(fn));
+export function isForm({ parse, detail }: RegisteredRoute["hooks"]): boolean {
+  return detail?.route?.bodyAs === "form" || hooksOf(parse).some(({ fn }) => fn !== undefined && forms.has(fn));
 }
 
 /** Elysia keeps one hook as it was given, and several as a list of objects that hold them. */
@@ -190,7 +195,7 @@ async function readBody(web: Web, request: Request, { optional = false }: BodyOp
 }
 
 /** Throws `invalid` for a name that looks like a known one, and where somebody takes for a preview what would be the thing itself. */
-function checkQuery(web: Web, request: Request): void {
+export function checkQuery(web: Web, request: Request): void {
   if (!request.url.includes("?")) return;
   const query = routeOf(web, request)?.hooks.query;
   const { searchParams } = new URL(request.url);
@@ -200,14 +205,14 @@ function checkQuery(web: Web, request: Request): void {
     throw new UamError("invalid", "There is no preview of this request");
 }
 
-function routeOf(web: Web, request: Request): RegisteredRoute | undefined {
+export function routeOf(web: Web, request: Request): RegisteredRoute | undefined {
   return web.routes().find(request.method, infoOf(request).route);
 }
 
 const counted = new WeakSet<Request>();
 
 /** Counts a request once, by whichever hook sees it first; throws `limited`. */
-function countRequest(web: Web, request: Request, kind: LimitKind): void {
+export function countRequest(web: Web, request: Request, kind: LimitKind): void {
   if (counted.has(request)) return;
   counted.add(request);
   web.limits.take(kind, infoOf(request).address);

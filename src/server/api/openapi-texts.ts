@@ -1,7 +1,7 @@
 /** What the OpenAPI document says beyond what each route says about itself. */
 
+import type { Who } from "../../contract/route.ts";
 import { REASONS } from "../../shared/reasons.ts";
-import type { Permission } from "./request.ts";
 
 /** The tags, which are the first parts of the paths. */
 export const TAGS = {
@@ -68,7 +68,7 @@ export const FAILURES = {
 export const CONTACT = "The administrators of this service";
 
 /** Who may call a route. */
-export const WHO: Readonly<Record<Permission, string>> = {
+export const WHO: Readonly<Record<Who["permission"], string>> = {
   public: "Permission: anyone.",
   session: "Permission: any session.",
   admin: "Permission: an administrator's session.",

@@ -1,14 +1,15 @@
 /** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
 
 import type * as v from "valibot";
+import type { Need, ObjectSchema, Who } from "../../contract/route.ts";
 import { namedRoles, rolesFor } from "../../shared/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
 import { isBodyOptional, isForm, needOf } from "./elysia.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { AGENT, CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
-import { accessOf, type Need, type Permission, SESSION_COOKIE } from "./request.ts";
+import { accessOf, SESSION_COOKIE } from "./request.ts";
 import { Failure } from "./schemas.ts";
-import type { ObjectSchema, RegisteredRoute } from "./web.ts";
+import type { RegisteredRoute } from "./web.ts";
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -190,7 +191,7 @@ function describeParameters(
 
 function describeResponses(
   route: RegisteredRoute,
-  permission: Permission,
+  permission: Who["permission"],
   components: Components,
 ): Record<string, ResponseObject | Reference> {
   const { response = {} } = route.hooks;
@@ -210,7 +211,11 @@ function describeResponses(
 }
 
 /** The failures that come from guards, the origin check and the reading of parameters and bodies, not of the route itself. */
-function impliedFailures(method: string, hooks: RegisteredRoute["hooks"], permission: Permission): readonly string[] {
+function impliedFailures(
+  method: string,
+  hooks: RegisteredRoute["hooks"],
+  permission: Who["permission"],
+): readonly string[] {
   const reads = hooks.body ?? hooks.query ?? hooks.params;
   return [
     // A token beside a cookie is 400, and too many wrong ones are 429.

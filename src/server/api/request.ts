@@ -1,7 +1,8 @@
 /** What is known about a request besides its content: its id, where it came from, and whose session it has. */
 
 import { randomUUID } from "node:crypto";
-import { hashToken, hexOf, type Principal, type UserType } from "../../domain/auth/sessions.ts";
+import type { Need } from "../../contract/route.ts";
+import { hashToken, hexOf, type Principal } from "../../domain/auth/sessions.ts";
 import { shownPartOf, TOKEN_PREFIX } from "../../domain/auth/token-format.ts";
 import type { Context, Services } from "../../domain/operation/context.ts";
 import type { Actor } from "../../domain/operation/entry.ts";
@@ -9,24 +10,11 @@ import type { Permit } from "../../domain/operation/permission.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import { type Access, type LeastRole, namedRoles, rolesFor } from "../../shared/roles.ts";
+import { type Access, namedRoles, rolesFor } from "../../shared/roles.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
 import { onlyTakesAway } from "./own-changes.ts";
 import { isSafe } from "./routing.ts";
 import type { Web } from "./web.ts";
-
-/** Who may call a route; `session` is either kind of session, `agent` a host's agent by its signature. */
-export type Permission = "public" | "session" | "agent" | UserType;
-
-/** What a route asks of a session: its kind, and of an administrator's the role. */
-export interface Need {
-  readonly permission: Exclude<Permission, "public">;
-  readonly least?: LeastRole;
-  /** Whether it takes a session only, and no token: what is about the login itself. */
-  readonly sessionOnly?: boolean;
-  /** Whether it sets up what an administrator still has to, and so is open to a session that may do nothing else. */
-  readonly setsUp?: boolean;
-}
 
 export const SESSION_COOKIE = "__Host-uam_session";
 

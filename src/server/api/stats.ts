@@ -1,8 +1,7 @@
 /** /admin/stats: the figures of the dashboard. */
 
 import { Elysia } from "elysia";
-import { StatsRecord } from "../../contract/settings.ts";
-import { SeriesQuery, SeriesRecord } from "../../contract/stats.ts";
+import { SeriesQuery, SeriesRecord, StatsRecord } from "../../contract/stats.ts";
 import { readSeries } from "../../domain/stats/series.ts";
 import { readStats } from "../../domain/stats/stats.ts";
 import { seriesRecord, statsRecord } from "../records.ts";

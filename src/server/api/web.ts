@@ -1,6 +1,7 @@
 /** What the route files share: the services, and the options of the HTTP side. */
 
 import type * as v from "valibot";
+import type { ObjectSchema, Route } from "../../contract/route.ts";
 import type { ExportPlaces } from "../../domain/audit/export-places.ts";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
@@ -55,9 +56,6 @@ export interface Answered {
   readonly seconds: number;
 }
 
-/** A schema of an object, such as a query's. */
-export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
-
 /** A registered route, with what Elysia keeps of it: its schemas, its hooks, and what it says of itself. */
 export interface RegisteredRoute extends RouteName {
   readonly hooks: {
@@ -65,7 +63,7 @@ export interface RegisteredRoute extends RouteName {
     readonly query?: ObjectSchema;
     readonly params?: ObjectSchema;
     readonly response?: Readonly<Record<string, v.GenericSchema>>;
-    readonly detail?: unknown;
+    readonly detail?: { readonly route?: Route; readonly responses?: object };
     readonly transform?: unknown;
     readonly parse?: unknown;
   };

@@ -1,0 +1,95 @@
+/** What the contract says of a route. Guard, parser, validation, document and the types of clients are made from it. */
+
+import type * as v from "valibot";
+import type { LeastRole } from "../shared/roles.ts";
+
+/** A schema of an object, such as a query's. */
+export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
+
+/** What each client address may do only so often; the rates are in domain/auth/rate-limits.ts. */
+export type AnonymousLimit = "captcha" | "code" | "login" | "forgot" | "application" | "passkey" | "join";
+
+/** Anyone, as often as the limit allows; without one the route counts by itself, or costs nothing. */
+export interface Anyone {
+  readonly permission: "public";
+  readonly limit?: AnonymousLimit;
+}
+
+/** What a route asks of its caller: the kind of session, and of an administrator the role; or an agent's signature. */
+export interface Need {
+  /** `session` is either kind of session. */
+  readonly permission: "session" | "user" | "admin" | "agent";
+  /** The least role that may change something here. */
+  readonly least?: LeastRole;
+  /** Whether it takes a session only, and no token: logins, and whoever lets somebody in as an administrator. */
+  readonly sessionOnly?: boolean;
+  /** Whether it is open to administrators who still have to set up a second factor. */
+  readonly setsUp?: boolean;
+}
+
+/** Who may call a route. */
+export type Who = Anyone | Need;
+
+export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 500 | 503;
+
+/** Failures by status: what one means here, or `true` for what it means everywhere. */
+export type Refusals = Readonly<Partial<Record<FailureStatus, string | true>>>;
+
+/** A success that is more than its answer as JSON. */
+export interface Success {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content?: Readonly<Record<string, { readonly schema: { readonly type: "string" } }>>;
+}
+
+export interface Route {
+  /** The operation's name in generated clients. */
+  readonly operationId?: string;
+  /** What it does, in one line. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly who: Who;
+  readonly params?: ObjectSchema;
+  readonly query?: ObjectSchema;
+  readonly body?: v.GenericSchema;
+  /** How the body comes, unless as JSON that has to be there: JSON or nothing, a form, JSON of an agent. */
+  readonly bodyAs?: "optional" | "form" | "agent";
+  /** 200 if undefined. */
+  readonly status?: 201 | 303;
+  /** What a success has below `data`; with `isBare`, all that it is. */
+  readonly answer?: v.GenericSchema;
+  readonly isBare?: true;
+  /** The handler then gets a `reply`, to set cookies and headers. */
+  readonly success?: Success;
+  /** Besides those that follow from the rest: of parameters, bodies, permission, origin and limits. */
+  readonly refusals?: Refusals;
+  /** What the operation fails with, unless that is in `refusals`; the law has one status for all of it. */
+  readonly otherwise?: 400 | 404 | 500;
+}
+
+/** Routes by method and path, such as "GET /users/:id". */
+export type Routes = Readonly<Record<string, Route>>;
+
+export const anyone = { permission: "public" } as const;
+export const agents = { permission: "agent" } as const;
+/** Administrators and external users. */
+export const loggedIn = { permission: "session" } as const;
+/** The same, without tokens. */
+export const ownLogin = { permission: "session", sessionOnly: true } as const;
+export const externalUsers = { permission: "user" } as const;
+/** Administrators of any role. */
+export const admins = { permission: "admin", least: "any" } as const;
+export const reviewers = { permission: "admin", least: "reviewer" } as const;
+export const operators = { permission: "admin", least: "operator" } as const;
+export const owners = { permission: "admin", least: "owner" } as const;
+/** Owners, and no tokens: a machine cannot show who asks. */
+export const ownersThemselves = { permission: "admin", least: "owner", sessionOnly: true } as const;
+/** Administrators and no tokens: what is about their own logins. */
+export const adminsThemselves = { permission: "admin", least: "any", sessionOnly: true } as const;
+/** The same, before a second factor is set up. */
+export const adminsSettingUp = { permission: "admin", least: "any", sessionOnly: true, setsUp: true } as const;
+
+/** Anyone, as often as the limit allows. */
+export function anyoneWithin(limit: AnonymousLimit) {
+  return { permission: "public", limit } as const;
+}

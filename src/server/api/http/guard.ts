@@ -1,0 +1,57 @@
+/** Who is let in, and what is read of their requests: as the contract says of the route. */
+
+import type { Route } from "../../../contract/route.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import { type Agent, readAgentBody, readEnrolment, requireAgent } from "../agent-request.ts";
+import { readForm, readJson } from "../body.ts";
+import { checkQuery, countRequest, routeOf } from "../elysia.ts";
+import { refuseMisspelled } from "../misspelled.ts";
+import { authorize, contextOf, type LiveSession } from "../request.ts";
+import type { Web } from "../web.ts";
+
+/** A caller who was let in. */
+export interface Admitted {
+  readonly context: Context;
+  /** Of an administrator or a user. */
+  readonly session?: LiveSession;
+  readonly agent?: Agent;
+}
+
+/** Lets in only whoever the contract lets call the route. Throws `unauthorized`, `forbidden`, `limited`. */
+export async function admit(web: Web, request: Request): Promise<Admitted> {
+  const { who } = contractOf(web, request);
+  if (who.permission === "agent") {
+    return { agent: await requireAgent(web, request), context: contextOf(web.services, request) };
+  }
+  if (who.permission === "public") {
+    if (who.limit !== undefined) countRequest(web, request, who.limit);
+    checkQuery(web, request);
+    return { context: contextOf(web.services, request) };
+  }
+  const session = await authorize(web, request, who);
+  checkQuery(web, request);
+  return { session, context: contextOf(web.services, request, session.principal) };
+}
+
+/**
+ * The body of a request, as Elysia's `parse` hook: Elysia itself would accept forms, and JSON that is sent as text, which a browser
+ * sends anywhere without asking. It parses before any other hook runs, so that permission is asked for, and the limit counted, here too.
+ */
+export async function parseBody(web: Web, request: Request): Promise<object> {
+  const { who, body: schema, bodyAs } = contractOf(web, request);
+  if (who.permission === "agent") return await readAgentBody(web, request);
+  if (who.permission !== "public") await authorize(web, request, who);
+  else if (who.limit !== undefined) countRequest(web, request, who.limit);
+  if (bodyAs === "agent") return await readEnrolment(request);
+  const maximum = web.options.maxBody;
+  if (bodyAs === "form") return await readForm(request, maximum);
+  const body = await readJson(request, { maximum, optional: bodyAs === "optional" });
+  refuseMisspelled(schema, body, "field");
+  return body;
+}
+
+function contractOf(web: Web, request: Request): Route {
+  const route = routeOf(web, request)?.hooks.detail?.route;
+  if (route === undefined) throw new Error(`${request.method} ${request.url} is in no contract`);
+  return route;
+}
