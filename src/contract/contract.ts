@@ -2,8 +2,10 @@
 
 import type { Routes } from "./route.ts";
 import { settings } from "./settings.ts";
+import { users } from "./users.ts";
 
 /** `query` and `body` are as requests have them, `answer` is what is below `data`. */
 export const CONTRACT = {
   ...settings,
+  ...users,
 } as const satisfies Routes;

@@ -1,27 +1,32 @@
-/** External users, in requests and answers. */
+/** /users: what administrators do with external users. */
 
 import * as v from "valibot";
 import { MAX_DAYS } from "../shared/duration.ts";
 import { MAX_SEARCH } from "../shared/limits.ts";
-import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import { USER_STATUSES } from "../shared/statuses.ts";
 import { USER_SORTS } from "../shared/user-sorts.ts";
 import {
   described,
   expiry,
+  IdParams,
   id,
   networks,
   newNetworks,
   newPerson,
   pageFields,
+  pageOf,
   person,
+  statusOf,
   text,
   timestamp,
   ttlDays,
   wholeNumber,
 } from "./fields.ts";
-import { hosts } from "./hosts-confirmation.ts";
+import { statusOnHosts } from "./hosts-confirmation.ts";
+import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
+import { operators, type Routes } from "./route.ts";
 
-const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
+export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
 export const UserQuery = v.object({
   ...pageFields,
@@ -54,71 +59,6 @@ export const UserRecord = v.pipe(
   }),
   v.title("User"),
 );
-
-export const OwnRecord = v.pipe(
-  v.object({
-    id,
-    username: person.username,
-    host_account: described("ext_alice", "The account on the host"),
-    email: person.email,
-    supervisor: person.supervisor,
-    purpose: person.purpose,
-    source_networks: networks(USER_NETWORKS),
-    status: v.picklist(USER_STATUSES),
-    expire_at: expiry,
-    created_at: timestamp,
-    ends: v.pipe(
-      v.object({ at: expiry, reason: v.picklist(["expiry", "expired", "disabled"]), removed_at: timestamp }),
-      v.description(
-        "`at` is when logins end or ended: at the expiry that is to come (`expiry`) or has come (`expired`), or when the account was disabled. From `removed_at` on, the account is deleted with everything in its home",
-      ),
-    ),
-    ssh: v.pipe(
-      v.nullable(
-        v.object({
-          host: described("uam.example.org"),
-          port: v.pipe(v.number(), v.integer(), v.examples([22])),
-          host_keys: v.pipe(
-            v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
-            v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
-          ),
-          command: described("ssh ext_alice@uam.example.org", "Connects"),
-          config: described(
-            "Host uam.example.org\n  HostName uam.example.org\n  User ext_alice\n  Port 22",
-            "A block for `~/.ssh/config`; with it `ssh HOST` is enough",
-          ),
-          known_hosts: v.pipe(
-            v.array(
-              described(
-                "uam.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz",
-              ),
-            ),
-            v.description("Lines for `~/.ssh/known_hosts`, one for each host key; with them ssh need not ask"),
-          ),
-        }),
-      ),
-      v.description("How to connect; null where the service manages no host of its own and is told of none"),
-    ),
-    extension: v.pipe(
-      v.nullable(
-        v.object({
-          id,
-          status: v.picklist(APPROVAL_STATUSES),
-          days: v.pipe(v.number(), v.integer(), v.examples([30])),
-          created_at: timestamp,
-          reviewed_at: v.nullable(timestamp),
-          reason: described("Until the project ends", "Given at the review; empty while it is pending"),
-        }),
-      ),
-      v.description("The newest request for more time, if it is pending or was reviewed within 30 days"),
-    ),
-    contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
-  }),
-  v.title("OwnAccount"),
-);
-
-/** What locking one's own account answers with. */
-export const Locked = v.object({ status: v.picklist(["disabled", "expired"]), hosts });
 
 export const CreatedUser = v.pipe(
   v.object({
@@ -153,3 +93,114 @@ export const Extension = v.pipe(
   }),
   v.title("Extension"),
 );
+
+/** Why a user can be neither disabled nor enabled. */
+const ACCOUNT_CONFLICT =
+  "The user is expired (extend them first), or the host account is missing or is not one that uam made. Final until that changes";
+
+export const users = {
+  "GET /users": {
+    operationId: "listUsers",
+    summary: "List external users",
+    description:
+      "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for as it stands: no character of it is a wildcard.",
+    who: operators,
+    query: UserQuery,
+    answer: pageOf(UserRecord),
+  },
+  "POST /users": {
+    operationId: "createUser",
+    summary: "Create an external user and the host account",
+    description: "A username that is taken, or an account of that name on the host, is a conflict.",
+    who: operators,
+    body: NewUser,
+    status: 201,
+    answer: CreatedUser,
+    refusals: {
+      400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
+      409: "The username is taken, or the host has an account or a home of that name",
+    },
+    otherwise: 400,
+  },
+  "GET /users/:id": {
+    operationId: "getUser",
+    summary: "Read an external user",
+    description: "Expired users can be read until they are recycled.",
+    who: operators,
+    params: IdParams,
+    answer: UserRecord,
+    refusals: { 404: true },
+    otherwise: 404,
+  },
+  "PATCH /users/:id": {
+    operationId: "updateUser",
+    summary: "Change e-mail, supervisor, purpose or networks",
+    description:
+      "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
+    who: operators,
+    params: IdParams,
+    body: UserChanges,
+    answer: UserRecord,
+    refusals: {
+      400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host are stored all the same, and the service keeps trying",
+      404: true,
+    },
+    otherwise: 400,
+  },
+  "POST /users/:id/disable": {
+    operationId: "disableUser",
+    summary: "End a user's access at once",
+    description:
+      "Empties the authorized-keys file and shuts the account; its processes and sessions end. Where the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed.",
+    who: operators,
+    params: IdParams,
+    query: PreviewQuery,
+    answer: previewed(UserPreview, statusOnHosts("disabled")),
+    refusals: {
+      404: true,
+      409: ACCOUNT_CONFLICT,
+      500: "Something could not be done on the host. The message says what holds: if the user is disabled, the service keeps trying to do the rest",
+    },
+  },
+  "POST /users/:id/enable": {
+    operationId: "enableUser",
+    summary: "Give a disabled user access again",
+    description: "Restores the authorized-keys file from the stored keys. Sessions with this service from before end.",
+    who: operators,
+    params: IdParams,
+    query: PreviewQuery,
+    answer: previewed(UserPreview, statusOf("active")),
+    refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
+  },
+  "POST /users/:id/extend": {
+    operationId: "extendUser",
+    summary: "Move a user's expiry",
+    description:
+      "An expired user returns while the recycle period lasts. A request without a body asks for the default.",
+    who: operators,
+    params: IdParams,
+    query: PreviewQuery,
+    body: Extension,
+    bodyAs: "optional",
+    answer: previewed(UserPreview, v.object({ expire_at: expiry })),
+    refusals: {
+      400: true,
+      404: true,
+      500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help",
+    },
+    otherwise: 500,
+  },
+  "DELETE /users/:id": {
+    operationId: "deleteUser",
+    summary: "Delete a user, the host account, the home directory and the keys",
+    description: "The audit records are kept. If the host account is already gone, only what is stored is deleted.",
+    who: operators,
+    params: IdParams,
+    query: PreviewQuery,
+    answer: previewed(UserPreview, statusOnHosts("deleted")),
+    refusals: {
+      404: true,
+      500: "The host could not finish: the user is disabled, and the service keeps trying to delete the rest. Final if the host account is not one that uam made: an administrator of the host must sort it out",
+    },
+  },
+} as const satisfies Routes;

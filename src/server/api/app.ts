@@ -52,7 +52,6 @@ import { tokenRoutes } from "./tokens.ts";
 import { totpRoutes } from "./totp.ts";
 import { userAccessRoutes } from "./user-access.ts";
 import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
-import { userRoutes } from "./users.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -181,7 +180,6 @@ function buildRoutes(web: Web): Router {
     .use(healthRoutes(web))
     .use(authRoutes(web))
     .use(ssoRoutes(web))
-    .use(userRoutes(web))
     .use(userAccessRoutes(web))
     .use(meRoutes(web))
     .use(approvalRoutes(web))

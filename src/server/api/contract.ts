@@ -53,8 +53,8 @@ import {
   UserHostChanges,
   UserHosts,
 } from "../../contract/hosts.ts";
-import { statusOnHosts } from "../../contract/hosts-confirmation.ts";
 import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "../../contract/keys.ts";
+import { Locked, OwnRecord } from "../../contract/me.ts";
 import {
   AppRecord,
   Confirmation,
@@ -69,23 +69,13 @@ import {
   SecondStep,
   WaysToConfirm,
 } from "../../contract/passkeys.ts";
-import { PreviewQuery, UserPreview } from "../../contract/preview.ts";
+import { PreviewQuery } from "../../contract/preview.ts";
 import { ProblemPage } from "../../contract/problems.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
 import { SessionRecord } from "../../contract/sessions.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
 import { SeriesQuery, SeriesRecord, StatsRecord } from "../../contract/stats.ts";
 import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
-import {
-  CreatedUser,
-  Extension,
-  Locked,
-  NewUser,
-  OwnRecord,
-  UserChanges,
-  UserQuery,
-  UserRecord,
-} from "../../contract/users.ts";
 import {
   DeliveryRecord,
   MadeWebhook,
@@ -94,7 +84,7 @@ import {
   WebhookList,
   WebhookRecord,
 } from "../../contract/webhooks.ts";
-import { expiry, PageQuery } from "./schemas.ts";
+import { PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */
 export const CONTRACT = {
@@ -123,18 +113,6 @@ export const CONTRACT = {
   "GET /auth/oidc/login": { query: SsoBegin },
   "GET /auth/oidc/callback": {},
   "POST /auth/oidc/backchannel-logout": { body: SsoLogoutToken, answer: status("logged_out") },
-  "GET /users": { query: UserQuery, answer: list(UserRecord) },
-  "POST /users": { body: NewUser, answer: CreatedUser },
-  "GET /users/:id": { answer: UserRecord },
-  "PATCH /users/:id": { body: UserChanges, answer: UserRecord },
-  "POST /users/:id/disable": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("disabled")) },
-  "POST /users/:id/enable": { query: PreviewQuery, answer: or(UserPreview, status("active")) },
-  "POST /users/:id/extend": {
-    query: PreviewQuery,
-    body: Extension,
-    answer: or(UserPreview, v.object({ expire_at: expiry })),
-  },
-  "DELETE /users/:id": { query: PreviewQuery, answer: or(UserPreview, statusOnHosts("deleted")) },
   "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
   "DELETE /users/:id/keys/:keyId": { answer: RevokedKey },
   "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },

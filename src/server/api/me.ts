@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { ApplicationRecord, ExtensionRequest } from "../../contract/approvals.ts";
 import { AuditRecord } from "../../contract/audit.ts";
 import { KeyChanges, KeyList, KeyRecord, NewKey, RevokedKey } from "../../contract/keys.ts";
-import { Locked, OwnRecord } from "../../contract/users.ts";
+import { Locked, OwnRecord } from "../../contract/me.ts";
 import { requestExtension } from "../../domain/approvals/extensions.ts";
 import { listOwnAudit } from "../../domain/audit/audit.ts";
 import { awaitHosts } from "../../domain/fleet/confirmation.ts";

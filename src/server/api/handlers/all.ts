@@ -3,7 +3,9 @@
 import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../call.ts";
 import { settingHandlers } from "./settings.ts";
+import { userHandlers } from "./users.ts";
 
 export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...settingHandlers,
+  ...userHandlers,
 };

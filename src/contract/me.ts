@@ -1,0 +1,72 @@
+/** /me: what external users see of their account and do with it. */
+
+import * as v from "valibot";
+import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import { described, expiry, id, networks, person, timestamp } from "./fields.ts";
+import { hosts } from "./hosts-confirmation.ts";
+import { USER_NETWORKS } from "./users.ts";
+
+export const OwnRecord = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    host_account: described("ext_alice", "The account on the host"),
+    email: person.email,
+    supervisor: person.supervisor,
+    purpose: person.purpose,
+    source_networks: networks(USER_NETWORKS),
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+    created_at: timestamp,
+    ends: v.pipe(
+      v.object({ at: expiry, reason: v.picklist(["expiry", "expired", "disabled"]), removed_at: timestamp }),
+      v.description(
+        "`at` is when logins end or ended: at the expiry that is to come (`expiry`) or has come (`expired`), or when the account was disabled. From `removed_at` on, the account is deleted with everything in its home",
+      ),
+    ),
+    ssh: v.pipe(
+      v.nullable(
+        v.object({
+          host: described("uam.example.org"),
+          port: v.pipe(v.number(), v.integer(), v.examples([22])),
+          host_keys: v.pipe(
+            v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
+            v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
+          ),
+          command: described("ssh ext_alice@uam.example.org", "Connects"),
+          config: described(
+            "Host uam.example.org\n  HostName uam.example.org\n  User ext_alice\n  Port 22",
+            "A block for `~/.ssh/config`; with it `ssh HOST` is enough",
+          ),
+          known_hosts: v.pipe(
+            v.array(
+              described(
+                "uam.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz",
+              ),
+            ),
+            v.description("Lines for `~/.ssh/known_hosts`, one for each host key; with them ssh need not ask"),
+          ),
+        }),
+      ),
+      v.description("How to connect; null where the service manages no host of its own and is told of none"),
+    ),
+    extension: v.pipe(
+      v.nullable(
+        v.object({
+          id,
+          status: v.picklist(APPROVAL_STATUSES),
+          days: v.pipe(v.number(), v.integer(), v.examples([30])),
+          created_at: timestamp,
+          reviewed_at: v.nullable(timestamp),
+          reason: described("Until the project ends", "Given at the review; empty while it is pending"),
+        }),
+      ),
+      v.description("The newest request for more time, if it is pending or was reviewed within 30 days"),
+    ),
+    contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
+  }),
+  v.title("OwnAccount"),
+);
+
+/** What locking one's own account answers with. */
+export const Locked = v.object({ status: v.picklist(["disabled", "expired"]), hosts });

@@ -1,0 +1,57 @@
+/** /users: what administrators do with external users. */
+
+import type { users } from "../../../contract/users.ts";
+import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { listUsers } from "../../../domain/users/list.ts";
+import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
+import { updateUser } from "../../../domain/users/update.ts";
+import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
+import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+import { isPreview } from "../request.ts";
+
+export const userHandlers: Handlers<typeof users> = {
+  "GET /users": async ({ context, query }) => {
+    const page = { page: query.page, pageSize: query.page_size };
+    const { total, items } = await listUsers(context, { ...query, search: query.q }, page);
+    return { total, items: items.map((user) => userRecord(user, context.clock.now())) };
+  },
+
+  "POST /users": async ({ context, body }) => {
+    const input = { ...body, ttlDays: body.ttl_days, sourceNetworks: body.source_networks };
+    const user = userRecord(await createUser(context, input), context.clock.now());
+    return { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at };
+  },
+
+  "GET /users/:id": async ({ context, params }) => userRecord(await getUser(context, params.id), context.clock.now()),
+
+  "PATCH /users/:id": async ({ context, params, body }) => {
+    const changes = { ...body, sourceNetworks: body.source_networks };
+    const user = await updateUser(context, params.id, changes);
+    return userRecord(user, context.clock.now());
+  },
+
+  "POST /users/:id/disable": async ({ context, params, query }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewDisable(context, params.id));
+    await disableUser(context, params.id);
+    return { status: "disabled", ...hostsRecord(await awaitHosts(context, params.id)) };
+  },
+
+  "POST /users/:id/enable": async ({ context, params, query }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewEnable(context, params.id));
+    await enableUser(context, params.id);
+    return { status: "active" };
+  },
+
+  "POST /users/:id/extend": async ({ context, params, query, body: { days = 0 } }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, days));
+    return { expire_at: formatTimestamp((await extendUser(context, params.id, days)).expireAt) };
+  },
+
+  "DELETE /users/:id": async ({ context, params, query }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewDelete(context, params.id));
+    await deleteUser(context, params.id);
+    return { status: "deleted", ...hostsRecord(await awaitHosts(context, params.id)) };
+  },
+};
