@@ -33,11 +33,6 @@ export const AdminRecord = v.pipe(
   v.title("Admin"),
 );
 
-export const EndedSessions = v.object({
-  status: v.literal("ended"),
-  sessions: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many were open"), v.examples([2])),
-});
-
 export const NewAdmin = v.pipe(
   v.object({
     username: text("root-admin", "1 to 64 characters of a-z, 0-9, dot, _ and -", {

@@ -1,11 +1,23 @@
-/** Applications for access and requests for more time, in requests and answers. */
+/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
 
 import * as v from "valibot";
 import { MAX_DAYS } from "../shared/duration.ts";
 import { MAX_REQUESTED_DAYS } from "../shared/limits.ts";
 import { MAX_PURPOSE } from "../shared/person.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/statuses.ts";
-import { described, id, newPerson, pageFields, person, text, timestamp, wholeNumber } from "./fields.ts";
+import {
+  described,
+  IdParams,
+  id,
+  newPerson,
+  pageFields,
+  pageOf,
+  person,
+  text,
+  timestamp,
+  wholeNumber,
+} from "./fields.ts";
+import { anyoneWithin, externalUsers, type Routes, reviewers } from "./route.ts";
 
 export const ApprovalQuery = v.object({
   ...pageFields,
@@ -60,3 +72,49 @@ export const ApplicationRecord = v.pipe(
   }),
   v.title("Application"),
 );
+
+export const approvals = {
+  "POST /approvals": {
+    operationId: "submitApplication",
+    summary: "Apply for access",
+    description:
+      "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once. What is sent to one mailbox about applications is at most 3 mails a day, and of many with one address only some are kept; the answer is the same.",
+    who: anyoneWithin("application"),
+    body: NewApplication,
+    status: 201,
+    answer: ApplicationRecord,
+  },
+  "GET /approvals": {
+    operationId: "listApplications",
+    summary: "List applications and requests for more time",
+    description: "Newest first.",
+    who: reviewers,
+    query: ApprovalQuery,
+    answer: pageOf(ApplicationRecord),
+  },
+  "POST /approvals/:id/review": {
+    operationId: "reviewApplication",
+    summary: "Approve or reject an application",
+    description:
+      "Approving creates the user, or extends the one who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
+    who: reviewers,
+    params: IdParams,
+    body: ApplicationReview,
+    answer: ApplicationRecord,
+    refusals: { 404: true, 409: true },
+  },
+  "POST /me/extension": {
+    operationId: "requestExtension",
+    summary: "Ask for more time",
+    description:
+      "Administrators review it as they do applications; the outcome comes by e-mail. Accounts that are active may ask, and expired ones until they are deleted. The reason is kept as `purpose`; `reason` is the reviewer's.",
+    who: externalUsers,
+    body: ExtensionRequest,
+    status: 201,
+    answer: ApplicationRecord,
+    refusals: {
+      404: true,
+      409: "A request of yours is pending; or, which is final, the account is disabled or being deleted, or its recycle period is over",
+    },
+  },
+} as const satisfies Routes;

@@ -1,9 +1,10 @@
-/** The audit log, in requests and answers. */
+/** /audit: the audit log, as pages and as a CSV file. /me/audit: a user's own. */
 
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
-import { described, id, idNumber, pageFields, text, timestamp } from "./fields.ts";
+import { described, id, idNumber, PageQuery, pageFields, pageOf, text, timestamp } from "./fields.ts";
+import { externalUsers, owners, type Routes, type Success } from "./route.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
 
@@ -39,3 +40,42 @@ export const AuditRecord = v.pipe(
   }),
   v.title("AuditRecord"),
 );
+
+/** A successful export. */
+const CSV_FILE = {
+  description: "The file; its first line names the columns, which are those of an audit record",
+  headers: { "Content-Disposition": { schema: { type: "string" } } },
+  content: { "text/csv": { schema: { type: "string" } } },
+} as const satisfies Success;
+
+export const audit = {
+  "GET /audit": {
+    operationId: "listAudit",
+    summary: "Read the audit log",
+    description: "Newest first. All given filters must match.",
+    who: owners,
+    query: AuditQuery,
+    answer: pageOf(AuditRecord),
+  },
+  "GET /audit/export": {
+    operationId: "exportAudit",
+    summary: "Export the audit log as CSV",
+    description:
+      "Oldest first, UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula begins with an apostrophe.",
+    who: owners,
+    query: ExportQuery,
+    success: CSV_FILE,
+    refusals: {
+      429: "Two exports are already running; Retry-After says when to try again",
+      500: "The query failed before the file began. A failure after that ends the file early",
+    },
+  },
+  "GET /me/audit": {
+    operationId: "listOwnAudit",
+    summary: "Read your own audit trail",
+    description: "Newest first: what the caller did, and what was done to the caller or the caller's keys.",
+    who: externalUsers,
+    query: PageQuery,
+    answer: pageOf(AuditRecord),
+  },
+} as const satisfies Routes;

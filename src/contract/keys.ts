@@ -1,9 +1,10 @@
-/** SSH public keys, in requests and answers. */
+/** /users/:id/keys and /me/keys: SSH public keys. */
 
 import * as v from "valibot";
 import { KEY_STATUSES } from "../shared/statuses.ts";
-import { described, id, idNumber, networks, newNetworks, text, timestamp } from "./fields.ts";
+import { described, IdParams, id, idNumber, listed, networks, newNetworks, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
+import { externalUsers, operators, type Routes } from "./route.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
 
@@ -34,10 +35,8 @@ export const KeyRecord = v.pipe(v.object(fields), v.title("SshKey"));
 /** A key that was revoked just now. */
 export const RevokedKey = v.pipe(v.object({ ...fields, hosts }), v.title("RevokedSshKey"));
 
-export const KeyList = v.object({ items: v.array(KeyRecord) });
-
 /** `:id` is the user's, `:keyId` the key's. */
-export const UserKeyParams = v.object({ id: idNumber(), keyId: idNumber() });
+const UserKeyParams = v.object({ id: idNumber(), keyId: idNumber() });
 
 const newName = text("laptop", "1 to 64 characters after trimming; never reaches the host", { minLength: 1 });
 
@@ -57,3 +56,83 @@ export const KeyChanges = v.pipe(
   }),
   v.title("SshKeyChanges"),
 );
+
+/** The host's refusal. */
+const HOST_FAILURE =
+  "The host refused; nothing was changed. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out. Otherwise trying again may help";
+
+export const keys = {
+  "GET /users/:id/keys": {
+    operationId: "listUserKeys",
+    summary: "List a user's active keys",
+    description: "Oldest first, and not paged.",
+    who: operators,
+    params: IdParams,
+    answer: listed(KeyRecord),
+    refusals: { 404: true },
+  },
+  "DELETE /users/:id/keys/:keyId": {
+    operationId: "revokeUserKey",
+    summary: "Revoke a user's key at once",
+    description:
+      "As `DELETE /me/keys/{id}`: when this returns, the key is out of the authorized-keys file and its sessions have ended. The user is mailed.",
+    who: operators,
+    params: UserKeyParams,
+    answer: RevokedKey,
+    refusals: {
+      404: true,
+      500: "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works",
+    },
+  },
+  "GET /me/keys": {
+    operationId: "listOwnKeys",
+    summary: "List your own active keys",
+    description: "Oldest first, and not paged.",
+    who: externalUsers,
+    answer: listed(KeyRecord),
+    refusals: { 404: true },
+  },
+  "POST /me/keys": {
+    operationId: "uploadKey",
+    summary: "Upload a public key",
+    description: "When this returns, the authorized-keys file on the host holds the key. Only active users may upload.",
+    who: externalUsers,
+    body: NewKey,
+    status: 201,
+    answer: KeyRecord,
+    refusals: {
+      404: true,
+      409: "The user is not active, the key is already active on this host (whoever owns it), or the user has too many keys",
+      500: HOST_FAILURE,
+    },
+  },
+  "PATCH /me/keys/:id": {
+    operationId: "renameKey",
+    summary: "Change a key's name, or from where it may be used",
+    description:
+      "Only the fields that are sent change; at least one must be. An empty list of networks stands for the account's own. When this returns, the authorized-keys file on the host refuses the key from outside its networks, and SSH sessions from outside have ended. The name alone never reaches the host.",
+    who: externalUsers,
+    params: IdParams,
+    body: KeyChanges,
+    answer: KeyRecord,
+    refusals: {
+      400: true,
+      404: true,
+      500: "The networks could not be widened, and nothing was changed; or they are narrowed and stored, but the host could not do all of it, and the service keeps trying. The message says which",
+    },
+    otherwise: 500,
+  },
+  "DELETE /me/keys/:id": {
+    operationId: "revokeKey",
+    summary: "Revoke a key at once",
+    description:
+      "When this returns, the authorized-keys file on the host no longer holds the key, and the sessions it opened have ended.",
+    who: externalUsers,
+    params: IdParams,
+    answer: RevokedKey,
+    refusals: {
+      404: true,
+      500: "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out",
+    },
+  },
+} as const satisfies Routes;

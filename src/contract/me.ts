@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
 import { described, expiry, id, networks, person, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
+import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
 import { USER_NETWORKS } from "./users.ts";
 
 export const OwnRecord = v.pipe(
@@ -70,3 +71,28 @@ export const OwnRecord = v.pipe(
 
 /** What locking one's own account answers with. */
 export const Locked = v.object({ status: v.picklist(["disabled", "expired"]), hosts });
+
+export const me = {
+  "GET /me": {
+    operationId: "getOwnAccount",
+    summary: "Read your own account, and how to connect to it",
+    description:
+      "Where to connect with ssh, as a command and as texts for ~/.ssh/config and ~/.ssh/known_hosts; until when, whom to ask, and what became of a request for more time.",
+    who: externalUsers,
+    answer: OwnRecord,
+  },
+  "POST /me/lock": {
+    operationId: "lockOwnAccount",
+    summary: "Shut your own account: this was not me",
+    description:
+      "As when an administrator disables it: no key opens it, and what runs in it ends. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
+    who: externalUsers,
+    answer: Locked,
+    success: COOKIE_SET,
+    refusals: {
+      404: true,
+      409: "Final: disabled already, or being deleted",
+      500: "The host could not do all of it. The message says what holds; what is left is tried again until it is done. Your sessions have ended all the same",
+    },
+  },
+} as const satisfies Routes;

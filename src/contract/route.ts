@@ -70,6 +70,12 @@ export interface Route {
 /** Routes by method and path, such as "GET /users/:id". */
 export type Routes = Readonly<Record<string, Route>>;
 
+/** The session cookie is set, or cleared. */
+export const COOKIE_SET = {
+  description: "Done",
+  headers: { "Set-Cookie": { schema: { type: "string" } } },
+} as const satisfies Success;
+
 export const anyone = { permission: "public" } as const;
 export const agents = { permission: "agent" } as const;
 /** Administrators and external users. */

@@ -1,7 +1,8 @@
-/** Open SSH logins, in requests and answers. */
+/** /users/:id/sessions and /users/:id/web-sessions: where a user is logged in. */
 
 import * as v from "valibot";
-import { described, id, idNumber, timestamp } from "./fields.ts";
+import { described, IdParams, id, idNumber, listed, statusOf, timestamp } from "./fields.ts";
+import { operators, type Routes } from "./route.ts";
 
 const SESSION = "1618033980012345";
 
@@ -24,10 +25,8 @@ export const SessionRecord = v.pipe(
   v.title("SshSession"),
 );
 
-export const SessionList = v.object({ items: v.array(SessionRecord) });
-
 /** `:id` is the user's. */
-export const UserSessionParams = v.object({
+const UserSessionParams = v.object({
   id: idNumber(),
   sessionId: v.pipe(
     v.string(),
@@ -35,3 +34,44 @@ export const UserSessionParams = v.object({
     v.metadata({ examples: [SESSION] }),
   ),
 });
+
+export const EndedSessions = v.object({
+  status: v.literal("ended"),
+  sessions: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many were open"), v.examples([2])),
+});
+
+export const sessions = {
+  "GET /users/:id/sessions": {
+    operationId: "listUserSessions",
+    summary: "List a user's open SSH logins",
+    description:
+      "Oldest first, and not paged. As the kernel and sshd's own log have it: nothing that the user could write counts. One connection is one session, whatever runs in it.",
+    who: operators,
+    params: IdParams,
+    answer: listed(SessionRecord),
+    refusals: { 404: true, 500: "The host could not be asked; trying again may help" },
+  },
+  "DELETE /users/:id/web-sessions": {
+    operationId: "endUserWebSessions",
+    summary: "Sign a user out",
+    description:
+      "Ends all sessions of the user with this service, and voids a code that was sent. SSH sessions go on. The user can log in again: to prevent that, disable the user.",
+    who: operators,
+    params: IdParams,
+    answer: EndedSessions,
+    refusals: { 404: true },
+  },
+  "DELETE /users/:id/sessions/:sessionId": {
+    operationId: "endUserSession",
+    summary: "End one SSH login",
+    description:
+      "Ends the connection and what runs in it, and no other. The user can log in again: to prevent that, revoke the key or disable the user.",
+    who: operators,
+    params: UserSessionParams,
+    answer: statusOf("ended"),
+    refusals: {
+      404: "There is no such user, or the session is no longer open",
+      500: "The session could not be ended, or not recorded as ended; the message says which. Disabling the user ends everything",
+    },
+  },
+} as const satisfies Routes;

@@ -1,7 +1,8 @@
 /** /admins: what owners do with administrators. /auth/admin/password: what each does with their own password. */
 
 import { Elysia } from "elysia";
-import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "../../contract/admins.ts";
+import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "../../contract/admins.ts";
+import { EndedSessions } from "../../contract/sessions.ts";
 import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../domain/auth/admin-changes.ts";
 import { inviteAdmin } from "../../domain/auth/admin-invitation.ts";
 import { changeOwnPassword } from "../../domain/auth/admin-password.ts";

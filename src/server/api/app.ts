@@ -13,8 +13,6 @@ import { clientAddress, parseTrustedProxies } from "../../shared/client-address.
 import { adminRoutes } from "./admins.ts";
 import { agentRoutes } from "./agent.ts";
 import { isOfAgent, signResponse } from "./agent-request.ts";
-import { approvalRoutes } from "./approvals.ts";
-import { auditRoutes } from "./audit.ts";
 import { authRoutes } from "./auth.ts";
 import { refuseAtFirstFault } from "./checking.ts";
 import { consoleRoutes } from "./console.ts";
@@ -27,7 +25,6 @@ import { healthRoutes } from "./health.ts";
 import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
 import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
 import { contractRoutes } from "./http/routes.ts";
-import { meRoutes } from "./me.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
 import { passkeyRoutes } from "./passkeys.ts";
@@ -50,7 +47,6 @@ import { ssoRoutes } from "./sso.ts";
 import { statsRoutes } from "./stats.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { totpRoutes } from "./totp.ts";
-import { userAccessRoutes } from "./user-access.ts";
 import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -180,10 +176,6 @@ function buildRoutes(web: Web): Router {
     .use(healthRoutes(web))
     .use(authRoutes(web))
     .use(ssoRoutes(web))
-    .use(userAccessRoutes(web))
-    .use(meRoutes(web))
-    .use(approvalRoutes(web))
-    .use(auditRoutes(web))
     .use(contractRoutes(web, CONTRACT, HANDLERS))
     .use(statsRoutes(web))
     .use(problemRoutes(web))

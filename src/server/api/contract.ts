@@ -4,7 +4,7 @@
  */
 
 import * as v from "valibot";
-import { AdminChanges, AdminRecord, EndedSessions, NewAdmin, PasswordChange } from "../../contract/admins.ts";
+import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "../../contract/admins.ts";
 import {
   EnrolledRecord,
   Enrolment,
@@ -16,14 +16,6 @@ import {
   StateQuery,
   Taken,
 } from "../../contract/agent.ts";
-import {
-  ApplicationRecord,
-  ApplicationReview,
-  ApprovalQuery,
-  ExtensionRequest,
-  NewApplication,
-} from "../../contract/approvals.ts";
-import { AuditQuery, AuditRecord, ExportQuery } from "../../contract/audit.ts";
 import {
   AdminForgot,
   AdminLogin,
@@ -53,8 +45,6 @@ import {
   UserHostChanges,
   UserHosts,
 } from "../../contract/hosts.ts";
-import { KeyChanges, KeyRecord, NewKey, RevokedKey } from "../../contract/keys.ts";
-import { Locked, OwnRecord } from "../../contract/me.ts";
 import {
   AppRecord,
   Confirmation,
@@ -72,7 +62,7 @@ import {
 import { PreviewQuery } from "../../contract/preview.ts";
 import { ProblemPage } from "../../contract/problems.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
-import { SessionRecord } from "../../contract/sessions.ts";
+import { EndedSessions } from "../../contract/sessions.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
 import { SeriesQuery, SeriesRecord, StatsRecord } from "../../contract/stats.ts";
 import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
@@ -113,24 +103,6 @@ export const CONTRACT = {
   "GET /auth/oidc/login": { query: SsoBegin },
   "GET /auth/oidc/callback": {},
   "POST /auth/oidc/backchannel-logout": { body: SsoLogoutToken, answer: status("logged_out") },
-  "GET /users/:id/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
-  "DELETE /users/:id/keys/:keyId": { answer: RevokedKey },
-  "GET /users/:id/sessions": { answer: v.object({ items: v.array(SessionRecord) }) },
-  "DELETE /users/:id/sessions/:sessionId": { answer: status("ended") },
-  "DELETE /users/:id/web-sessions": { answer: EndedSessions },
-  "GET /me": { answer: OwnRecord },
-  "POST /me/lock": { answer: Locked },
-  "POST /me/extension": { body: ExtensionRequest, answer: ApplicationRecord },
-  "GET /me/keys": { answer: v.object({ items: v.array(KeyRecord) }) },
-  "POST /me/keys": { body: NewKey, answer: KeyRecord },
-  "PATCH /me/keys/:id": { body: KeyChanges, answer: KeyRecord },
-  "DELETE /me/keys/:id": { answer: RevokedKey },
-  "GET /me/audit": { query: PageQuery, answer: list(AuditRecord) },
-  "POST /approvals": { body: NewApplication, answer: ApplicationRecord },
-  "GET /approvals": { query: ApprovalQuery, answer: list(ApplicationRecord) },
-  "POST /approvals/:id/review": { body: ApplicationReview, answer: ApplicationRecord },
-  "GET /audit": { query: AuditQuery, answer: list(AuditRecord) },
-  "GET /audit/export": { query: ExportQuery },
   "GET /admins": { query: PageQuery, answer: list(AdminRecord) },
   "POST /admins": { body: NewAdmin, answer: AdminRecord },
   "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },

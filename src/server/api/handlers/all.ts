@@ -2,10 +2,20 @@
 
 import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../call.ts";
+import { approvalHandlers } from "./approvals.ts";
+import { auditHandlers } from "./audit.ts";
+import { keyHandlers } from "./keys.ts";
+import { meHandlers } from "./me.ts";
+import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
 import { userHandlers } from "./users.ts";
 
 export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...settingHandlers,
   ...userHandlers,
+  ...keyHandlers,
+  ...sessionHandlers,
+  ...meHandlers,
+  ...approvalHandlers,
+  ...auditHandlers,
 };

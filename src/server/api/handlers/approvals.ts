@@ -1,0 +1,31 @@
+/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
+
+import type { approvals } from "../../../contract/approvals.ts";
+import { listApplications, reviewApplication, submitApplication } from "../../../domain/approvals/approvals.ts";
+import { requestExtension } from "../../../domain/approvals/extensions.ts";
+import { applicationRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+
+export const approvalHandlers: Handlers<typeof approvals> = {
+  "POST /approvals": async ({ context, body }) => {
+    const application = await submitApplication(context, body);
+    return applicationRecord(application);
+  },
+
+  "GET /approvals": async ({ context, query }) => {
+    const page = { page: query.page, pageSize: query.page_size };
+    const { total, items } = await listApplications(context, query, page);
+    return { total, items: items.map(applicationRecord) };
+  },
+
+  "POST /approvals/:id/review": async ({ context, params, body }) => {
+    const { approve, reason, create_user: createUser, ttl_days: ttlDays } = body;
+    const review = { approve, reason, createUser, ttlDays };
+    return applicationRecord(await reviewApplication(context, params.id, review));
+  },
+
+  "POST /me/extension": async ({ context, session, body }) => {
+    const application = await requestExtension(context, session.principal.id, body);
+    return applicationRecord(application);
+  },
+};

@@ -1,0 +1,56 @@
+/** /audit: the audit log, as pages and as a CSV file. /me/audit: a user's own. */
+
+import type { audit } from "../../../contract/audit.ts";
+import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
+import { exportAudit } from "../../../domain/audit/csv.ts";
+import { UamError } from "../../../shared/errors.ts";
+import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/timestamp.ts";
+import { auditRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+import { infoOf } from "../request.ts";
+
+export const auditHandlers: Handlers<typeof audit> = {
+  "GET /audit": async ({ context, query }) => {
+    const filter = {
+      userId: query.user_id,
+      actor: query.actor,
+      action: query.action,
+      resourceType: query.resource_type,
+      resourceId: query.resource_id,
+      ...rangeOf(query),
+    };
+    const { total, items } = await listAudit(context, filter, { page: query.page, pageSize: query.page_size });
+    return { total, items: items.map(auditRecord) };
+  },
+
+  "GET /audit/export": async ({ web, context, query, request }) => {
+    const range = rangeOf(query);
+    const headers = {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="audit-${context.clock.now().toISOString().slice(0, 10)}.csv"`,
+    };
+    if (request.method === "HEAD") return new Response(null, { headers });
+    const file = await exportAudit(context, range, web.exportPlaces);
+    // It waits for the database and for its reader while it is written.
+    infoOf(request).hold(0);
+    return new Response(file, { headers });
+  },
+
+  "GET /me/audit": async ({ context, session, query }) => {
+    if (session.principal.email === undefined) throw deleted();
+    const page = { page: query.page, pageSize: query.page_size };
+    const { total, items } = await listOwnAudit(context, session.principal.id, page);
+    return { total, items: items.map(auditRecord) };
+  },
+};
+
+function rangeOf({ since, until }: { readonly since?: string | undefined; readonly until?: string | undefined }) {
+  return {
+    since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
+    until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
+  };
+}
+
+function deleted(): UamError {
+  return new UamError("unauthorized", "The user of this session was deleted");
+}

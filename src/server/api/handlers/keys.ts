@@ -1,0 +1,40 @@
+/** /users/:id/keys and /me/keys: SSH public keys. */
+
+import type { keys } from "../../../contract/keys.ts";
+import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { listKeys, revokeKey, uploadKey } from "../../../domain/keys/keys.ts";
+import { updateKey } from "../../../domain/keys/update.ts";
+import { hostsRecord, keyRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+
+export const keyHandlers: Handlers<typeof keys> = {
+  "GET /users/:id/keys": async ({ context, params }) => ({
+    items: (await listKeys(context, params.id)).map(keyRecord),
+  }),
+
+  "DELETE /users/:id/keys/:keyId": async ({ context, params }) => {
+    const key = keyRecord(await revokeKey(context, params.id, params.keyId));
+    return { ...key, ...hostsRecord(await awaitHosts(context, params.id)) };
+  },
+
+  "GET /me/keys": async ({ context, session }) => ({
+    items: (await listKeys(context, session.principal.id)).map(keyRecord),
+  }),
+
+  "POST /me/keys": async ({ context, session, body }) => {
+    const { name, public_key: publicKey, source_networks: sourceNetworks } = body;
+    const key = await uploadKey(context, session.principal.id, { name, publicKey, sourceNetworks });
+    return keyRecord(key);
+  },
+
+  "PATCH /me/keys/:id": async ({ context, session, params, body }) => {
+    const changes = { name: body.name, sourceNetworks: body.source_networks };
+    return keyRecord(await updateKey(context, session.principal.id, params.id, changes));
+  },
+
+  "DELETE /me/keys/:id": async ({ context, session, params }) => {
+    const { id } = session.principal;
+    const key = keyRecord(await revokeKey(context, id, params.id));
+    return { ...key, ...hostsRecord(await awaitHosts(context, id)) };
+  },
+};

@@ -1,0 +1,24 @@
+/** /me: what external users see of their account and do with it. */
+
+import type { me } from "../../../contract/me.ts";
+import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { statusAt } from "../../../domain/users/find.ts";
+import { getOwnAccount } from "../../../domain/users/own-account.ts";
+import { lockOwnAccount } from "../../../domain/users/own-lock.ts";
+import { hostsRecord, ownRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+
+export const meHandlers: Handlers<typeof me> = {
+  "GET /me": async ({ context, session }) => {
+    const account = await getOwnAccount(context, session.principal.id);
+    return ownRecord(account, context.clock.now());
+  },
+
+  "POST /me/lock": async ({ context, session, reply }) => {
+    const user = await lockOwnAccount(context, session.principal.id);
+    reply.session(undefined);
+    const isExpired = statusAt(user, context.clock.now()) === "expired";
+    const known = hostsRecord(await awaitHosts(context, session.principal.id));
+    return { status: isExpired ? "expired" : "disabled", ...known };
+  },
+};
