@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
 import { ADMIN_NAME } from "../shared/person.ts";
 import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { confirmation } from "./confirmation.ts";
 import { described, id, text, timestamp } from "./fields.ts";
-import { confirmation } from "./passkeys.ts";
 
 const role = v.picklist(ADMIN_ROLES);
 const email = text("root@example.org", "One address", { format: "email", maxLength: 254 });

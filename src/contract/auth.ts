@@ -3,8 +3,8 @@
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
 import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { challengeOrNone, PasskeyAnswer, typedCode } from "./confirmation.ts";
 import { described, expiry, id, person, text } from "./fields.ts";
-import { PasskeyAnswer, typedCode } from "./passkeys.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 /** A captcha's id and a reset token are sealed or random; these only look like them and open nothing. */
@@ -124,4 +124,12 @@ export const AdminReset = v.pipe(
     }),
   }),
   v.title("PasswordReset"),
+);
+
+export const SecondStep = v.pipe(
+  v.object({
+    passkey: challengeOrNone,
+    totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether `code` can be sent instead")),
+  }),
+  v.title("SecondStep"),
 );

@@ -2,12 +2,15 @@
 
 import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
+import { dashboard } from "./dashboard.ts";
 import { keys } from "./keys.ts";
 import { me } from "./me.ts";
 import type { Routes } from "./route.ts";
 import { sessions } from "./sessions.ts";
 import { settings } from "./settings.ts";
+import { tokens } from "./tokens.ts";
 import { users } from "./users.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** `query` and `body` are as requests have them, `answer` is what is below `data`. */
 export const CONTRACT = {
@@ -18,4 +21,7 @@ export const CONTRACT = {
   ...me,
   ...approvals,
   ...audit,
+  ...dashboard,
+  ...tokens,
+  ...webhooks,
 } as const satisfies Routes;

@@ -4,9 +4,9 @@ import * as v from "valibot";
 import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
 import { HOST_NAME } from "../shared/host-name.ts";
 import { HOST_KINDS, HOST_STATUSES } from "../shared/statuses.ts";
+import { confirmation } from "./confirmation.ts";
 import { described, id, listOf, pageFields, text, timestamp } from "./fields.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
-import { confirmation } from "./passkeys.ts";
 import { PreviewQuery, told } from "./preview.ts";
 
 const NAMES = { pattern: HOST_NAME.source, maxLength: 63 };

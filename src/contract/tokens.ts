@@ -1,11 +1,12 @@
-/** Tokens for machines, in requests and answers. */
+/** /tokens: what machines log in with. */
 
 import * as v from "valibot";
 import { MAX_NETWORKS } from "../shared/networks.ts";
 import { ADMIN_ROLES, TOKEN_STATUSES } from "../shared/statuses.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../shared/token-limits.ts";
-import { described, expiry, id, listOf, text, timestamp, wholeNumber } from "./fields.ts";
-import { confirmation } from "./passkeys.ts";
+import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
+import { described, expiry, IdParams, id, listOf, PageQuery, pageOf, text, timestamp, wholeNumber } from "./fields.ts";
+import { admins, type Routes } from "./route.ts";
 
 /** It looks like one, and its checksum is wrong. */
 const EXAMPLE = `uam_${"0123456789".repeat(4)}abc000000`;
@@ -55,3 +56,35 @@ export const NewToken = v.pipe(
   }),
   v.title("NewToken"),
 );
+
+export const tokens = {
+  "GET /tokens": {
+    operationId: "listTokens",
+    summary: "List tokens for machines",
+    description:
+      "One's own, and for an owner everybody's; newest first. Ended and revoked ones stay listed for a year.",
+    who: admins,
+    query: PageQuery,
+    answer: pageOf(TokenRecord),
+  },
+  "POST /tokens": {
+    operationId: "createToken",
+    summary: "Make a token for a machine",
+    description: `It acts for who makes it, who is mailed that there is one. ${CONFIRMED} A token may make others of at most its role, for its owner and from its networks, without that; they end when it does, at the latest.`,
+    who: admins,
+    body: NewToken,
+    status: 201,
+    answer: MadeToken,
+    refusals: { ...CONFIRMING, 409: "As many tokens as an administrator may have are in use" },
+  },
+  "DELETE /tokens/:id": {
+    operationId: "revokeToken",
+    summary: "Revoke a token",
+    description:
+      "One's own, and for an owner anybody's. It is refused from the next request on, and so is what it made; they stay listed.",
+    who: admins,
+    params: IdParams,
+    answer: TokenRecord,
+    refusals: { 404: true },
+  },
+} as const satisfies Routes;

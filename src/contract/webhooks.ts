@@ -1,11 +1,12 @@
-/** Webhooks and the stream of audit records, in requests and answers. */
+/** /webhooks: where audit records are delivered to. */
 
 import * as v from "valibot";
 import { AUDIT_ACTIONS } from "../shared/audit-actions.ts";
 import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../shared/statuses.ts";
 import { MAX_WEBHOOK_URL } from "../shared/webhook-limits.ts";
-import { described, id, idNumber, listOf, text, timestamp } from "./fields.ts";
-import { confirmation } from "./passkeys.ts";
+import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
+import { described, IdParams, id, idNumber, listOf, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
+import { owners, type Routes } from "./route.ts";
 
 const URL_EXAMPLE = "https://hooks.example.org/uam";
 /** As long as a real one. */
@@ -100,4 +101,75 @@ export const DeliveryRecord = v.pipe(
   v.title("Delivery"),
 );
 
-export const DeliveryParams = v.object({ id: idNumber(), deliveryId: idNumber() });
+const DeliveryParams = v.object({ id: idNumber(), deliveryId: idNumber() });
+
+const TOO_MANY = "As much as may be is being delivered by request";
+
+export const webhooks = {
+  "GET /webhooks": {
+    operationId: "listWebhooks",
+    summary: "List webhooks, and how they are doing",
+    description: "Oldest first; besides, how the stream of audit records is doing.",
+    who: owners,
+    query: PageQuery,
+    answer: WebhookList,
+  },
+  "POST /webhooks": {
+    operationId: "createWebhook",
+    summary: "Make a webhook",
+    description: `It is told of each audit record from that of its own creation on, in their order, at least once; signed as Standard Webhooks are. ${CONFIRMED} A token needs none of that.`,
+    who: owners,
+    body: NewWebhook,
+    status: 201,
+    answer: MadeWebhook,
+    refusals: { ...CONFIRMING, 409: "There are as many webhooks as there may be" },
+  },
+  "PATCH /webhooks/:id": {
+    operationId: "updateWebhook",
+    summary: "Change a webhook, or switch it on or off",
+    description: `Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all. Switching it off, or giving it another address, waits for what is just being delivered, as deleting it does. With \`url\`: ${CONFIRMED} A token needs none of that.`,
+    who: owners,
+    params: IdParams,
+    body: WebhookChanges,
+    answer: WebhookRecord,
+    refusals: { ...CONFIRMING, 404: true },
+  },
+  "DELETE /webhooks/:id": {
+    operationId: "deleteWebhook",
+    summary: "Delete a webhook, with its log of deliveries",
+    description:
+      "Once this is answered, nothing more is sent to it: what is just being delivered is waited for, 15 seconds at most.",
+    who: owners,
+    params: IdParams,
+    answer: statusOf("deleted"),
+    refusals: { 404: true },
+  },
+  "POST /webhooks/:id/ping": {
+    operationId: "pingWebhook",
+    summary: "Ask a webhook whether it answers",
+    description: "Also one that is switched off. The answer says what became of it, after ten seconds at most.",
+    who: owners,
+    params: IdParams,
+    answer: DeliveryRecord,
+    refusals: { 404: true, 429: TOO_MANY },
+  },
+  "GET /webhooks/:id/deliveries": {
+    operationId: "listDeliveries",
+    summary: "The attempts to deliver something to a webhook",
+    description: "Newest first; those of the last seven days, and at most 10,000.",
+    who: owners,
+    params: IdParams,
+    query: PageQuery,
+    answer: pageOf(DeliveryRecord),
+    refusals: { 404: true },
+  },
+  "POST /webhooks/:id/deliveries/:deliveryId/redeliver": {
+    operationId: "redeliver",
+    summary: "Deliver something once more",
+    description: "At once, under the same webhook-id, whatever else the webhook waits for.",
+    who: owners,
+    params: DeliveryParams,
+    answer: DeliveryRecord,
+    refusals: { 404: true, 409: "The record is no longer in the audit log", 429: TOO_MANY },
+  },
+} as const satisfies Routes;

@@ -2,6 +2,8 @@
 
 import type { ReceiverState } from "../domain/events/receivers.ts";
 import type { WebhookEntry } from "../domain/events/webhooks.ts";
+import type { AuditAction } from "../shared/audit-actions.ts";
+import type { PING } from "../shared/statuses.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
 import type { DeliveryRow } from "../store/schema-events.ts";
 
@@ -23,7 +25,15 @@ export function webhookRecord(webhook: WebhookEntry) {
 
 export function deliveryRecord({ id, messageId, type, attempt, error, at }: DeliveryRow) {
   const status = error === "" ? ("delivered" as const) : ("failed" as const);
-  return { id, message_id: messageId, type, attempt, status, error, at: formatTimestamp(at) };
+  return {
+    id,
+    message_id: messageId,
+    type: type as AuditAction | typeof PING,
+    attempt,
+    status,
+    error,
+    at: formatTimestamp(at),
+  };
 }
 
 /** The stream of audit records. */

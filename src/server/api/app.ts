@@ -20,6 +20,7 @@ import { documentRoutes } from "./document.ts";
 import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { HANDLERS } from "./handlers/all.ts";
+import { createDeliveryPlaces } from "./handlers/webhooks.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
 import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
@@ -28,7 +29,6 @@ import { contractRoutes } from "./http/routes.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
 import { passkeyRoutes } from "./passkeys.ts";
-import { problemRoutes } from "./problems.ts";
 import { recordRefusal } from "./refusals.ts";
 import { createRefusedChanges } from "./refused-changes.ts";
 import { removedAdminRoutes } from "./removed-admins.ts";
@@ -44,12 +44,9 @@ import {
   withoutEmptyParameters,
 } from "./routing.ts";
 import { ssoRoutes } from "./sso.ts";
-import { statsRoutes } from "./stats.ts";
-import { tokenRoutes } from "./tokens.ts";
 import { totpRoutes } from "./totp.ts";
 import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
-import { webhookRoutes } from "./webhooks.ts";
 
 export const API_ROOT = "/api/v1";
 
@@ -91,6 +88,7 @@ export function createApp(services: Services, options: WebOptions): App {
     refusedChanges: createRefusedChanges(services, options.mostRefused),
     ownChanges: createOwnChanges(services, options.mostOwnChanges),
     exportPlaces: createExportPlaces(MAX_EXPORTS),
+    deliveryPlaces: createDeliveryPlaces(),
     routes: () => index,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
@@ -152,6 +150,9 @@ function onlyDescribed(options: WebOptions): Web {
     get exportPlaces() {
       return absent();
     },
+    get deliveryPlaces() {
+      return absent();
+    },
     get refusedChanges() {
       return absent();
     },
@@ -177,14 +178,10 @@ function buildRoutes(web: Web): Router {
     .use(authRoutes(web))
     .use(ssoRoutes(web))
     .use(contractRoutes(web, CONTRACT, HANDLERS))
-    .use(statsRoutes(web))
-    .use(problemRoutes(web))
     .use(adminRoutes(web))
     .use(removedAdminRoutes(web))
-    .use(tokenRoutes(web))
     .use(passkeyRoutes(web))
     .use(totpRoutes(web))
-    .use(webhookRoutes(web))
     .use(hostRoutes(web))
     .use(hostChangeRoutes(web))
     .use(hostGroupRoutes(web))

@@ -11,8 +11,8 @@ import {
   OtpLogin,
   OtpSend,
   PrincipalRecord,
+  SecondStep,
 } from "../../contract/auth.ts";
-import { SecondStep } from "../../contract/passkeys.ts";
 import { askForSecond, loginAdmin } from "../../domain/auth/admin-login.ts";
 import { forgotPassword, resetPassword } from "../../domain/auth/admin-reset.ts";
 import { issueCaptcha } from "../../domain/auth/captchas.ts";

@@ -25,7 +25,9 @@ import {
   OtpLogin,
   OtpSend,
   PrincipalRecord,
+  SecondStep,
 } from "../../contract/auth.ts";
+import { Confirmation, PasskeyRequest } from "../../contract/confirmation.ts";
 import { CONTRACT as MOVED } from "../../contract/contract.ts";
 import {
   FleetPreview,
@@ -46,34 +48,18 @@ import {
   UserHosts,
 } from "../../contract/hosts.ts";
 import {
-  AppRecord,
-  Confirmation,
-  NewApp,
-  NewAppSecret,
   NewPasskey,
   PasskeyChanges,
   PasskeyCreation,
   PasskeyLogin,
   PasskeyRecord,
-  PasskeyRequest,
-  SecondStep,
   WaysToConfirm,
 } from "../../contract/passkeys.ts";
 import { PreviewQuery } from "../../contract/preview.ts";
-import { ProblemPage } from "../../contract/problems.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
 import { EndedSessions } from "../../contract/sessions.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
-import { SeriesQuery, SeriesRecord, StatsRecord } from "../../contract/stats.ts";
-import { MadeToken, NewToken, TokenRecord } from "../../contract/tokens.ts";
-import {
-  DeliveryRecord,
-  MadeWebhook,
-  NewWebhook,
-  WebhookChanges,
-  WebhookList,
-  WebhookRecord,
-} from "../../contract/webhooks.ts";
+import { AppRecord, NewApp, NewAppSecret } from "../../contract/totp.ts";
 import { PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */
@@ -110,16 +96,6 @@ export const CONTRACT = {
   "GET /removed-admins": { query: PageQuery, answer: list(RemovedRecord) },
   "DELETE /removed-admins/:id": { body: Confirmation, answer: status("readmitted") },
   "DELETE /admins/:id/sessions": { answer: EndedSessions },
-  "GET /tokens": { query: PageQuery, answer: list(TokenRecord) },
-  "POST /tokens": { body: NewToken, answer: MadeToken },
-  "DELETE /tokens/:id": { answer: TokenRecord },
-  "GET /webhooks": { query: PageQuery, answer: WebhookList },
-  "POST /webhooks": { body: NewWebhook, answer: MadeWebhook },
-  "PATCH /webhooks/:id": { body: WebhookChanges, answer: WebhookRecord },
-  "DELETE /webhooks/:id": { answer: status("deleted") },
-  "POST /webhooks/:id/ping": { answer: DeliveryRecord },
-  "GET /webhooks/:id/deliveries": { query: PageQuery, answer: list(DeliveryRecord) },
-  "POST /webhooks/:id/deliveries/:deliveryId/redeliver": { answer: DeliveryRecord },
   "GET /hosts": { query: HostQuery, answer: list(HostRecord) },
   "GET /hosts/:id": { answer: HostDetail },
   "GET /hosts/:id/preview": { query: JoinPreviewQuery, answer: FleetPreview },
@@ -146,9 +122,6 @@ export const CONTRACT = {
   "POST /agent/report": { body: ReportBody, answer: Taken },
   "POST /agent/rotate": { body: RotationBody, answer: Taken },
   ...MOVED,
-  "GET /admin/stats": { answer: StatsRecord },
-  "GET /admin/problems": { query: PageQuery, answer: ProblemPage },
-  "GET /admin/stats/series": { query: SeriesQuery, answer: SeriesRecord },
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},
   "GET /readyz": {},

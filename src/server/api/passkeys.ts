@@ -3,14 +3,13 @@
 import { Elysia } from "elysia";
 import * as v from "valibot";
 import { PrincipalRecord } from "../../contract/auth.ts";
+import { Confirmation, PasskeyRequest } from "../../contract/confirmation.ts";
 import {
-  Confirmation,
   NewPasskey,
   PasskeyChanges,
   PasskeyCreation,
   PasskeyLogin,
   PasskeyRecord,
-  PasskeyRequest,
   WaysToConfirm,
 } from "../../contract/passkeys.ts";
 import { loginWithPasskey } from "../../domain/auth/admin-login.ts";

@@ -1,7 +1,7 @@
 /** /removed-admins: those who came in by single sign-on and were removed here. */
 
 import { Elysia } from "elysia";
-import { Confirmation } from "../../contract/passkeys.ts";
+import { Confirmation } from "../../contract/confirmation.ts";
 import { RemovedRecord } from "../../contract/sso.ts";
 import { pageRemoved, readmit } from "../../domain/auth/sso/removed.ts";
 import { confirmCaller } from "../../domain/auth/step-up.ts";

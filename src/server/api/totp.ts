@@ -1,7 +1,8 @@
 /** /auth/totp: one's own authenticator app. */
 
 import { Elysia } from "elysia";
-import { AppRecord, Confirmation, NewApp, NewAppSecret } from "../../contract/passkeys.ts";
+import { Confirmation } from "../../contract/confirmation.ts";
+import { AppRecord, NewApp, NewAppSecret } from "../../contract/totp.ts";
 import { addApp, beginApp, findApp, removeApp } from "../../domain/auth/totp.ts";
 import { appRecord } from "../records.ts";
 import { CONFIRMED, confirming } from "./confirming.ts";

@@ -10,6 +10,7 @@ import type { TokenFinder } from "../../domain/auth/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
 import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
+import type { Slots } from "../../shared/bounded.ts";
 import type { ChangeLimit } from "./change-limit.ts";
 import type { RouteIndex, RouteName } from "./routing.ts";
 
@@ -84,6 +85,8 @@ export interface Web {
   /** How much each external user has changed. */
   readonly ownChanges: ChangeLimit;
   readonly exportPlaces: ExportPlaces;
+  /** For deliveries to webhooks by request. */
+  readonly deliveryPlaces: Slots;
   /** All routes, once they are registered. */
   readonly routes: () => RouteIndex<RegisteredRoute>;
   readonly phase: () => Phase;

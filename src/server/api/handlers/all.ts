@@ -4,11 +4,14 @@ import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../call.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
+import { dashboardHandlers } from "./dashboard.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
+import { tokenHandlers } from "./tokens.ts";
 import { userHandlers } from "./users.ts";
+import { webhookHandlers } from "./webhooks.ts";
 
 export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...settingHandlers,
@@ -18,4 +21,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...meHandlers,
   ...approvalHandlers,
   ...auditHandlers,
+  ...dashboardHandlers,
+  ...tokenHandlers,
+  ...webhookHandlers,
 };

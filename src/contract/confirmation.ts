@@ -1,0 +1,107 @@
+/** What shows that it is really the caller who asks: their password, or a passkey as browsers speak of it (WebAuthn's JSON; binary data is base64url). */
+
+import * as v from "valibot";
+import { described } from "./fields.ts";
+import type { Refusals } from "./route.ts";
+
+/** Only looks like a challenge, and opens nothing. */
+export const CHALLENGE = "bm90IGEgY2hhbGxlbmdlLCBqdXN0IGFuIGV4YW1wbGUgb2YgaG93IG9uZSBsb29rcw";
+export const CREDENTIAL_ID = "AQIDBAUGBwgJCgsMDQ4PEA";
+
+/** Longer than anything that a browser answers. */
+const LONGEST = 16_384;
+
+export function binary(description: string, example = "AQIDBA") {
+  return v.pipe(
+    v.string(),
+    v.maxLength(LONGEST, "is too long"),
+    v.regex(/^[\w-]*$/, "must be base64url"),
+    v.metadata({ description: `${description}; base64url`, examples: [example] }),
+  );
+}
+
+export const descriptors = v.array(
+  v.object({
+    type: v.literal("public-key"),
+    id: described(CREDENTIAL_ID),
+    transports: v.pipe(v.array(v.picklist(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"]))),
+  }),
+);
+
+export const challenge = described(CHALLENGE, "To be signed once, within 5 minutes");
+export const timeout = v.pipe(v.number(), v.integer(), v.examples([300_000]), v.description("Milliseconds"));
+
+export const PasskeyRequest = v.pipe(
+  v.object({
+    challenge,
+    rpId: described("uam.example.org", "The host of `UAM_BASE_URL`"),
+    timeout,
+    allowCredentials: descriptors,
+    userVerification: v.literal("required"),
+  }),
+  v.title("PasskeyRequest"),
+  v.description("For `navigator.credentials.get()`, through `PublicKeyCredential.parseRequestOptionsFromJSON()`"),
+);
+
+export const credential = {
+  id: binary("The authenticator's own id for the passkey", CREDENTIAL_ID),
+  rawId: binary("The same", CREDENTIAL_ID),
+  type: v.literal("public-key"),
+};
+
+export const PasskeyAnswer = v.pipe(
+  v.object({
+    ...credential,
+    response: v.object({
+      clientDataJSON: binary("What the browser says it signed for"),
+      authenticatorData: binary("What the authenticator says"),
+      signature: binary("Over both"),
+      userHandle: v.nullish(binary("Whose passkey it is")),
+    }),
+  }),
+  v.title("PasskeyAnswer"),
+  v.description("What `navigator.credentials.get()` answered, by its `toJSON()`; further members are ignored"),
+);
+
+/** What confirms that it is the session's owner who asks, beside what they ask for. */
+export const confirmation = {
+  password: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(1024, "is too long"),
+      v.metadata({
+        description: "The present one",
+        format: "password",
+        examples: ["seven lanterns over cold water"],
+      }),
+    ),
+  ),
+  passkey: v.optional(PasskeyAnswer),
+};
+
+export const Confirmation = v.pipe(
+  v.object(confirmation),
+  v.title("Confirmation"),
+  v.description(
+    "Either the password, or an answer to `GET /auth/passkeys/challenge`; nothing of who has neither, and has just logged in at the provider of single sign-on",
+  ),
+);
+
+export const challengeOrNone = v.pipe(v.nullable(PasskeyRequest), v.description("Null for one who has no passkey"));
+
+/** A code as somebody types it. */
+export const typedCode = v.pipe(
+  v.string(),
+  v.maxLength(64, "is too long"),
+  v.metadata({ description: "6 digits; spaces and dashes do not count", examples: ["409 173"] }),
+);
+
+/** How a route asks again who its caller is, in its description. */
+export const CONFIRMED =
+  "Takes the present password, or a passkey that one has; of who has neither, nothing, within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login does.";
+
+/** What its refusals mean. */
+export const CONFIRMING = {
+  401: "Not logged in, or the passkey was not accepted",
+  403: "The present password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",
+} as const satisfies Refusals;

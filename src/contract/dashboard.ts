@@ -1,0 +1,142 @@
+/** /admin: the dashboard's figures, and what is left to do on the hosts. */
+
+import * as v from "valibot";
+import { SERIES_DAYS } from "../shared/limits.ts";
+import { CLOSING_KINDS } from "../shared/statuses.ts";
+import { described, id, PageQuery, timestamp } from "./fields.ts";
+import { HostProblemRecord } from "./hosts.ts";
+import { admins, type Routes, reviewers } from "./route.ts";
+import { UserRecord } from "./users.ts";
+import { lag } from "./webhooks.ts";
+
+const ProblemRecord = v.pipe(
+  v.object({
+    id,
+    user_id: id,
+    username: described("alice", "Empty if the user is deleted"),
+    kind: v.pipe(
+      v.picklist(CLOSING_KINDS),
+      v.description(
+        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
+      ),
+    ),
+    since: timestamp,
+    attempts: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.metadata({ description: "0 while the first one is under way, or if it was cut short", examples: [3] }),
+    ),
+    next_attempt_at: timestamp,
+    problem: described(
+      "The account ext_alice still has 1 running process",
+      "What is left to do, in sentences; empty before the first attempt ended",
+    ),
+  }),
+  v.title("Problem"),
+);
+
+const AwayRecord = v.pipe(
+  v.object({
+    kind: v.picklist(["webhook", "stream"]),
+    id: v.pipe(v.nullable(id), v.description("The webhook; null for the stream")),
+    name: described("https://hooks.example.org", "Where it is, without what may be secret"),
+    since: v.nullable(timestamp),
+    lag: lag,
+    problem: described("hooks.example.org refuses connections", "What the last attempt failed for"),
+  }),
+  v.title("Receiver"),
+);
+
+const ProblemPage = v.object({
+  total: number(1),
+  items: v.array(ProblemRecord),
+  receivers: v.array(AwayRecord),
+  hosts: v.optional(
+    v.pipe(
+      v.object({ total: number(1), items: v.array(HostProblemRecord) }),
+      v.description("What is wrong with hosts; only where there are others than the service's own"),
+    ),
+  ),
+});
+
+const { least, most, usual } = SERIES_DAYS;
+
+const SeriesQuery = v.object({
+  days: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,4}$/, "must be a whole number"),
+      v.metadata({ type: "integer", minimum: least, maximum: most, description: "How many days, back and ahead" }),
+      v.transform(Number),
+      v.minValue(least, `must be at least ${least}`),
+      v.maxValue(most, `must be at most ${most}`),
+    ),
+    String(usual),
+  ),
+});
+
+const date = described("2026-11-20", "A day, UTC", { format: "date" });
+
+const SeriesRecord = v.pipe(
+  v.object({
+    days: number(usual),
+    states: v.pipe(
+      v.array(v.object({ date, active: number(9), disabled: number(2), expired: number(1) })),
+      v.description("Users by state, as last counted on that day"),
+    ),
+    ends: v.pipe(v.array(v.object({ date, users: number(1) })), v.description("Active users who expire on that day")),
+    changes: v.pipe(
+      v.array(v.object({ date, changes: number(14), failed: number(1) })),
+      v.description("Changes on record, and those that failed; logins are none"),
+    ),
+  }),
+  v.title("StatsSeries"),
+);
+
+const StatsRecord = v.pipe(
+  v.object({
+    total: number(12),
+    active: number(9),
+    disabled: number(2),
+    expired: number(1),
+    expiring_soon: v.pipe(
+      v.array(UserRecord),
+      v.description("Active users who expire within the next 30 days, soonest first"),
+    ),
+    pending_approvals: number(3),
+  }),
+  v.title("Stats"),
+);
+
+export const dashboard = {
+  "GET /admin/stats": {
+    operationId: "getStats",
+    summary: "Counts of users and applications, and who expires soon",
+    description: "All figures describe one moment.",
+    who: reviewers,
+    answer: StatsRecord,
+  },
+  "GET /admin/stats/series": {
+    operationId: "getStatsSeries",
+    summary: "Users by state, endings and changes by day",
+    description:
+      "Days are UTC. `states` and `changes` are of the past days until today, oldest first, without the days of which nothing is known; `ends` are of today and the days to come.",
+    who: reviewers,
+    query: SeriesQuery,
+    answer: SeriesRecord,
+  },
+  "GET /admin/problems": {
+    operationId: "listProblems",
+    summary: "Access that is still to be taken away, and receivers that are away",
+    description:
+      "What `uam doctor` reports of it, oldest first: nothing opens these accounts, and the service tries again by itself. Besides, in `receivers`: webhooks, and the stream of audit records, that have taken nothing for an hour. Where there are further hosts, `hosts` has what is wrong with them, by the same page. Empty when all is well.",
+    who: admins,
+    query: PageQuery,
+    answer: ProblemPage,
+  },
+} as const satisfies Routes;
+
+function number(example: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
+}
