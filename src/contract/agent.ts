@@ -1,10 +1,11 @@
-/** What agents send and are answered: the shapes of protocol/fleet.ts. What they send is another machine's, and bounded. */
+/** /agent: what the agents on further hosts ask and report (docs/fleet-protocol.md). What they send is another machine's, and bounded. */
 
 import * as v from "valibot";
 import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
 import { HOST_STATUSES } from "../shared/statuses.ts";
 import { described, id, listOf } from "./fields.ts";
+import { agents, anyoneWithin, type Refusals, type Routes } from "./route.ts";
 
 /** What of it may come in one report; more are reported with the next. */
 const MAX_LOCKS = 100;
@@ -52,7 +53,7 @@ const ssh = v.object({
   ),
 });
 
-export const KeyQuery = v.object({
+const KeyQuery = v.object({
   challenge: v.pipe(
     v.string(),
     v.regex(/^[\w+/=.-]{1,200}$/, "must have 1 to 200 letters, digits and + / = . _ -"),
@@ -60,12 +61,12 @@ export const KeyQuery = v.object({
   ),
 });
 
-export const FleetKeyRecord = v.pipe(
+const FleetKeyRecord = v.pipe(
   v.object({ public_key: publicKey, signature: described("MEUCIQ…", "Over the challenge, in base64") }),
   v.title("FleetKey"),
 );
 
-export const Enrolment = v.pipe(
+const Enrolment = v.pipe(
   v.object({
     token: bounded(`uamj_${"A".repeat(43)}`, 200, "From the line that `uam host token` prints"),
     name: bounded("web1", 64, "What the host calls itself; the token's name is stronger"),
@@ -78,12 +79,12 @@ export const Enrolment = v.pipe(
   v.title("Enrolment"),
 );
 
-export const EnrolledRecord = v.pipe(v.object({ host_id: id, name: described("web1") }), v.title("Enrolled"));
+const EnrolledRecord = v.pipe(v.object({ host_id: id, name: described("web1") }), v.title("Enrolled"));
 
 /** A place in the log, or nothing. */
 const CURSOR = /^(?:[1-9]\d{0,15}\.[0-9a-f]{64})?$/;
 
-export const StateQuery = v.object({
+const StateQuery = v.object({
   since: v.optional(v.pipe(v.string(), v.metadata({ description: "The agent's cursor; none for everything" })), ""),
   wait: v.optional(
     v.pipe(
@@ -129,7 +130,7 @@ export const StateQuery = v.object({
 
 const ref = { name: described("ext_alice"), uid: v.pipe(v.number(), v.integer(), v.examples([20_001])) };
 
-export const HostStateRecord = v.pipe(
+const HostStateRecord = v.pipe(
   v.object({
     cursor: described(`7.${"0123456789abcdef".repeat(4)}`),
     lease_ms: v.pipe(
@@ -176,7 +177,7 @@ const accountUid = v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(
 
 const text = bounded("The account ext_alice is missing", MAX_TEXT);
 
-export const ReportBody = v.pipe(
+const ReportBody = v.pipe(
   v.object({
     cursor,
     mode,
@@ -209,10 +210,75 @@ export const ReportBody = v.pipe(
   v.title("HostReport"),
 );
 
-export const RotationBody = v.pipe(
+const RotationBody = v.pipe(
   v.object({ public_key: publicKey, signature: bounded("MEUCIQ…", 100, "By the new key, over the present one") }),
   v.title("Rotation"),
 );
 
 /** What a report and a new key are answered: there is nothing more to say. */
-export const Taken = v.object({ status: v.literal("done") });
+const Taken = v.object({ status: v.literal("done") });
+
+/** Why an agent is refused. */
+const AGENT_FAILURES = {
+  401: "`agent.stale`: send the request again with the nonce of this answer. `agent.unknown`: no host's key signed it",
+  409: "This request was answered before: go on with the next counter",
+  429: "Too much at once, or too many requests that no host signed; Retry-After says when to try again",
+} as const satisfies Refusals;
+
+export const agent = {
+  "GET /agent/key": {
+    operationId: "getFleetKey",
+    summary: "Who the service is",
+    description: "Its key, whose fingerprint is in the line that joins a host, and a proof that it has it.",
+    who: anyoneWithin("join"),
+    query: KeyQuery,
+    answer: FleetKeyRecord,
+  },
+  "POST /agent/enrol": {
+    operationId: "enrolHost",
+    summary: "Join a host",
+    description: "Binds the agent's own key. The answer is signed over the hash of the body.",
+    who: anyoneWithin("join"),
+    body: Enrolment,
+    bodyAs: "agent",
+    status: 201,
+    answer: EnrolledRecord,
+    refusals: {
+      401: "The token is wrong, was used, or has ended",
+      409: "The name or the key is another host's, or the host's uids leave too few",
+    },
+  },
+  "GET /agent/state": {
+    operationId: "getHostState",
+    summary: "What the host should be",
+    description:
+      "What changed since the cursor, or everything. Without news the request is held for at most 60 seconds. Each answer renews the lease.",
+    who: agents,
+    query: StateQuery,
+    answer: HostStateRecord,
+    refusals: {
+      ...AGENT_FAILURES,
+      503: "The newest audit record cannot be read: without it no lease is granted",
+    },
+  },
+  "POST /agent/report": {
+    operationId: "reportHost",
+    summary: "What the host is",
+    description: "What was applied, and what is wrong there now. The same report again changes nothing.",
+    who: agents,
+    body: ReportBody,
+    bodyAs: "agent",
+    answer: Taken,
+    refusals: AGENT_FAILURES,
+  },
+  "POST /agent/rotate": {
+    operationId: "rotateAgentKey",
+    summary: "Change the agent's key",
+    description: "Signed with the present key, which is void once this is answered.",
+    who: agents,
+    body: RotationBody,
+    bodyAs: "agent",
+    answer: Taken,
+    refusals: AGENT_FAILURES,
+  },
+} as const satisfies Routes;

@@ -1,8 +1,11 @@
 /** Every route of the API, with all that is to be known of it. */
 
+import { agent } from "./agent.ts";
 import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
 import { dashboard } from "./dashboard.ts";
+import { hostGroups } from "./host-groups.ts";
+import { hosts } from "./hosts.ts";
 import { keys } from "./keys.ts";
 import { me } from "./me.ts";
 import type { Routes } from "./route.ts";
@@ -24,4 +27,7 @@ export const CONTRACT = {
   ...dashboard,
   ...tokens,
   ...webhooks,
+  ...hosts,
+  ...hostGroups,
+  ...agent,
 } as const satisfies Routes;

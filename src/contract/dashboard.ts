@@ -1,9 +1,7 @@
-/** /admin: the dashboard's figures, and what is left to do on the hosts. */
-
 import * as v from "valibot";
 import { SERIES_DAYS } from "../shared/limits.ts";
 import { CLOSING_KINDS } from "../shared/statuses.ts";
-import { described, id, PageQuery, timestamp } from "./fields.ts";
+import { count, described, id, PageQuery, timestamp } from "./fields.ts";
 import { HostProblemRecord } from "./hosts.ts";
 import { admins, type Routes, reviewers } from "./route.ts";
 import { UserRecord } from "./users.ts";
@@ -49,12 +47,12 @@ const AwayRecord = v.pipe(
 );
 
 const ProblemPage = v.object({
-  total: number(1),
+  total: count(1),
   items: v.array(ProblemRecord),
   receivers: v.array(AwayRecord),
   hosts: v.optional(
     v.pipe(
-      v.object({ total: number(1), items: v.array(HostProblemRecord) }),
+      v.object({ total: count(1), items: v.array(HostProblemRecord) }),
       v.description("What is wrong with hosts; only where there are others than the service's own"),
     ),
   ),
@@ -80,14 +78,14 @@ const date = described("2026-11-20", "A day, UTC", { format: "date" });
 
 const SeriesRecord = v.pipe(
   v.object({
-    days: number(usual),
+    days: count(usual),
     states: v.pipe(
-      v.array(v.object({ date, active: number(9), disabled: number(2), expired: number(1) })),
+      v.array(v.object({ date, active: count(9), disabled: count(2), expired: count(1) })),
       v.description("Users by state, as last counted on that day"),
     ),
-    ends: v.pipe(v.array(v.object({ date, users: number(1) })), v.description("Active users who expire on that day")),
+    ends: v.pipe(v.array(v.object({ date, users: count(1) })), v.description("Active users who expire on that day")),
     changes: v.pipe(
-      v.array(v.object({ date, changes: number(14), failed: number(1) })),
+      v.array(v.object({ date, changes: count(14), failed: count(1) })),
       v.description("Changes on record, and those that failed; logins are none"),
     ),
   }),
@@ -96,15 +94,15 @@ const SeriesRecord = v.pipe(
 
 const StatsRecord = v.pipe(
   v.object({
-    total: number(12),
-    active: number(9),
-    disabled: number(2),
-    expired: number(1),
+    total: count(12),
+    active: count(9),
+    disabled: count(2),
+    expired: count(1),
     expiring_soon: v.pipe(
       v.array(UserRecord),
       v.description("Active users who expire within the next 30 days, soonest first"),
     ),
-    pending_approvals: number(3),
+    pending_approvals: count(3),
   }),
   v.title("Stats"),
 );
@@ -136,7 +134,3 @@ export const dashboard = {
     answer: ProblemPage,
   },
 } as const satisfies Routes;
-
-function number(example: number) {
-  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
-}

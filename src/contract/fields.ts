@@ -32,6 +32,11 @@ export function wholeNumber(minimum: number, maximum: number, description: strin
   return v.pipe(v.number(), v.metadata({ type: "integer", minimum, maximum, description, examples: [30] }));
 }
 
+/** A number of things, in answers. */
+export function count(example: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
+}
+
 function facts(example: string, description: string | undefined, rules: Facts) {
   return { ...(description === undefined ? {} : { description }), ...rules, examples: [example] };
 }
@@ -98,7 +103,7 @@ export function statusOf<const T extends string>(status: T) {
 
 /** One page of a list. */
 export function pageOf<S extends v.GenericSchema>(item: S) {
-  return v.object({ total: v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([1])), items: v.array(item) });
+  return v.object({ total: count(1), items: v.array(item) });
 }
 
 /** A whole list. */

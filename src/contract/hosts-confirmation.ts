@@ -1,14 +1,12 @@
 /** What a change that takes access away says about the hosts with agents. */
 
 import * as v from "valibot";
-import { described, expiry } from "./fields.ts";
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([3]));
+import { count, described, expiry } from "./fields.ts";
 
 export const HostsConfirmation = v.pipe(
   v.object({
-    total: count,
-    confirmed: count,
+    total: count(3),
+    confirmed: count(3),
     pending: v.pipe(v.array(described("web1")), v.description("Names of those that have not confirmed, at most 100")),
     effective_by: v.pipe(
       v.nullable(expiry),

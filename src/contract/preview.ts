@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { SETTING_KEYS } from "../shared/setting-keys.ts";
 import { USER_STATUSES } from "../shared/statuses.ts";
-import { described, timestamp } from "./fields.ts";
+import { count, described, timestamp } from "./fields.ts";
 
 export const PreviewQuery = v.object({
   preview: v.optional(
@@ -42,19 +42,26 @@ export const SettingPreview = v.pipe(
     value: described("30d", "The value that would be set"),
     at: v.pipe(timestamp, v.description("When it would take effect")),
     deletes: v.pipe(
-      v.object({ users: number(3), audit_records: number(1204) }),
+      v.object({ users: count(3), audit_records: count(1204) }),
       v.description("What will be old enough by then to be deleted, and would not be with the value in force"),
     ),
   }),
   v.title("SettingPreview"),
 );
 
+export const FleetPreview = v.pipe(
+  v.object({
+    ...told,
+    accounts: v.pipe(
+      v.object({ opened: count(12), shut: count(3), removed: count(0) }),
+      v.description("Accounts that open, that are made but stay shut, and that are removed with their homes"),
+    ),
+  }),
+  v.title("FleetPreview"),
+);
+
 /** The answer of a route with a preview: that, or the payload. */
 export function previewed<P extends v.GenericSchema, S extends v.GenericSchema>(preview: P, payload: S) {
   // The document takes its example from the last.
   return v.union([preview, payload]);
-}
-
-function number(example: number) {
-  return v.pipe(v.number(), v.integer(), v.minValue(0), v.examples([example]));
 }

@@ -11,7 +11,6 @@ import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { adminRoutes } from "./admins.ts";
-import { agentRoutes } from "./agent.ts";
 import { isOfAgent, signResponse } from "./agent-request.ts";
 import { authRoutes } from "./auth.ts";
 import { refuseAtFirstFault } from "./checking.ts";
@@ -23,8 +22,6 @@ import { HANDLERS } from "./handlers/all.ts";
 import { createDeliveryPlaces } from "./handlers/webhooks.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
-import { hostGroupChangeRoutes, hostGroupRoutes } from "./host-groups.ts";
-import { hostChangeRoutes, hostRoutes } from "./hosts.ts";
 import { contractRoutes } from "./http/routes.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
@@ -45,7 +42,6 @@ import {
 } from "./routing.ts";
 import { ssoRoutes } from "./sso.ts";
 import { totpRoutes } from "./totp.ts";
-import { ownHostRoutes, userHostRoutes } from "./user-hosts.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
@@ -182,13 +178,6 @@ function buildRoutes(web: Web): Router {
     .use(removedAdminRoutes(web))
     .use(passkeyRoutes(web))
     .use(totpRoutes(web))
-    .use(hostRoutes(web))
-    .use(hostChangeRoutes(web))
-    .use(hostGroupRoutes(web))
-    .use(hostGroupChangeRoutes(web))
-    .use(userHostRoutes(web))
-    .use(ownHostRoutes(web))
-    .use(agentRoutes(web))
     .use(consoleRoutes(web))
     .use(documentRoutes(() => documentOf(web, router)));
   return router;

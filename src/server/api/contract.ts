@@ -6,17 +6,6 @@
 import * as v from "valibot";
 import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "../../contract/admins.ts";
 import {
-  EnrolledRecord,
-  Enrolment,
-  FleetKeyRecord,
-  HostStateRecord,
-  KeyQuery,
-  ReportBody,
-  RotationBody,
-  StateQuery,
-  Taken,
-} from "../../contract/agent.ts";
-import {
   AdminForgot,
   AdminLogin,
   AdminPassword,
@@ -30,24 +19,6 @@ import {
 import { Confirmation, PasskeyRequest } from "../../contract/confirmation.ts";
 import { CONTRACT as MOVED } from "../../contract/contract.ts";
 import {
-  FleetPreview,
-  HostChanges,
-  HostDetail,
-  HostGroupChanges,
-  HostGroupRecord,
-  HostQuery,
-  HostRecord,
-  JoinLine,
-  JoinPreviewQuery,
-  JoinRequest,
-  NewHostGroup,
-  OwnHosts,
-  RetirementRecord,
-  RetireQuery,
-  UserHostChanges,
-  UserHosts,
-} from "../../contract/hosts.ts";
-import {
   NewPasskey,
   PasskeyChanges,
   PasskeyCreation,
@@ -55,7 +26,6 @@ import {
   PasskeyRecord,
   WaysToConfirm,
 } from "../../contract/passkeys.ts";
-import { PreviewQuery } from "../../contract/preview.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
 import { EndedSessions } from "../../contract/sessions.ts";
 import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
@@ -96,31 +66,6 @@ export const CONTRACT = {
   "GET /removed-admins": { query: PageQuery, answer: list(RemovedRecord) },
   "DELETE /removed-admins/:id": { body: Confirmation, answer: status("readmitted") },
   "DELETE /admins/:id/sessions": { answer: EndedSessions },
-  "GET /hosts": { query: HostQuery, answer: list(HostRecord) },
-  "GET /hosts/:id": { answer: HostDetail },
-  "GET /hosts/:id/preview": { query: JoinPreviewQuery, answer: FleetPreview },
-  "POST /hosts/tokens": { body: JoinRequest, answer: JoinLine },
-  "PATCH /hosts/:id": { body: HostChanges, answer: HostDetail },
-  "POST /hosts/:id/lock": { answer: HostDetail },
-  "POST /hosts/:id/unlock": { answer: HostDetail },
-  "DELETE /hosts/:id": { query: RetireQuery, answer: or(FleetPreview, RetirementRecord) },
-  "GET /host-groups": { answer: v.object({ items: v.array(HostGroupRecord) }) },
-  "GET /host-groups/:id": { answer: HostGroupRecord },
-  "POST /host-groups": { body: NewHostGroup, answer: HostGroupRecord },
-  "PATCH /host-groups/:id": {
-    query: PreviewQuery,
-    body: HostGroupChanges,
-    answer: or(FleetPreview, HostGroupRecord),
-  },
-  "DELETE /host-groups/:id": { query: PreviewQuery, answer: or(FleetPreview, status("deleted")) },
-  "GET /users/:id/hosts": { answer: UserHosts },
-  "PUT /users/:id/hosts": { query: PreviewQuery, body: UserHostChanges, answer: or(FleetPreview, UserHosts) },
-  "GET /me/hosts": { answer: OwnHosts },
-  "GET /agent/key": { query: KeyQuery, answer: FleetKeyRecord },
-  "POST /agent/enrol": { body: Enrolment, answer: EnrolledRecord },
-  "GET /agent/state": { query: StateQuery, answer: HostStateRecord },
-  "POST /agent/report": { body: ReportBody, answer: Taken },
-  "POST /agent/rotate": { body: RotationBody, answer: Taken },
   ...MOVED,
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},
@@ -130,10 +75,6 @@ export const CONTRACT = {
 
 function status<const T extends string>(value: T) {
   return v.object({ status: v.literal(value) });
-}
-
-function or<P extends v.GenericSchema, S extends v.GenericSchema>(preview: P, done: S) {
-  return v.union([preview, done]);
 }
 
 function list<S extends v.GenericSchema>(item: S) {

@@ -2,9 +2,12 @@
 
 import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../call.ts";
+import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import { dashboardHandlers } from "./dashboard.ts";
+import { hostGroupHandlers } from "./host-groups.ts";
+import { hostHandlers } from "./hosts.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { sessionHandlers } from "./sessions.ts";
@@ -24,4 +27,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...dashboardHandlers,
   ...tokenHandlers,
   ...webhookHandlers,
+  ...hostHandlers,
+  ...hostGroupHandlers,
+  ...agentHandlers,
 };

@@ -1,0 +1,42 @@
+/** /agent: what the agents on further hosts ask and report; docs/fleet-protocol.md has the protocol. */
+
+import type { agent } from "../../../contract/agent.ts";
+import { enrolHost } from "../../../domain/fleet/enrolment.ts";
+import { fleetSecrets } from "../../../domain/fleet/fleet-key.ts";
+import { rotateKey } from "../../../domain/fleet/rotation.ts";
+import { agentAnswer } from "../agent-request.ts";
+import type { Handlers } from "../call.ts";
+import { infoOf } from "../request.ts";
+
+/** Seconds that an agent's request may be silent: longer than any is held. */
+const HELD = 90;
+
+export const agentHandlers: Handlers<typeof agent> = {
+  "GET /agent/key": ({ web, query }) => {
+    const { publicKey, answerChallenge } = fleetSecrets(web.services.seal);
+    const signature = answerChallenge(query.challenge);
+    return { public_key: Buffer.from(publicKey).toString("base64"), signature };
+  },
+
+  "POST /agent/enrol": async ({ context, body }) => await enrolHost(context, body),
+
+  "GET /agent/state": async ({ web, agent, query, request }) => {
+    const { signal } = request;
+    const wait = Math.min(query.wait, infoOf(request).hold(HELD));
+    const host = { ...agent.host, reads: query.reads };
+    const state = await web.fleet().states.answer({ ...query, wait, host, signal });
+    return agentAnswer(request, `{"data":${state}}`);
+  },
+
+  "POST /agent/report": async ({ web, agent, body }) => {
+    await web.fleet().reports.take(agent.host, body);
+    return { status: "done" };
+  },
+
+  "POST /agent/rotate": async ({ web, agent, body, context }) => {
+    web.fleet().keyChanges.begin(agent.host);
+    await rotateKey(context, agent.host, { oldKey: agent.key, rotation: body });
+    web.fleet().authenticator.forget(agent.host.id);
+    return { status: "done" };
+  },
+};
