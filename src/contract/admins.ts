@@ -1,16 +1,18 @@
-/** Administrators, in requests and answers. */
+/** /admins: what owners do with administrators. /removed-admins: those who came in by single sign-on and were removed here. */
 
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
 import { ADMIN_NAME } from "../shared/person.ts";
 import { ADMIN_ROLES } from "../shared/statuses.ts";
-import { confirmation } from "./confirmation.ts";
-import { described, id, text, timestamp } from "./fields.ts";
+import { CONFIRMED, CONFIRMING, Confirmation, confirmation } from "./confirmation.ts";
+import { described, IdParams, id, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
+import { adminsThemselves, owners, ownersThemselves, type Routes } from "./route.ts";
+import { EndedSessions } from "./sessions.ts";
 
 const role = v.picklist(ADMIN_ROLES);
 const email = text("root@example.org", "One address", { format: "email", maxLength: 254 });
 
-export const AdminRecord = v.pipe(
+const AdminRecord = v.pipe(
   v.object({
     id,
     username: described("root-admin"),
@@ -33,7 +35,7 @@ export const AdminRecord = v.pipe(
   v.title("Admin"),
 );
 
-export const NewAdmin = v.pipe(
+const NewAdmin = v.pipe(
   v.object({
     username: text("root-admin", "1 to 64 characters of a-z, 0-9, dot, _ and -", {
       pattern: ADMIN_NAME.source,
@@ -45,12 +47,12 @@ export const NewAdmin = v.pipe(
   v.title("NewAdmin"),
 );
 
-export const AdminChanges = v.pipe(
+const AdminChanges = v.pipe(
   v.object({ email: v.optional(email), role: v.optional(role), ...confirmation }),
   v.title("AdminChanges"),
 );
 
-export const PasswordChange = v.pipe(
+const PasswordChange = v.pipe(
   v.object({
     password: v.pipe(
       v.string(),
@@ -65,3 +67,96 @@ export const PasswordChange = v.pipe(
   }),
   v.title("PasswordChange"),
 );
+
+const RemovedRecord = v.pipe(
+  v.object({
+    id,
+    username: described("alice", "The administrator's name, as it was here"),
+    issuer: described("https://login.example.org/realms/staff"),
+    subject: described("248289761001", "Whom the provider means"),
+    created_at: timestamp,
+  }),
+  v.title("RemovedAdmin"),
+);
+
+/** Why an administrator can be neither removed nor demoted. */
+const LAST_OWNER = "Nobody else is an owner who can log in. Final until somebody is";
+
+export const administrators = {
+  "GET /admins": {
+    operationId: "listAdmins",
+    summary: "List administrators",
+    description: "Newest first.",
+    who: owners,
+    query: PageQuery,
+    answer: pageOf(AdminRecord),
+  },
+  "POST /admins": {
+    operationId: "inviteAdmin",
+    summary: "Add an administrator and mail them a link that sets their password",
+    description: `The link works once, within 72 hours. After that they ask for another one at \`/auth/admin/forgot\`, which changes nothing before. ${CONFIRMED}`,
+    who: ownersThemselves,
+    body: NewAdmin,
+    status: 201,
+    answer: AdminRecord,
+    refusals: { ...CONFIRMING, 409: "There is an administrator of that name" },
+  },
+  "PATCH /admins/:id": {
+    operationId: "updateAdmin",
+    summary: "Change an administrator's e-mail or role",
+    description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too; tokens above it are revoked, and who is no owner any more leaves no token for joining a host and no open invitation. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
+    who: ownersThemselves,
+    params: IdParams,
+    body: AdminChanges,
+    answer: AdminRecord,
+    refusals: { ...CONFIRMING, 404: true, 409: LAST_OWNER },
+  },
+  "DELETE /admins/:id": {
+    operationId: "removeAdmin",
+    summary: "Remove an administrator",
+    description:
+      "Ends all their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used. What they did stays in the audit log.",
+    who: owners,
+    params: IdParams,
+    answer: statusOf("deleted"),
+    refusals: { 404: true, 409: LAST_OWNER },
+  },
+  "DELETE /admins/:id/sessions": {
+    operationId: "endAdminSessions",
+    summary: "End an administrator's sessions",
+    description: "All that are open, one's own too. Tokens stay; they are revoked one by one.",
+    who: owners,
+    params: IdParams,
+    answer: EndedSessions,
+    refusals: { 404: true },
+  },
+  "GET /removed-admins": {
+    operationId: "listRemovedAdmins",
+    summary: "List who does not come in again by single sign-on",
+    description: "Administrators who came in by single sign-on and were removed here, newest first.",
+    who: owners,
+    query: PageQuery,
+    answer: pageOf(RemovedRecord),
+  },
+  "DELETE /removed-admins/:id": {
+    operationId: "readmitAdmin",
+    summary: "Let somebody in again by single sign-on",
+    description: `Their next login makes them an administrator again, with the role of their claims. ${CONFIRMED}`,
+    who: ownersThemselves,
+    params: IdParams,
+    body: Confirmation,
+    bodyAs: "optional",
+    answer: statusOf("readmitted"),
+    refusals: { ...CONFIRMING, 404: true },
+  },
+  "POST /auth/admin/password": {
+    operationId: "changeOwnPassword",
+    summary: "Change one's own administrator password",
+    description:
+      "Ends all other sessions of that administrator. A wrong present password counts as a failed login does: repeated ones lock the login for a while.",
+    who: adminsThemselves,
+    body: PasswordChange,
+    answer: statusOf("changed"),
+    refusals: { 403: "The present password is wrong, or no permission, or sent from another origin" },
+  },
+} as const satisfies Routes;

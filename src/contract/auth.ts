@@ -1,10 +1,11 @@
-/** Logging in and out, in requests and answers. */
+/** /auth: logging in and out. */
 
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
 import { ADMIN_ROLES } from "../shared/statuses.ts";
-import { challengeOrNone, PasskeyAnswer, typedCode } from "./confirmation.ts";
-import { described, expiry, id, person, text } from "./fields.ts";
+import { challengeOrNone, NO_PASSKEYS_HERE, PasskeyAnswer, typedCode } from "./confirmation.ts";
+import { described, expiry, id, person, statusOf, text } from "./fields.ts";
+import { anyoneWithin, COOKIE_SET, loggedIn, ownLogin, type Routes } from "./route.ts";
 
 const PASSWORD = "seven lanterns over cold water";
 /** A captcha's id and a reset token are sealed or random; these only look like them and open nothing. */
@@ -133,3 +134,87 @@ export const SecondStep = v.pipe(
   }),
   v.title("SecondStep"),
 );
+
+export const auth = {
+  "GET /auth/captcha": {
+    operationId: "getCaptcha",
+    summary: "Get a captcha",
+    description:
+      "An image with a text, and beside it a proof of work: asking for a one-time code needs one of the two. `UAM_CAPTCHA` can leave one out.",
+    who: anyoneWithin("captcha"),
+    answer: Captcha,
+  },
+  "POST /auth/otp/send": {
+    operationId: "sendCode",
+    summary: "Send a one-time code by e-mail",
+    description:
+      "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute per username.",
+    who: anyoneWithin("code"),
+    body: OtpSend,
+    answer: statusOf("sent"),
+  },
+  "POST /auth/admin/forgot": {
+    operationId: "forgotPassword",
+    summary: "Send an administrator a reset token by e-mail",
+    description:
+      "The answer is the same for unknown names, and for somebody whose invitation is still valid, which stays so. One mail a minute per username; a new token voids the one before.",
+    who: anyoneWithin("forgot"),
+    body: AdminForgot,
+    answer: statusOf("sent"),
+  },
+  "POST /auth/admin/login": {
+    operationId: "loginAdmin",
+    summary: "Log in as an administrator",
+    description:
+      "An administrator who has a passkey or an authenticator app sends one of them beside the password: `passkey`, an answer to what `POST /auth/admin/second` gave, or `code`. Without, the answer to a right password is 401 with `Uam-Error: login.second_factor`. Replaces the session of the request, if any. Repeated failures lock the login for a while. Where that is 429 `service.busy`, because strangers ask for too much at once, a solved captcha (`captcha_id`, `captcha_code`) finds a place that is kept from them.",
+    who: anyoneWithin("login"),
+    body: AdminLogin,
+    answer: PrincipalRecord,
+    success: COOKIE_SET,
+    refusals: { 401: true },
+  },
+  "POST /auth/admin/second": {
+    operationId: "askForSecondStep",
+    summary: "Ask what an administrator's login needs beside the password",
+    description:
+      "For whoever has the right password; a wrong one counts as a failed login does. Nothing is opened: the login itself is sent again, with a passkey or a code.",
+    who: anyoneWithin("login"),
+    body: AdminPassword,
+    answer: SecondStep,
+    refusals: { 401: true, 409: NO_PASSKEYS_HERE },
+  },
+  "POST /auth/otp/login": {
+    operationId: "loginWithCode",
+    summary: "Log in as an external user with a one-time code",
+    description: "Replaces the session of the request, if any. The code is valid once.",
+    who: anyoneWithin("login"),
+    body: OtpLogin,
+    answer: PrincipalRecord,
+    success: COOKIE_SET,
+    refusals: { 401: true },
+  },
+  "POST /auth/admin/reset": {
+    operationId: "resetPassword",
+    summary: "Set a new administrator password with a mailed token",
+    description: "Ends all sessions of that administrator, revokes their tokens, and unlocks their login.",
+    who: anyoneWithin("login"),
+    body: AdminReset,
+    answer: statusOf("reset"),
+  },
+  "POST /auth/logout": {
+    operationId: "logout",
+    summary: "End the session",
+    description: "The session ends in the database, and the cookie is cleared.",
+    who: ownLogin,
+    answer: statusOf("logged_out"),
+    success: COOKIE_SET,
+  },
+  "GET /auth/me": {
+    operationId: "getPrincipal",
+    summary: "Who is logged in",
+    description:
+      "The administrator or user whom the session belongs to; with a token its owner, with the lesser of both roles.",
+    who: loggedIn,
+    answer: PrincipalRecord,
+  },
+} as const satisfies Routes;

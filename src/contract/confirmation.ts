@@ -105,3 +105,7 @@ export const CONFIRMING = {
   401: "Not logged in, or the passkey was not accepted",
   403: "The present password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",
 } as const satisfies Refusals;
+
+/** Why there can be no passkeys at all. */
+export const UNAVAILABLE = "`UAM_BASE_URL` is an address at which browsers use no passkeys";
+export const NO_PASSKEYS_HERE = `${UNAVAILABLE}. Final until that changes`;

@@ -1,11 +1,27 @@
-/** Passkeys and authenticator apps, in requests and answers. What browsers speak is as WebAuthn's JSON has it; binary data is base64url. */
+/** /auth/passkeys: one's own passkeys. /auth/passkey: logging in with one. */
 
 import * as v from "valibot";
 import { MAX_PASSKEY_NAME } from "../shared/limits.ts";
-import { binary, challenge, challengeOrNone, credential, descriptors, PasskeyAnswer, timeout } from "./confirmation.ts";
-import { described, id, listOf, text, timestamp } from "./fields.ts";
+import { PrincipalRecord } from "./auth.ts";
+import {
+  binary,
+  CONFIRMED,
+  CONFIRMING,
+  Confirmation,
+  challenge,
+  challengeOrNone,
+  credential,
+  descriptors,
+  NO_PASSKEYS_HERE,
+  PasskeyAnswer,
+  PasskeyRequest,
+  timeout,
+  UNAVAILABLE,
+} from "./confirmation.ts";
+import { described, IdParams, id, listed, listOf, statusOf, text, timestamp } from "./fields.ts";
+import { adminsSettingUp, anyoneWithin, COOKIE_SET, type Routes } from "./route.ts";
 
-export const PasskeyCreation = v.pipe(
+const PasskeyCreation = v.pipe(
   v.object({
     rp: v.object({ id: described("uam.example.org"), name: described("User access, login.example.org") }),
     user: v.object({
@@ -34,7 +50,7 @@ const transport = v.pipe(v.string(), v.maxLength(64, "is too long"), v.examples(
 /** More than there are kinds of. */
 const MOST_TRANSPORTS = 16;
 
-export const NewPasskey = v.pipe(
+const NewPasskey = v.pipe(
   v.object({
     name: text("Laptop", "To tell it by", { minLength: 1, maxLength: MAX_PASSKEY_NAME }),
     passkey: v.pipe(
@@ -52,7 +68,7 @@ export const NewPasskey = v.pipe(
   v.title("NewPasskey"),
 );
 
-export const PasskeyRecord = v.pipe(
+const PasskeyRecord = v.pipe(
   v.object({
     id,
     name: described("Laptop"),
@@ -67,17 +83,95 @@ export const PasskeyRecord = v.pipe(
   v.title("Passkey"),
 );
 
-export const PasskeyChanges = v.pipe(
+const PasskeyChanges = v.pipe(
   v.object({ name: text("Laptop", undefined, { minLength: 1, maxLength: MAX_PASSKEY_NAME }) }),
   v.title("PasskeyChanges"),
 );
 
-export const PasskeyLogin = v.pipe(v.object({ passkey: PasskeyAnswer }), v.title("PasskeyLogin"));
+const PasskeyLogin = v.pipe(v.object({ passkey: PasskeyAnswer }), v.title("PasskeyLogin"));
 
-export const WaysToConfirm = v.pipe(
+const WaysToConfirm = v.pipe(
   v.object({
     passkey: challengeOrNone,
     password: v.pipe(v.boolean(), v.examples([true]), v.description("Whether one has a password")),
   }),
   v.title("WaysToConfirm"),
 );
+
+export const passkeys = {
+  "GET /auth/passkey/challenge": {
+    operationId: "getPasskeyChallenge",
+    summary: "Get what a browser is asked for a login with a passkey",
+    description:
+      "For any passkey of this host that the browser has; the answer says nothing about who has one. Nothing is stored.",
+    who: anyoneWithin("passkey"),
+    answer: PasskeyRequest,
+    refusals: { 409: NO_PASSKEYS_HERE },
+  },
+  "POST /auth/passkey/login": {
+    operationId: "loginWithPasskey",
+    summary: "Log in as an administrator with a passkey alone",
+    description:
+      "The answer to `GET /auth/passkey/challenge`, by an authenticator that verified its user. Whatever is wrong, the refusal is the same. Replaces the session of the request, if any.",
+    who: anyoneWithin("login"),
+    body: PasskeyLogin,
+    answer: PrincipalRecord,
+    success: COOKIE_SET,
+    refusals: { 401: true, 409: NO_PASSKEYS_HERE },
+  },
+  "GET /auth/passkeys": {
+    operationId: "listPasskeys",
+    summary: "List one's own passkeys",
+    description: "Oldest first.",
+    who: adminsSettingUp,
+    answer: listed(PasskeyRecord),
+  },
+  "GET /auth/passkeys/challenge": {
+    operationId: "getConfirmationChallenge",
+    summary: "Get what one who is logged in may confirm with, and what a browser is asked for a passkey",
+    description: "For what asks for a confirmation; the challenge is valid in this session only.",
+    who: adminsSettingUp,
+    answer: WaysToConfirm,
+    refusals: { 409: NO_PASSKEYS_HERE },
+  },
+  "POST /auth/passkeys/begin": {
+    operationId: "beginPasskey",
+    summary: "Get what a browser is asked to make a passkey",
+    description: `${CONFIRMED} Nothing is stored until the passkey is sent.`,
+    who: adminsSettingUp,
+    body: Confirmation,
+    answer: PasskeyCreation,
+    refusals: { ...CONFIRMING, 409: `As many passkeys as an administrator may have, or ${UNAVAILABLE}` },
+  },
+  "POST /auth/passkeys": {
+    operationId: "addPasskey",
+    summary: "Add a passkey",
+    description:
+      "The browser's answer to `POST /auth/passkeys/begin`, in the same session. Its owner is mailed. From then on a password alone does not log in any more.",
+    who: adminsSettingUp,
+    body: NewPasskey,
+    status: 201,
+    answer: PasskeyRecord,
+    refusals: { 409: `Added already, or as many as an administrator may have, or ${UNAVAILABLE}` },
+  },
+  "PATCH /auth/passkeys/:id": {
+    operationId: "renamePasskey",
+    summary: "Rename one of one's own passkeys",
+    who: adminsSettingUp,
+    params: IdParams,
+    body: PasskeyChanges,
+    answer: PasskeyRecord,
+    refusals: { 404: true },
+  },
+  "DELETE /auth/passkeys/:id": {
+    operationId: "removePasskey",
+    summary: "Remove one of one's own passkeys",
+    description: `It logs in no more; sessions stay open. Its owner is mailed. ${CONFIRMED}`,
+    who: adminsSettingUp,
+    params: IdParams,
+    body: Confirmation,
+    bodyAs: "optional",
+    answer: statusOf("removed"),
+    refusals: { ...CONFIRMING, 404: true, 409: "The last one, where `UAM_ADMIN_LOGIN` asks for one" },
+  },
+} as const satisfies Routes;

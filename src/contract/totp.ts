@@ -1,10 +1,11 @@
 /** /auth/totp: one's own authenticator app. */
 
 import * as v from "valibot";
-import { CHALLENGE, typedCode } from "./confirmation.ts";
-import { described, timestamp } from "./fields.ts";
+import { CHALLENGE, CONFIRMED, CONFIRMING, Confirmation, typedCode } from "./confirmation.ts";
+import { described, statusOf, timestamp } from "./fields.ts";
+import { adminsSettingUp, type Routes } from "./route.ts";
 
-export const AppRecord = v.pipe(
+const AppRecord = v.pipe(
   v.object({
     added: v.pipe(v.boolean(), v.examples([true])),
     created_at: v.nullable(timestamp),
@@ -13,7 +14,7 @@ export const AppRecord = v.pipe(
   v.title("AuthenticatorApp"),
 );
 
-export const NewAppSecret = v.pipe(
+const NewAppSecret = v.pipe(
   v.object({
     secret: described("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "Base32. Shown here and never again"),
     uri: described(
@@ -25,10 +26,51 @@ export const NewAppSecret = v.pipe(
   v.title("AuthenticatorSecret"),
 );
 
-export const NewApp = v.pipe(
+const NewApp = v.pipe(
   v.object({
     ticket: v.pipe(v.string(), v.maxLength(1024, "is too long"), v.examples([CHALLENGE])),
     code: typedCode,
   }),
   v.title("NewAuthenticatorApp"),
 );
+
+const SET_UP = "An authenticator app is set up already";
+
+export const totp = {
+  "GET /auth/totp": {
+    operationId: "getAuthenticatorApp",
+    summary: "Whether an authenticator app is set up",
+    who: adminsSettingUp,
+    answer: AppRecord,
+  },
+  "POST /auth/totp/begin": {
+    operationId: "beginAuthenticatorApp",
+    summary: "Get a secret for an authenticator app",
+    description: `${CONFIRMED} Nothing is stored until a code confirms it.`,
+    who: adminsSettingUp,
+    body: Confirmation,
+    answer: NewAppSecret,
+    refusals: { ...CONFIRMING, 409: SET_UP },
+  },
+  "POST /auth/totp": {
+    operationId: "addAuthenticatorApp",
+    summary: "Set up an authenticator app",
+    description:
+      "The first code that it shows confirms the secret. Its owner is mailed. From then on a password alone does not log in any more.",
+    who: adminsSettingUp,
+    body: NewApp,
+    status: 201,
+    answer: AppRecord,
+    refusals: { 409: SET_UP },
+  },
+  "DELETE /auth/totp": {
+    operationId: "removeAuthenticatorApp",
+    summary: "Remove one's own authenticator app",
+    description: `Its codes log in no more; sessions stay open. Its owner is mailed. ${CONFIRMED}`,
+    who: adminsSettingUp,
+    body: Confirmation,
+    bodyAs: "optional",
+    answer: statusOf("removed"),
+    refusals: { ...CONFIRMING, 404: true, 409: "The last second factor, where `UAM_ADMIN_LOGIN` asks for one" },
+  },
+} as const satisfies Routes;

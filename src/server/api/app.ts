@@ -10,9 +10,7 @@ import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
-import { adminRoutes } from "./admins.ts";
 import { isOfAgent, signResponse } from "./agent-request.ts";
-import { authRoutes } from "./auth.ts";
 import { refuseAtFirstFault } from "./checking.ts";
 import { consoleRoutes } from "./console.ts";
 import { documentRoutes } from "./document.ts";
@@ -25,10 +23,8 @@ import { healthRoutes } from "./health.ts";
 import { contractRoutes } from "./http/routes.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
-import { passkeyRoutes } from "./passkeys.ts";
 import { recordRefusal } from "./refusals.ts";
 import { createRefusedChanges } from "./refused-changes.ts";
-import { removedAdminRoutes } from "./removed-admins.ts";
 import { endChange, infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
 import {
@@ -40,8 +36,6 @@ import {
   trimPath,
   withoutEmptyParameters,
 } from "./routing.ts";
-import { ssoRoutes } from "./sso.ts";
-import { totpRoutes } from "./totp.ts";
 import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
@@ -171,13 +165,7 @@ function buildRoutes(web: Web): Router {
   });
   router
     .use(healthRoutes(web))
-    .use(authRoutes(web))
-    .use(ssoRoutes(web))
     .use(contractRoutes(web, CONTRACT, HANDLERS))
-    .use(adminRoutes(web))
-    .use(removedAdminRoutes(web))
-    .use(passkeyRoutes(web))
-    .use(totpRoutes(web))
     .use(consoleRoutes(web))
     .use(documentRoutes(() => documentOf(web, router)));
   return router;

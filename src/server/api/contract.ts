@@ -3,83 +3,18 @@
  * this table against the routes that are registered.
  */
 
-import * as v from "valibot";
-import { AdminChanges, AdminRecord, NewAdmin, PasswordChange } from "../../contract/admins.ts";
-import {
-  AdminForgot,
-  AdminLogin,
-  AdminPassword,
-  AdminReset,
-  Captcha,
-  OtpLogin,
-  OtpSend,
-  PrincipalRecord,
-  SecondStep,
-} from "../../contract/auth.ts";
-import { Confirmation, PasskeyRequest } from "../../contract/confirmation.ts";
+import type * as v from "valibot";
 import { CONTRACT as MOVED } from "../../contract/contract.ts";
-import {
-  NewPasskey,
-  PasskeyChanges,
-  PasskeyCreation,
-  PasskeyLogin,
-  PasskeyRecord,
-  WaysToConfirm,
-} from "../../contract/passkeys.ts";
 import { ConsoleConfig } from "../../contract/service.ts";
-import { EndedSessions } from "../../contract/sessions.ts";
-import { RemovedRecord, SsoBegin, SsoLogoutToken } from "../../contract/sso.ts";
-import { AppRecord, NewApp, NewAppSecret } from "../../contract/totp.ts";
-import { PageQuery } from "./schemas.ts";
 
 /** `query` and `body` as requests have them, `answer` as it is below `data`. */
 export const CONTRACT = {
-  "GET /auth/captcha": { answer: Captcha },
-  "POST /auth/otp/send": { body: OtpSend, answer: status("sent") },
-  "POST /auth/otp/login": { body: OtpLogin, answer: PrincipalRecord },
-  "POST /auth/admin/login": { body: AdminLogin, answer: PrincipalRecord },
-  "POST /auth/admin/second": { body: AdminPassword, answer: SecondStep },
-  "GET /auth/passkey/challenge": { answer: PasskeyRequest },
-  "POST /auth/passkey/login": { body: PasskeyLogin, answer: PrincipalRecord },
-  "GET /auth/passkeys": { answer: v.object({ items: v.array(PasskeyRecord) }) },
-  "GET /auth/passkeys/challenge": { answer: WaysToConfirm },
-  "POST /auth/passkeys/begin": { body: Confirmation, answer: PasskeyCreation },
-  "POST /auth/passkeys": { body: NewPasskey, answer: PasskeyRecord },
-  "PATCH /auth/passkeys/:id": { body: PasskeyChanges, answer: PasskeyRecord },
-  "DELETE /auth/passkeys/:id": { body: Confirmation, answer: status("removed") },
-  "GET /auth/totp": { answer: AppRecord },
-  "POST /auth/totp/begin": { body: Confirmation, answer: NewAppSecret },
-  "POST /auth/totp": { body: NewApp, answer: AppRecord },
-  "DELETE /auth/totp": { body: Confirmation, answer: status("removed") },
-  "POST /auth/admin/forgot": { body: AdminForgot, answer: status("sent") },
-  "POST /auth/admin/reset": { body: AdminReset, answer: status("reset") },
-  "POST /auth/admin/password": { body: PasswordChange, answer: status("changed") },
-  "POST /auth/logout": { answer: status("logged_out") },
-  "GET /auth/me": { answer: PrincipalRecord },
-  "GET /auth/oidc/login": { query: SsoBegin },
-  "GET /auth/oidc/callback": {},
-  "POST /auth/oidc/backchannel-logout": { body: SsoLogoutToken, answer: status("logged_out") },
-  "GET /admins": { query: PageQuery, answer: list(AdminRecord) },
-  "POST /admins": { body: NewAdmin, answer: AdminRecord },
-  "PATCH /admins/:id": { body: AdminChanges, answer: AdminRecord },
-  "DELETE /admins/:id": { answer: status("deleted") },
-  "GET /removed-admins": { query: PageQuery, answer: list(RemovedRecord) },
-  "DELETE /removed-admins/:id": { body: Confirmation, answer: status("readmitted") },
-  "DELETE /admins/:id/sessions": { answer: EndedSessions },
   ...MOVED,
   "GET /console/config": { answer: ConsoleConfig },
   "GET /healthz": {},
   "GET /readyz": {},
   "GET /openapi.json": {},
 } as const;
-
-function status<const T extends string>(value: T) {
-  return v.object({ status: v.literal(value) });
-}
-
-function list<S extends v.GenericSchema>(item: S) {
-  return v.object({ total: v.number(), items: v.array(item) });
-}
 
 export type Contract = typeof CONTRACT;
 /** A route, such as "GET /users". */

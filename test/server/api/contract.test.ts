@@ -43,7 +43,8 @@ describe("CONTRACT", () => {
   test.each(Object.keys(CONTRACT) as RouteKey[])("%s has the schemas that the route is checked by", (name) => {
     const route = routes.get(name);
     if (route === undefined) throw new Error(`${name} is not registered`);
-    const entry: { query?: v.GenericSchema; body?: v.GenericSchema; answer?: v.GenericSchema } = CONTRACT[name];
+    const entry: { summary?: string; query?: v.GenericSchema; body?: v.GenericSchema; answer?: v.GenericSchema } =
+      CONTRACT[name];
     expect(shape(entry.query)).toEqual(shape(route.hooks.query));
     expect(shape(entry.body)).toEqual(shape(route.hooks.body));
     if (entry.answer !== undefined) expect(shape(entry.answer)).toEqual(shape(answerOf(route)));

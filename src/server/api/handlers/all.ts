@@ -2,17 +2,22 @@
 
 import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../call.ts";
+import { adminHandlers } from "./admins.ts";
 import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
+import { authHandlers } from "./auth.ts";
 import { dashboardHandlers } from "./dashboard.ts";
 import { hostGroupHandlers } from "./host-groups.ts";
 import { hostHandlers } from "./hosts.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
+import { passkeyHandlers } from "./passkeys.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
+import { ssoHandlers } from "./sso.ts";
 import { tokenHandlers } from "./tokens.ts";
+import { totpHandlers } from "./totp.ts";
 import { userHandlers } from "./users.ts";
 import { webhookHandlers } from "./webhooks.ts";
 
@@ -30,4 +35,9 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...hostHandlers,
   ...hostGroupHandlers,
   ...agentHandlers,
+  ...authHandlers,
+  ...ssoHandlers,
+  ...passkeyHandlers,
+  ...totpHandlers,
+  ...adminHandlers,
 };

@@ -1,0 +1,58 @@
+/** /admins: what owners do with administrators. /removed-admins: those who came in by single sign-on and were removed here. */
+
+import type { administrators } from "../../../contract/admins.ts";
+import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../../domain/auth/admin-changes.ts";
+import { inviteAdmin } from "../../../domain/auth/admin-invitation.ts";
+import { changeOwnPassword } from "../../../domain/auth/admin-password.ts";
+import { pageRemoved, readmit } from "../../../domain/auth/sso/removed.ts";
+import { confirmCaller } from "../../../domain/auth/step-up.ts";
+import { adminRecord, removedRecord } from "../../records.ts";
+import type { Handlers } from "../call.ts";
+
+export const adminHandlers: Handlers<typeof administrators> = {
+  "GET /admins": async ({ context, query }) => {
+    const { total, items } = await pageAdmins(context, { page: query.page, pageSize: query.page_size });
+    return { total, items: items.map(adminRecord) };
+  },
+
+  "POST /admins": async ({ context, session, body }) => {
+    const { username, email, role = "owner", ...confirmation } = body;
+    const entry = { action: "admin.create", detail: { username, email, role } } as const;
+    await confirmCaller(context, session, confirmation, entry);
+    const admin = await inviteAdmin(context, { username, email, role });
+    return adminRecord(admin);
+  },
+
+  "PATCH /admins/:id": async ({ context, session, params, body }) => {
+    const { email, role, ...confirmation } = body;
+    const entry = { action: "admin.update", resourceId: String(params.id) } as const;
+    await confirmCaller(context, session, confirmation, entry);
+    return adminRecord(await updateAdmin(context, params.id, { email, role }));
+  },
+
+  "DELETE /admins/:id": async ({ context, params }) => {
+    await removeAdmin(context, params.id);
+    return { status: "deleted" };
+  },
+
+  "DELETE /admins/:id/sessions": async ({ context, params }) => {
+    const sessions = await endAdminSessions(context, params.id);
+    return { status: "ended", sessions };
+  },
+
+  "GET /removed-admins": async ({ context, query }) => {
+    const { total, items } = await pageRemoved(context, { page: query.page, pageSize: query.page_size });
+    return { total, items: items.map(removedRecord) };
+  },
+
+  "DELETE /removed-admins/:id": async ({ context, session, params, body }) => {
+    await confirmCaller(context, session, body, { action: "admin.readmit" });
+    await readmit(context, params.id);
+    return { status: "readmitted" };
+  },
+
+  "POST /auth/admin/password": async ({ context, session, body }) => {
+    await changeOwnPassword(context, session, { present: body.password, next: body.new_password });
+    return { status: "changed" };
+  },
+};
