@@ -1,6 +1,6 @@
 /** The one way to the service: its public API, typed by the schemas that it checks requests with. */
 
-import type { AnswerOf, BodyOf, QueryOf, RouteKey } from "../server/api/contract.ts";
+import type { AnswerOf, BodyOf, QueryOf, RouteKey } from "../contract/contract.ts";
 import { harmlessJson } from "./harmless.ts";
 
 export type { AnswerOf, BodyOf, QueryOf, RouteKey };

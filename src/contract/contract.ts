@@ -1,5 +1,6 @@
 /** Every route of the API, with all that is to be known of it. */
 
+import type * as v from "valibot";
 import { administrators } from "./admins.ts";
 import { agent } from "./agent.ts";
 import { approvals } from "./approvals.ts";
@@ -12,6 +13,7 @@ import { keys } from "./keys.ts";
 import { me } from "./me.ts";
 import { passkeys } from "./passkeys.ts";
 import type { Routes } from "./route.ts";
+import { service } from "./service.ts";
 import { sessions } from "./sessions.ts";
 import { settings } from "./settings.ts";
 import { sso } from "./sso.ts";
@@ -40,4 +42,24 @@ export const CONTRACT = {
   ...passkeys,
   ...totp,
   ...administrators,
+  ...service,
 } as const satisfies Routes;
+
+export type Contract = typeof CONTRACT;
+/** A route, such as "GET /users". */
+export type RouteKey = keyof Contract;
+
+/** A route's query as a client gives it. */
+export type QueryOf<R extends RouteKey> = Contract[R] extends { readonly query: infer S extends v.GenericSchema }
+  ? v.InferInput<S>
+  : undefined;
+
+/** A route's body as a client gives it. */
+export type BodyOf<R extends RouteKey> = Contract[R] extends { readonly body: infer S extends v.GenericSchema }
+  ? v.InferInput<S>
+  : undefined;
+
+/** What a route answers below `data`. */
+export type AnswerOf<R extends RouteKey> = Contract[R] extends { readonly answer: infer S extends v.GenericSchema }
+  ? v.InferOutput<S>
+  : undefined;

@@ -1,9 +1,8 @@
-/** What the console's pages without a session need to know. */
-
 import * as v from "valibot";
-import { described } from "./fields.ts";
+import { described, statusOf } from "./fields.ts";
+import { anyone, type Routes } from "./route.ts";
 
-export const ConsoleConfig = v.pipe(
+const ConsoleConfig = v.pipe(
   v.object({
     version: described("1.0.0"),
     captcha: v.pipe(
@@ -22,3 +21,67 @@ export const ConsoleConfig = v.pipe(
   }),
   v.title("ConsoleConfig"),
 );
+
+const Health = v.pipe(
+  v.object({
+    status: v.pipe(
+      v.picklist(["ok", "degraded"]),
+      v.description("`degraded` while the database does not answer; nearly every other request fails then"),
+    ),
+    version: described("1.0.0"),
+    uptime: v.pipe(
+      v.number(),
+      v.integer(),
+      v.metadata({ description: "Whole seconds since the service started", examples: [86400] }),
+    ),
+    go: described("bun 1.4.4", "Runtime and its version"),
+    timestamp: described("2026-11-20T08:00:00.000Z", "UTC, RFC 3339", { format: "date-time" }),
+  }),
+  v.title("Health"),
+);
+
+const Document = v.pipe(
+  v.looseObject({
+    openapi: v.string(),
+    info: v.looseObject({ title: v.string(), version: v.string() }),
+    paths: v.looseObject({}),
+  }),
+  v.metadata({
+    description: "An OpenAPI 3.1 document",
+    examples: [{ openapi: "3.1.1", info: { title: "User Access Management", version: "1.0.0" }, paths: {} }],
+  }),
+);
+
+export const service = {
+  "GET /healthz": {
+    operationId: "getHealth",
+    summary: "Whether the process is running",
+    description: "For liveness checks: always 200, with or without the database.",
+    who: anyone,
+    answer: Health,
+  },
+  "GET /readyz": {
+    operationId: "getReadiness",
+    summary: "Whether the service is ready for requests",
+    description: "For a load balancer: 503 while the service starts or stops, or while the database does not answer.",
+    who: anyone,
+    answer: statusOf("ok"),
+    refusals: { 503: true },
+  },
+  "GET /console/config": {
+    operationId: "getConsoleConfig",
+    summary: "What the console has to know before a login",
+    description: "Nothing in it is secret.",
+    who: anyone,
+    answer: ConsoleConfig,
+  },
+  "GET /openapi.json": {
+    operationId: "getOpenApi",
+    summary: "This document",
+    description: "The one success that is not wrapped in `data`.",
+    who: anyone,
+    answer: Document,
+    isBare: true,
+    success: { description: "Done" },
+  },
+} as const satisfies Routes;

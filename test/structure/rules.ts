@@ -104,7 +104,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/console": { what: "serves the console's pages, scripts and styles", imports: [] },
   console: {
     what: "the browser's pages: a client of the API, of which it knows the types",
-    imports: ["server/api/contract.ts"],
+    imports: ["contract/contract.ts"],
   },
   "server/jobs": {
     what: "what is done on time: expiry, recycling, reconciling, retention",
@@ -268,7 +268,7 @@ export const WORDS: readonly Word[] = [
     pattern:
       /\.(?:derive|guard|macro|on(?:Error|BeforeHandle|AfterHandle|Transform|Parse|Request)|mapResponse)\(|\b(?:ParseError|ValidationError|standardHostname)\b/,
     allowed: {
-      "server/api/elysia.ts": "has each trick with its reason; routes are plain",
+      "server/api/router.ts": "has each trick with its reason",
       "server/api/http": "makes Elysia's routes of the contract",
     },
   },

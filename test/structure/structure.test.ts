@@ -77,7 +77,7 @@ describe("findings()", () => {
     [
       "a trick of Elysia",
       { "server/api/users.ts": "app.derive(() => {});" },
-      "only server/api/elysia.ts, server/api/http may",
+      "only server/api/router.ts, server/api/http may",
     ],
     ["a file too long", { "shared/a.ts": "//\n".repeat(MAX_LINES + 1) }, "shared/a.ts has 301 lines; the most is 300"],
     [

@@ -1,6 +1,6 @@
 /** What the audit log records, in words for administrators. */
 
-import type { AnswerOf } from "../../server/api/contract.ts";
+import type { AnswerOf } from "../../contract/contract.ts";
 import type { ActionFacts } from "./action-facts.ts";
 import { count, inLanguage } from "./language.ts";
 

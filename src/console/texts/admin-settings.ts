@@ -1,6 +1,6 @@
 /** The settings' page. */
 
-import type { AnswerOf } from "../../server/api/contract.ts";
+import type { AnswerOf } from "../../contract/contract.ts";
 import { count, inLanguage, number } from "./language.ts";
 
 type SettingKey = AnswerOf<"GET /settings">["items"][number]["key"];

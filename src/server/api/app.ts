@@ -12,14 +12,10 @@ import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
 import { isOfAgent, signResponse } from "./agent-request.ts";
 import { refuseAtFirstFault } from "./checking.ts";
-import { consoleRoutes } from "./console.ts";
-import { documentRoutes } from "./document.ts";
-import { createRouter, routableUrl, routesOf, withoutLength } from "./elysia.ts";
 import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { HANDLERS } from "./handlers/all.ts";
 import { createDeliveryPlaces } from "./handlers/webhooks.ts";
 import { checkOrigin, completeHeaders } from "./headers.ts";
-import { healthRoutes } from "./health.ts";
 import { contractRoutes } from "./http/routes.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
 import { createOwnChanges } from "./own-changes.ts";
@@ -27,20 +23,25 @@ import { recordRefusal } from "./refusals.ts";
 import { createRefusedChanges } from "./refused-changes.ts";
 import { endChange, infoOf, noteRequest } from "./request.ts";
 import { logRequest } from "./request-log.ts";
+import { createRouter, routableUrl, withoutLength } from "./router.ts";
 import {
   checkTarget,
   indexRoutes,
   pathOf,
   preflight,
   type RouteName,
+  routesBelow,
   trimPath,
   withoutEmptyParameters,
 } from "./routing.ts";
-import type { Phase, RegisteredRoute, Web, WebOptions } from "./web.ts";
+import type { Phase, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
 
 const EXPORT = `${API_ROOT}/audit/export`;
+const ROUTES = routesBelow(API_ROOT, CONTRACT);
+const INDEX = indexRoutes(ROUTES);
+
 /** Audit exports at once; each keeps one connection of the database busy. */
 const MAX_EXPORTS = 2;
 
@@ -64,6 +65,7 @@ export interface App {
 /** Builds the application on the services; nothing else is needed to answer requests. */
 export function createApp(services: Services, options: WebOptions): App {
   let phase: Phase = "starting";
+  let document: OpenApiDocument | undefined;
   const web: Web = {
     services,
     options,
@@ -79,16 +81,19 @@ export function createApp(services: Services, options: WebOptions): App {
     ownChanges: createOwnChanges(services, options.mostOwnChanges),
     exportPlaces: createExportPlaces(MAX_EXPORTS),
     deliveryPlaces: createDeliveryPlaces(),
-    routes: () => index,
+    routes: () => INDEX,
     phase: () => phase,
     databaseAnswers: createDatabaseProbe(services.autocommit),
     hasAdmins: createAdminProbe(services),
+    document: () => {
+      document ??= describeApi(options);
+      return document;
+    },
     fleet: () => fleetOf(services),
   };
   const trusted = parseTrustedProxies(options.trustedProxies);
+  refuseAtFirstFault(CONTRACT);
   const router = buildRoutes(web);
-  refuseAtFirstFault(routesOf(router));
-  const index = indexRoutes(routesOf(router));
   return {
     routes: router.routes.map(({ method, path }) => ({ method, path: trimPath(path) })),
     enter: (next) => {
@@ -102,7 +107,7 @@ export function createApp(services: Services, options: WebOptions): App {
     fetch: async (received, peer, hold = (seconds) => seconds) => {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
-      const route = index.patternOf(pathOf(request));
+      const route = INDEX.patternOf(pathOf(request));
       const { id } = noteRequest(request, { address, route, target: targetOf(received.url), hold });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
@@ -110,70 +115,18 @@ export function createApp(services: Services, options: WebOptions): App {
 }
 
 /** The OpenAPI document of the application that these options make; needs no services. */
-export function describeApi(options: WebOptions): OpenApiDocument {
-  const web = onlyDescribed(options);
-  return documentOf(web, buildRoutes(web));
+export function describeApi({ baseUrl, version, contact }: WebOptions): OpenApiDocument {
+  return createOpenApiDocument(ROUTES, { root: API_ROOT, baseUrl, version, contact });
 }
 
-/** The routes of that application, with their schemas; needs no services either. */
-export function describeRoutes(options: WebOptions): readonly RegisteredRoute[] {
-  return routesOf(buildRoutes(onlyDescribed(options)));
-}
+type Router = ReturnType<typeof buildRoutes>;
 
-function onlyDescribed(options: WebOptions): Web {
-  return {
-    options,
-    startedAt: new Date(0),
-    findSession: absent,
-    findToken: absent,
-    routes: absent,
-    phase: absent,
-    databaseAnswers: absent,
-    hasAdmins: absent,
-    fleet: absent,
-    get services() {
-      return absent();
-    },
-    get limits() {
-      return absent();
-    },
-    get exportPlaces() {
-      return absent();
-    },
-    get deliveryPlaces() {
-      return absent();
-    },
-    get refusedChanges() {
-      return absent();
-    },
-    get ownChanges() {
-      return absent();
-    },
-  };
-}
-
-function absent(): never {
-  throw new Error("Routes that only serve the document cannot answer requests");
-}
-
-type Router = ReturnType<typeof createRouter>;
-
-function buildRoutes(web: Web): Router {
+function buildRoutes(web: Web) {
   const router = createRouter(web, API_ROOT, async (thrown, request) => {
     noteFault(web, request, thrown);
     return await recorded(web, request, errorResponse(thrown));
   });
-  router
-    .use(healthRoutes(web))
-    .use(contractRoutes(web, CONTRACT, HANDLERS))
-    .use(consoleRoutes(web))
-    .use(documentRoutes(() => documentOf(web, router)));
-  return router;
-}
-
-function documentOf({ options }: Web, router: Router): OpenApiDocument {
-  const { baseUrl, version, contact } = options;
-  return createOpenApiDocument(routesOf(router), { root: API_ROOT, baseUrl, version, contact });
+  return router.use(contractRoutes(web, CONTRACT, HANDLERS));
 }
 
 /** The refusal, once it is recorded where it has to be; else the failure to record it. */

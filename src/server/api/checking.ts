@@ -1,21 +1,21 @@
 /** Requests against their schemas: a check ends at the first fault, and what is said about it holds nothing of what was sent. */
 
 import * as v from "valibot";
+import type { Routes } from "../../contract/route.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { RegisteredRoute } from "./web.ts";
 
 const PARTS = ["params", "query", "body"] as const;
 type RequestPart = (typeof PARTS)[number];
 
 /**
- * Makes the routes' schemas refuse by themselves: throw `invalid`, which names the first field that is wrong. To be called before the first
+ * Makes the contract's schemas refuse by themselves: throw `invalid`, which names the first field that is wrong. To be called before the first
  * request. Elysia would make an error of all faults, each with the whole of what was sent in its path: time and memory in the
  * square of a body's size, before anybody is asked who they are.
  */
-export function refuseAtFirstFault(routes: readonly RegisteredRoute[]): void {
-  for (const { hooks } of routes) {
+export function refuseAtFirstFault(contract: Routes): void {
+  for (const route of Object.values(contract)) {
     for (const part of PARTS) {
-      const schema = hooks[part];
+      const schema = route[part];
       if (schema !== undefined) Object.assign(schema["~standard"], { validate: checkOf(part, schema) });
     }
   }

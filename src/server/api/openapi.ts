@@ -1,19 +1,19 @@
-/** The OpenAPI 3.1 document, made from the routes as registered: their guards, and the very schemas that validate. */
+/** The OpenAPI 3.1 document, made from the contract: by what guards, parses and validates. */
 
-import type * as v from "valibot";
-import type { Need, ObjectSchema, Who } from "../../contract/route.ts";
+import type { Need, ObjectSchema, Route } from "../../contract/route.ts";
 import { namedRoles, rolesFor } from "../../shared/roles.ts";
 import type { AdminRole } from "../../shared/statuses.ts";
-import { isBodyOptional, isForm, needOf } from "./elysia.ts";
+import { data, Failure } from "./envelope.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { AGENT, CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";
-import { accessOf, SESSION_COOKIE } from "./request.ts";
-import { Failure } from "./schemas.ts";
-import type { RegisteredRoute } from "./web.ts";
+import type { RegisteredRoute } from "./routing.ts";
+import { accessOf } from "./routing.ts";
+import { SESSION_COOKIE } from "./session-cookie.ts";
 
-export interface OpenApiDocument {
+/** A type and no interface, so that it is seen to be an object like any other in JSON. */
+export type OpenApiDocument = {
   readonly openapi: string;
-  readonly info: Readonly<Record<string, unknown>>;
+  readonly info: { readonly title: string; readonly version: string } & Readonly<Record<string, unknown>>;
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -21,7 +21,7 @@ export interface OpenApiDocument {
     readonly schemas: Components;
     readonly responses: Readonly<Record<string, ResponseObject>>;
   } & Readonly<Record<string, unknown>>;
-}
+};
 
 export interface Operation {
   readonly operationId: string;
@@ -59,14 +59,6 @@ export interface Parameter {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;
-}
-
-/** What a route says about itself; a response given here adds to, and wins over, what its schema says. */
-interface RouteDetail {
-  readonly operationId?: string;
-  readonly summary?: string;
-  readonly description?: string;
-  readonly responses?: Readonly<Record<string, Partial<ResponseObject>>>;
 }
 
 export interface DocumentOptions {
@@ -122,52 +114,40 @@ function contactOf({ contact, baseUrl: url }: DocumentOptions) {
   return /^\S+@\S+$/.test(contact) ? { name: CONTACT, url, email: contact } : { name: contact, url };
 }
 
-function describeRoute(route: RegisteredRoute, path: string, components: Components): Operation {
-  const { body, query, params } = route.hooks;
-  const detail = detailOf(route);
-  const need = needOf(route.hooks);
-  const permission = need?.permission ?? "public";
-  const roles = need?.least === undefined ? undefined : rolesFor(need.least, accessOf(route.method));
-  const who = roles === undefined ? WHO[permission] : `${WHO.admin.slice(0, -1)} with the role ${namedRoles(roles)}.`;
+function describeRoute({ method, contract }: RegisteredRoute, path: string, components: Components): Operation {
+  const { operationId, summary, description, who, params, query, body, bodyAs } = contract;
+  const need = who.permission === "public" ? undefined : who;
+  const roles = need?.least === undefined ? undefined : rolesFor(need.least, accessOf(method));
+  const named =
+    roles === undefined ? WHO[who.permission] : `${WHO.admin.slice(0, -1)} with the role ${namedRoles(roles)}.`;
   const parameters = [
     ...describeParameters("path", params, components),
     ...describeParameters("query", query, components),
   ];
+  const content = body === undefined ? undefined : jsonContent(convertSchema(body, "input", components), components);
   return {
-    operationId: detail.operationId ?? operationIdOf(route.method, path),
+    operationId: operationId ?? operationIdOf(method, path),
     tags: [tagOf(path)],
-    ...(detail.summary === undefined ? {} : { summary: detail.summary }),
-    description: detail.description === undefined ? who : `${detail.description}\n\n${who}`,
+    summary,
+    description: description === undefined ? named : `${description}\n\n${named}`,
     // A cookie has no scopes (OpenAPI 3.1, Security Requirement Object): whose session it must be is stated beside it.
     security: securityOf(need),
-    ...(permission === "public" ? {} : { "x-permission": permission }),
+    ...(need === undefined ? {} : { "x-permission": need.permission }),
     ...(roles === undefined ? {} : { "x-roles": roles }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
+    ...(content === undefined
       ? {}
-      : {
-          requestBody: {
-            required: !isBodyOptional(route.hooks),
-            content: bodyContent(convertSchema(body, "input", components), components, isForm(route.hooks)),
-          },
-        }),
-    responses: describeResponses(route, permission, components),
+      : { requestBody: { required: bodyAs !== "optional", content: bodyAs === "form" ? asForm(content) : content } }),
+    responses: describeResponses(method, contract, components),
   };
 }
 
 function securityOf(need: Need | undefined): Operation["security"] {
   if (need === undefined) return [];
   if (need.permission === "agent") return [{ agent: [] }];
-  return [{ session: [] }, ...(takesToken(need) ? [{ token: [] }] : [])];
-}
-
-/** Tokens belong to administrators. */
-function takesToken(need: Need | undefined): boolean {
-  return need !== undefined && need.permission !== "user" && need.sessionOnly !== true;
-}
-
-function detailOf({ hooks }: RegisteredRoute): RouteDetail {
-  return (hooks.detail ?? {}) as RouteDetail;
+  // Tokens belong to administrators.
+  const takesToken = need.permission !== "user" && need.sessionOnly !== true;
+  return [{ session: [] }, ...(takesToken ? [{ token: [] }] : [])];
 }
 
 function describeParameters(
@@ -190,38 +170,30 @@ function describeParameters(
 }
 
 function describeResponses(
-  route: RegisteredRoute,
-  permission: Who["permission"],
+  method: string,
+  route: Route,
   components: Components,
 ): Record<string, ResponseObject | Reference> {
-  const { response = {} } = route.hooks;
-  const own = detailOf(route).responses ?? {};
-  const statuses = new Set([
-    ...Object.keys(response),
-    ...Object.keys(own),
-    ...impliedFailures(route.method, route.hooks, permission),
-  ]);
+  const success = String(route.status ?? 200);
+  const refusals: Readonly<Record<string, string | true>> = route.refusals ?? {};
   const described: Record<string, ResponseObject | Reference> = {};
-  for (const status of [...statuses].sort()) {
-    described[status] = isFailure(status)
-      ? describeFailure(status, own[status]?.description)
-      : describeSuccess(status, { schema: response[status], own: own[status], components });
+  for (const status of [...new Set([success, ...Object.keys(refusals), ...impliedFailures(method, route)])].sort()) {
+    if (isFailure(status)) described[status] = describeFailure(status, refusals[status]);
+    else described[status] = describeSuccess(route, components);
   }
   return described;
 }
 
-/** The failures that come from guards, the origin check and the reading of parameters and bodies, not of the route itself. */
-function impliedFailures(
-  method: string,
-  hooks: RegisteredRoute["hooks"],
-  permission: Who["permission"],
-): readonly string[] {
-  const reads = hooks.body ?? hooks.query ?? hooks.params;
+/** The failures that come from guards, limits, the origin check and the reading of parameters and bodies, not of the route itself. */
+function impliedFailures(method: string, { body, query, params, who }: Route): readonly string[] {
+  const reads = body ?? query ?? params;
+  const isPublic = who.permission === "public";
   return [
     // A token beside a cookie is 400, and too many wrong ones are 429.
-    ...(reads === undefined && permission === "public" ? [] : ["400"]),
-    ...(permission === "public" ? [] : ["401", "429"]),
-    ...(permission === "admin" || permission === "user" || method !== "GET" ? ["403"] : []),
+    ...(reads === undefined && isPublic ? [] : ["400"]),
+    ...(isPublic ? [] : ["401"]),
+    ...(isPublic && who.limit === undefined ? [] : ["429"]),
+    ...(who.permission === "admin" || who.permission === "user" || method !== "GET" ? ["403"] : []),
     "408",
     "413",
     "500",
@@ -232,23 +204,18 @@ function isFailure(status: string): status is `${keyof typeof FAILURES}` {
   return status in FAILURES;
 }
 
-function describeFailure(status: `${keyof typeof FAILURES}`, description: string | undefined): Reference {
+function describeFailure(status: `${keyof typeof FAILURES}`, meaning: string | true = true): Reference {
   const $ref = `#/components/responses/${FAILURES[status].name}`;
-  return description === undefined ? { $ref } : { $ref, description };
+  return meaning === true ? { $ref } : { $ref, description: meaning };
 }
 
-interface Success {
-  readonly schema: v.GenericSchema | undefined;
-  readonly own: Partial<ResponseObject> | undefined;
-  readonly components: Components;
-}
-
-function describeSuccess(status: string, { schema, own, components }: Success): ResponseObject {
+function describeSuccess({ status, answer, isBare, success }: Route, components: Components): ResponseObject {
+  const schema = answer === undefined || isBare === true ? answer : data(answer);
   return {
-    description: status === "201" ? "Created" : "Done",
+    description: status === 201 ? "Created" : "Done",
     ...(schema === undefined ? {} : { content: jsonContent(convertSchema(schema, "output", components), components) }),
-    ...own,
-    headers: { ...REQUEST_ID, ...own?.headers },
+    ...success,
+    headers: { ...REQUEST_ID, ...success?.headers },
   };
 }
 
@@ -267,9 +234,8 @@ function jsonContent(schema: JsonSchema, components: Components): Content {
   return { "application/json": { schema, ...(example === undefined ? {} : { example }) } };
 }
 
-function bodyContent(schema: JsonSchema, components: Components, asForm: boolean): Content {
-  const content = jsonContent(schema, components);
-  return asForm ? { "application/x-www-form-urlencoded": Object.values(content)[0] ?? { schema } } : content;
+function asForm(content: Content): Content {
+  return Object.fromEntries(Object.values(content).map((form) => ["application/x-www-form-urlencoded", form]));
 }
 
 function tagOf(path: string): keyof typeof TAGS {

@@ -10,15 +10,12 @@ import type { Permit } from "../../domain/operation/permission.ts";
 import { UNIX_PEER } from "../../shared/client-address.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import { type Access, namedRoles, rolesFor } from "../../shared/roles.ts";
+import { namedRoles, rolesFor } from "../../shared/roles.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
 import { onlyTakesAway } from "./own-changes.ts";
-import { isSafe } from "./routing.ts";
+import { accessOf, isSafe } from "./routing.ts";
+import { SESSION_COOKIE, tokenOf } from "./session-cookie.ts";
 import type { Web } from "./web.ts";
-
-export const SESSION_COOKIE = "__Host-uam_session";
-
-const COOKIE = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=([A-Za-z0-9_-]{43})(?:;|$)`);
 
 export interface RequestInfo {
   readonly id: string;
@@ -56,11 +53,6 @@ export function infoOf(request: Request): RequestInfo {
     infos.get(request) ??
     noteRequest(request, { address: UNIX_PEER, route: "other", target: "", hold: (seconds) => seconds })
   );
-}
-
-/** The session token that the request carries, or undefined. */
-export function tokenOf(request: Request): string | undefined {
-  return COOKIE.exec(request.headers.get("cookie") ?? "")?.[1];
 }
 
 /** The token of this service that the request carries in `Authorization`, right or wrong; other services' are none of our business. */
@@ -121,11 +113,6 @@ function requireSetUp({ needs }: Principal): void {
   const what = needs === "passkey" ? "a passkey" : "a passkey or an authenticator app";
   const sentence = `This service asks every administrator for ${what}; set one up first, on the page Your login or at /auth/passkeys`;
   throw new UamError("forbidden", sentence, { reason: "login.factor_needed" });
-}
-
-/** What a request of that method does: an auditor may only read. */
-export function accessOf(method: string): Access {
-  return isSafe(method) ? "read" : "change";
 }
 
 /** A token whose owner has another role by now needs both. */

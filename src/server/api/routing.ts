@@ -1,12 +1,27 @@
 /** What the registered routes say about a path: which methods it has, and so 404, 405 and the answer to a preflight. */
 
+import type { Route, Routes } from "../../contract/route.ts";
 import { UamError } from "../../shared/errors.ts";
+import type { Access } from "../../shared/roles.ts";
 import { HttpRefusal } from "./errors.ts";
 
 /** A route as registered, e.g. `GET /api/v1/users/:id`. */
 export interface RouteName {
   readonly method: string;
   readonly path: string;
+}
+
+/** A route of the contract, as it is registered. */
+export interface RegisteredRoute extends RouteName {
+  readonly contract: Route;
+}
+
+/** The contract's routes below `root`. */
+export function routesBelow(root: string, contract: Routes): readonly RegisteredRoute[] {
+  return Object.entries(contract).map(([key, route]) => {
+    const [method = "", path = ""] = key.split(" ");
+    return { method, path: root + path, contract: route };
+  });
 }
 
 /** The registered routes by their paths. Built once: every request is looked up in it. */
@@ -52,6 +67,11 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 /** Whether requests of that method only read (RFC 9110, section 9.2.1). */
 export function isSafe(method: string): boolean {
   return SAFE_METHODS.has(method);
+}
+
+/** What a request of that method does: an auditor may only read. */
+export function accessOf(method: string): Access {
+  return isSafe(method) ? "read" : "change";
 }
 
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2); empty where the target has no host. */

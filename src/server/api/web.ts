@@ -1,7 +1,5 @@
 /** What the route files share: the services, and the options of the HTTP side. */
 
-import type * as v from "valibot";
-import type { ObjectSchema, Route } from "../../contract/route.ts";
 import type { ExportPlaces } from "../../domain/audit/export-places.ts";
 import type { RateLimits } from "../../domain/auth/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions.ts";
@@ -12,7 +10,8 @@ import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
 import type { ChangeLimit } from "./change-limit.ts";
-import type { RouteIndex, RouteName } from "./routing.ts";
+import type { OpenApiDocument } from "./openapi.ts";
+import type { RegisteredRoute, RouteIndex } from "./routing.ts";
 
 /** The options of the HTTP side, from the configuration. */
 export interface WebOptions {
@@ -57,19 +56,6 @@ export interface Answered {
   readonly seconds: number;
 }
 
-/** A registered route, with what Elysia keeps of it: its schemas, its hooks, and what it says of itself. */
-export interface RegisteredRoute extends RouteName {
-  readonly hooks: {
-    readonly body?: v.GenericSchema;
-    readonly query?: ObjectSchema;
-    readonly params?: ObjectSchema;
-    readonly response?: Readonly<Record<string, v.GenericSchema>>;
-    readonly detail?: { readonly route?: Route; readonly responses?: object };
-    readonly transform?: unknown;
-    readonly parse?: unknown;
-  };
-}
-
 /** What the service is doing: only while it serves is it ready for requests. */
 export type Phase = "starting" | "serving" | "stopping";
 
@@ -87,13 +73,15 @@ export interface Web {
   readonly exportPlaces: ExportPlaces;
   /** For deliveries to webhooks by request. */
   readonly deliveryPlaces: Slots;
-  /** All routes, once they are registered. */
+  /** All routes. */
   readonly routes: () => RouteIndex<RegisteredRoute>;
   readonly phase: () => Phase;
   /** Whether the database answers; see `createDatabaseProbe`. */
   readonly databaseAnswers: () => Promise<boolean>;
   /** Whether there is an administrator; see `createAdminProbe`. */
   readonly hasAdmins: () => Promise<boolean>;
+  /** The OpenAPI document, made when it is first asked for. */
+  readonly document: () => OpenApiDocument;
   /** The hosts with agents. */
   readonly fleet: () => Fleet;
 }

@@ -6,12 +6,12 @@ import * as v from "valibot";
 import type { CliEnvironment } from "../../../src/cli/environment.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { readConfig } from "../../../src/config/config.ts";
+import { anyone, type Route } from "../../../src/contract/route.ts";
 import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { API_ROOT, describeApi } from "../../../src/server/api/app.ts";
 import { createOpenApiDocument } from "../../../src/server/api/openapi.ts";
 import type { JsonSchema } from "../../../src/server/api/openapi-schema.ts";
-import type { RegisteredRoute } from "../../../src/server/api/web.ts";
 import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { apiDocument } from "../../support/openapi.ts";
@@ -310,16 +310,20 @@ describe("createOpenApiDocument()", () => {
   });
 
   test("lets a response of the route's own win over what its schema says", () => {
-    const text = { content: { "text/csv": { schema: { type: "string" } } }, headers: { "Content-Disposition": {} } };
-    const { responses } = documentOf({ response: { 200: v.object({}) }, detail: { responses: { 200: text } } });
+    const text = {
+      description: "A file",
+      content: { "text/csv": { schema: { type: "string" } } },
+      headers: { "Content-Disposition": {} },
+    } as const;
+    const { responses } = documentOf({ answer: v.object({}), success: text });
     expect(responses[200]).toMatchObject(text);
     expect(responses[200]).toHaveProperty(["headers", "X-Request-Id"]);
     expect(responses[200]).not.toHaveProperty(["content", "application/json"]);
   });
 
   test("refuses two different schemas under one title", () => {
-    const response = { 200: v.pipe(v.object({ a: v.string() }), v.title("Error")) };
-    expect(() => documentOf({ response })).toThrow("Two different schemas have the title Error");
+    const answer = v.pipe(v.object({ a: v.string() }), v.title("Error"));
+    expect(() => documentOf({ answer })).toThrow("Two different schemas have the title Error");
   });
 
   test("gives as an example a public key that the service accepts", () => {
@@ -384,8 +388,9 @@ describe("GET /openapi.json", () => {
 });
 
 /** The one operation of a document of one route. */
-function documentOf(hooks: RegisteredRoute["hooks"]) {
-  const routes = [{ method: "POST", path: "/root/things/:id/paint", hooks }];
+function documentOf(said: Partial<Route>) {
+  const contract: Route = { summary: "Paint a thing", who: anyone, ...said };
+  const routes = [{ method: "POST", path: "/root/things/:id/paint", contract }];
   const document = createOpenApiDocument(routes, {
     root: "/root",
     baseUrl: "http://127.0.0.1",

@@ -13,6 +13,7 @@ import { hostHandlers } from "./hosts.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { passkeyHandlers } from "./passkeys.ts";
+import { serviceHandlers } from "./service.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
 import { ssoHandlers } from "./sso.ts";
@@ -40,4 +41,5 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...passkeyHandlers,
   ...totpHandlers,
   ...adminHandlers,
+  ...serviceHandlers,
 };

@@ -9,7 +9,7 @@ import { logout } from "../../../domain/auth/sessions.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { principalRecord } from "../../records.ts";
 import type { Handlers } from "../call.ts";
-import { tokenOf } from "../request.ts";
+import { tokenOf } from "../session-cookie.ts";
 
 export const authHandlers: Handlers<typeof auth> = {
   "GET /auth/captcha": async ({ context }) => {

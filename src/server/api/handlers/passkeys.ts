@@ -7,7 +7,7 @@ import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } 
 import { askForConfirmation } from "../../../domain/auth/step-up.ts";
 import { passkeyRecord, principalRecord } from "../../records.ts";
 import type { Handlers } from "../call.ts";
-import { tokenOf } from "../request.ts";
+import { tokenOf } from "../session-cookie.ts";
 
 export const passkeyHandlers: Handlers<typeof passkeys> = {
   "GET /auth/passkey/challenge": async ({ context }) => await askForAnyPasskey(context),

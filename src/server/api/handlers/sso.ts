@@ -14,7 +14,8 @@ import { isPage, PAGES } from "../../../shared/pages.ts";
 import { outcomeOf, type SsoOutcome } from "../../../shared/sso-outcomes.ts";
 import type { Handlers, Reply } from "../call.ts";
 import { isFault } from "../errors.ts";
-import { infoOf, tokenOf } from "../request.ts";
+import { infoOf } from "../request.ts";
+import { tokenOf } from "../session-cookie.ts";
 import { browserOf } from "../sso-cookie.ts";
 import type { Web } from "../web.ts";
 

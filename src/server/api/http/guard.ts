@@ -1,12 +1,13 @@
 /** Who is let in, and what is read of their requests: as the contract says of the route. */
 
-import type { Route } from "../../../contract/route.ts";
+import type { AnonymousLimit, Route } from "../../../contract/route.ts";
 import type { Context } from "../../../domain/operation/context.ts";
+import { UamError } from "../../../shared/errors.ts";
 import { type Agent, readAgentBody, readEnrolment, requireAgent } from "../agent-request.ts";
 import { readForm, readJson } from "../body.ts";
-import { checkQuery, countRequest, routeOf } from "../elysia.ts";
 import { refuseMisspelled } from "../misspelled.ts";
-import { authorize, contextOf, type LiveSession } from "../request.ts";
+import { authorize, contextOf, infoOf, type LiveSession } from "../request.ts";
+import { isSafe } from "../routing.ts";
 import type { Web } from "../web.ts";
 
 /** A caller who was let in. */
@@ -50,8 +51,28 @@ export async function parseBody(web: Web, request: Request): Promise<object> {
   return body;
 }
 
+/** Throws `invalid` for a name that looks like a known one, and where somebody takes for a preview what would be the thing itself. */
+function checkQuery(web: Web, request: Request): void {
+  if (!request.url.includes("?")) return;
+  const { query } = contractOf(web, request);
+  const { searchParams } = new URL(request.url);
+  if (query !== undefined) refuseMisspelled(query, Object.fromEntries(searchParams), "parameter");
+  const hasPreview = query !== undefined && "preview" in query.entries;
+  if (searchParams.has("preview") && !hasPreview && !isSafe(request.method))
+    throw new UamError("invalid", "There is no preview of this request");
+}
+
+const counted = new WeakSet<Request>();
+
+/** Counts a request once, by whichever hook sees it first; throws `limited`. */
+function countRequest(web: Web, request: Request, kind: AnonymousLimit): void {
+  if (counted.has(request)) return;
+  counted.add(request);
+  web.limits.take(kind, infoOf(request).address);
+}
+
 function contractOf(web: Web, request: Request): Route {
-  const route = routeOf(web, request)?.hooks.detail?.route;
-  if (route === undefined) throw new Error(`${request.method} ${request.url} is in no contract`);
-  return route;
+  const route = web.routes().find(request.method, infoOf(request).route);
+  if (route === undefined) throw new Error(`${request.method} ${infoOf(request).route} is not in the contract`);
+  return route.contract;
 }

@@ -4,11 +4,10 @@ import { Elysia, status } from "elysia";
 import type * as v from "valibot";
 import type { FailureStatus, Route, Routes } from "../../../contract/route.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
-import type { Call, Handler, Handlers, Reply } from "../call.ts";
-import { setSessionCookie } from "../elysia.ts";
+import type { Call, Handler, Handlers } from "../call.ts";
+import { data } from "../envelope.ts";
 import { otherFailuresAs, STATUS } from "../errors.ts";
-import { data } from "../schemas.ts";
-import { setBrowserCookie } from "../sso-cookie.ts";
+import { type Outgoing, replyOf } from "../reply.ts";
 import type { Web } from "../web.ts";
 import { type Admitted, admit, parseBody } from "./guard.ts";
 
@@ -21,7 +20,7 @@ export function contractRoutes<C extends Routes>(web: Web, contract: C, handlers
     const [method = "", path = ""] = key.split(" ");
     // A record's type cannot say that each handler belongs to the route of its own key: Handlers has checked that.
     const run = handlers[key] as unknown as Handler<Route>;
-    routes.route(method, path, elysiaHandler(web, route, run), { ...schemasOf(web, route), detail: detailOf(route) });
+    routes.route(method, path, elysiaHandler(web, route, run), schemasOf(web, route));
   }
   return routes;
 }
@@ -46,12 +45,6 @@ interface Received extends Asked {
   readonly params: unknown;
   readonly query: unknown;
   readonly body?: unknown;
-}
-
-/** The parts of Elysia's context that change the response. */
-interface Outgoing {
-  readonly cookie: unknown;
-  readonly set: { status?: number | string; readonly headers: Record<string, string | number | string[]> };
 }
 
 /** Elysia reads from a handler's text what it has to parse for it, so each of these names what its routes need and no more. */
@@ -87,20 +80,6 @@ async function respond(web: Web, { route, run }: Handled, received: Received, ou
   return route.status === undefined ? body : status(route.status, body);
 }
 
-function replyOf(web: Web, { cookie, set }: Outgoing): Reply {
-  return {
-    session: (session) => setSessionCookie(web, cookie, session),
-    browser: (secret) => setBrowserCookie(cookie, secret),
-    header: (name, value) => {
-      set.headers[name] = value;
-    },
-    redirect: (address) => {
-      set.status = 303;
-      set.headers.location = address;
-    },
-  };
-}
-
 /** What an operation refuses keeps its status if the route names it; all else has the one that the route gives other failures. */
 async function withStatuses<T>({ otherwise, refusals = {} }: Route, run: () => Promise<T>): Promise<T> {
   if (otherwise === undefined) return await run();
@@ -112,18 +91,4 @@ async function withStatuses<T>({ otherwise, refusals = {} }: Route, run: () => P
 
 function successOf({ isBare }: Route, answer: v.GenericSchema): v.GenericSchema {
   return isBare === true ? answer : data(answer);
-}
-
-/** For the document, which reads it from Elysia's routes. */
-function detailOf(route: Route) {
-  const { operationId, summary, description, refusals = {}, success } = route;
-  const failures = Object.entries(refusals).map(([status, why]) => [status, why === true ? {} : { description: why }]);
-  const responses = {
-    ...Object.fromEntries(failures),
-    ...(success === undefined ? {} : { [route.status ?? 200]: success }),
-    ...(route.who.permission === "public" && route.who.limit !== undefined && refusals[429] === undefined
-      ? { 429: {} }
-      : {}),
-  };
-  return { operationId, summary, ...(description === undefined ? {} : { description }), responses, route };
 }
