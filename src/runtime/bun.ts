@@ -28,7 +28,7 @@ const SOCKET_UMASK = 0o117;
 
 /**
  * Seconds in which the head of a request has to come, the first or the next one of a connection. Bun looks every four seconds, and what drips in does
- * not begin them again. With the 14 seconds of a body (server/api/body.ts) a request is whole within 30.
+ * not begin them again. With the 14 seconds of a body (server/api/http/body.ts) a request is whole within 30.
  */
 const HEAD = 12;
 /** Seconds that a request may be worked on without a byte of its answer. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../src/build/packages.ts";
-import { STATUS } from "../../src/server/api/errors.ts";
+import { STATUS } from "../../src/server/api/http/errors.ts";
 import { DEFAULT_REASONS, UamError } from "../../src/shared/errors.ts";
 import { REASONS } from "../../src/shared/reasons.ts";
 

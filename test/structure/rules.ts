@@ -89,7 +89,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: ["domain", "store/schema-fleet.ts"],
   },
   "server/api": {
-    what: "HTTP: routes, schemas, the OpenAPI document; Elysia and its tricks in elysia.ts",
+    what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
       "server/records.ts",
       "server/fleet-records.ts",
@@ -181,9 +181,9 @@ export const PLACES: Readonly<Record<string, Place>> = {
 
 /** Packages that only these folders or files may import. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  elysia: ["server/api"],
-  valibot: ["contract", "server/api", "config", "protocol"],
-  "@valibot/to-json-schema": ["server/api"],
+  elysia: ["server/api/http"],
+  valibot: ["contract", "server/api/http", "config", "protocol"],
+  "@valibot/to-json-schema": ["server/api/http"],
   "drizzle-orm": ["store", "domain", "server/mail", "doctor"],
   postgres: ["store"],
   pg: ["store/backup/copy-client.ts"],
@@ -268,8 +268,7 @@ export const WORDS: readonly Word[] = [
     pattern:
       /\.(?:derive|guard|macro|on(?:Error|BeforeHandle|AfterHandle|Transform|Parse|Request)|mapResponse)\(|\b(?:ParseError|ValidationError|standardHostname)\b/,
     allowed: {
-      "server/api/router.ts": "has each trick with its reason",
-      "server/api/http": "makes Elysia's routes of the contract",
+      "server/api/http": "has each trick with its reason; handlers are plain",
     },
   },
   {

@@ -10,7 +10,7 @@ import { finishClosings } from "../../src/domain/lifecycle/finish.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
 import { lockOwnAccount } from "../../src/domain/users/own-lock.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../src/domain/users/users.ts";
-import { errorResponse } from "../../src/server/api/errors.ts";
+import { errorResponse } from "../../src/server/api/http/errors.ts";
 import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { sshKeys, users } from "../../src/store/schema.ts";
 import type { TestApp } from "./app.ts";

@@ -1,6 +1,6 @@
 /** Bodies and queries that are made to cost whoever checks them as much as their size allows, for any route of the document. */
 
-import { type Components, exampleOf, type JsonSchema } from "../../src/server/api/openapi-schema.ts";
+import { type Components, exampleOf, type JsonSchema } from "../../src/server/api/http/openapi-schema.ts";
 
 /** What to call it, and the JSON itself. */
 export type Hostile = readonly [name: string, json: string];

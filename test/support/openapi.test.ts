@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { API_ROOT } from "../../src/server/api/app.ts";
-import { exampleOf } from "../../src/server/api/openapi-schema.ts";
+import { exampleOf } from "../../src/server/api/http/openapi-schema.ts";
 import { apiDocument, checkAnswer } from "./openapi.ts";
 
 describe("checkAnswer()", () => {

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { readConfig } from "../../src/config/config.ts";
 import { API_ROOT, describeApi } from "../../src/server/api/app.ts";
-import type { Operation, ResponseObject } from "../../src/server/api/openapi.ts";
+import type { Operation, ResponseObject } from "../../src/server/api/http/openapi.ts";
 import { REASONS } from "../../src/shared/reasons.ts";
 
 export const apiDocument = describeApi({

@@ -10,20 +10,20 @@ import { fleetOf } from "../../domain/fleet/fleet.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
-import { isOfAgent, signResponse } from "./agent-request.ts";
-import { refuseAtFirstFault } from "./checking.ts";
-import { errorResponse, HttpRefusal, isFault } from "./errors.ts";
 import { HANDLERS } from "./handlers/all.ts";
 import { createDeliveryPlaces } from "./handlers/webhooks.ts";
-import { checkOrigin, completeHeaders } from "./headers.ts";
+import { isOfAgent, signResponse } from "./http/agent-request.ts";
+import { refuseAtFirstFault } from "./http/checking.ts";
+import { errorResponse, HttpRefusal, isFault } from "./http/errors.ts";
+import { checkOrigin, completeHeaders } from "./http/headers.ts";
+import { createOpenApiDocument, type OpenApiDocument } from "./http/openapi.ts";
+import { createOwnChanges } from "./http/own-changes.ts";
+import { recordRefusal } from "./http/refusals.ts";
+import { createRefusedChanges } from "./http/refused-changes.ts";
+import { endChange, infoOf, noteRequest } from "./http/request.ts";
+import { logRequest } from "./http/request-log.ts";
+import { createRouter, routableUrl, withoutLength } from "./http/router.ts";
 import { contractRoutes } from "./http/routes.ts";
-import { createOpenApiDocument, type OpenApiDocument } from "./openapi.ts";
-import { createOwnChanges } from "./own-changes.ts";
-import { recordRefusal } from "./refusals.ts";
-import { createRefusedChanges } from "./refused-changes.ts";
-import { endChange, infoOf, noteRequest } from "./request.ts";
-import { logRequest } from "./request-log.ts";
-import { createRouter, routableUrl, withoutLength } from "./router.ts";
 import {
   checkTarget,
   indexRoutes,
@@ -33,7 +33,7 @@ import {
   routesBelow,
   trimPath,
   withoutEmptyParameters,
-} from "./routing.ts";
+} from "./http/routing.ts";
 import type { Phase, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";

@@ -9,9 +9,9 @@ import type { SendMessage } from "../../domain/events/message.ts";
 import type { Fleet } from "../../domain/fleet/fleet.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Slots } from "../../shared/bounded.ts";
-import type { ChangeLimit } from "./change-limit.ts";
-import type { OpenApiDocument } from "./openapi.ts";
-import type { RegisteredRoute, RouteIndex } from "./routing.ts";
+import type { ChangeLimit } from "./http/change-limit.ts";
+import type { OpenApiDocument } from "./http/openapi.ts";
+import type { RegisteredRoute, RouteIndex } from "./http/routing.ts";
 
 /** The options of the HTTP side, from the configuration. */
 export interface WebOptions {

@@ -457,7 +457,7 @@ const EVENTS: readonly Event[] = [
 /** Their operations, and their tests, are in fleet/. */
 const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|fleet)\.|^user\.grant$/.test(action));
 
-/** Their operations, and their tests, are in lifecycle/, in auth/, server/api/admins.ts, and at the command line. */
+/** Their operations, and their tests, are in lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseUsername } from "../../../src/domain/users/username.ts";
-import { SESSION_COOKIE } from "../../../src/server/api/session-cookie.ts";
+import { SESSION_COOKIE } from "../../../src/server/api/http/session-cookie.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { processorTime } from "../../support/hang.ts";
 

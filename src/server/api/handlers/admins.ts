@@ -7,7 +7,7 @@ import { changeOwnPassword } from "../../../domain/auth/admin-password.ts";
 import { pageRemoved, readmit } from "../../../domain/auth/sso/removed.ts";
 import { confirmCaller } from "../../../domain/auth/step-up.ts";
 import { adminRecord, removedRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const adminHandlers: Handlers<typeof administrators> = {
   "GET /admins": async ({ context, query }) => {

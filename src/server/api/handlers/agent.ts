@@ -4,9 +4,9 @@ import type { agent } from "../../../contract/agent.ts";
 import { enrolHost } from "../../../domain/fleet/enrolment.ts";
 import { fleetSecrets } from "../../../domain/fleet/fleet-key.ts";
 import { rotateKey } from "../../../domain/fleet/rotation.ts";
-import { agentAnswer } from "../agent-request.ts";
-import type { Handlers } from "../call.ts";
-import { infoOf } from "../request.ts";
+import { agentAnswer } from "../http/agent-request.ts";
+import type { Handlers } from "../http/call.ts";
+import { infoOf } from "../http/request.ts";
 
 /** Seconds that an agent's request may be silent: longer than any is held. */
 const HELD = 90;

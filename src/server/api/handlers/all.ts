@@ -1,7 +1,7 @@
 /** A handler for every route of the contract: one that is missing does not compile. */
 
 import type { CONTRACT } from "../../../contract/contract.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 import { adminHandlers } from "./admins.ts";
 import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";

@@ -4,7 +4,7 @@ import type { approvals } from "../../../contract/approvals.ts";
 import { listApplications, reviewApplication, submitApplication } from "../../../domain/approvals/approvals.ts";
 import { requestExtension } from "../../../domain/approvals/extensions.ts";
 import { applicationRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const approvalHandlers: Handlers<typeof approvals> = {
   "POST /approvals": async ({ context, body }) => {

@@ -6,8 +6,8 @@ import { exportAudit } from "../../../domain/audit/csv.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/timestamp.ts";
 import { auditRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { infoOf } from "../request.ts";
+import type { Handlers } from "../http/call.ts";
+import { infoOf } from "../http/request.ts";
 
 export const auditHandlers: Handlers<typeof audit> = {
   "GET /audit": async ({ context, query }) => {

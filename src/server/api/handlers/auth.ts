@@ -8,8 +8,8 @@ import { loginWithCode, sendCode } from "../../../domain/auth/otp.ts";
 import { logout } from "../../../domain/auth/sessions.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { principalRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { tokenOf } from "../session-cookie.ts";
+import type { Handlers } from "../http/call.ts";
+import { tokenOf } from "../http/session-cookie.ts";
 
 export const authHandlers: Handlers<typeof auth> = {
   "GET /auth/captcha": async ({ context }) => {

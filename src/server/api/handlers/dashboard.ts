@@ -9,7 +9,7 @@ import { readStats } from "../../../domain/stats/stats.ts";
 import { awayRecord } from "../../event-records.ts";
 import { hostProblemRecord } from "../../fleet-records.ts";
 import { problemRecord, seriesRecord, statsRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const dashboardHandlers: Handlers<typeof dashboard> = {
   "GET /admin/stats": async ({ context }) => statsRecord(await readStats(context)),

@@ -8,8 +8,8 @@ import { previewGroup, previewGroupDelete, previewUserHosts } from "../../../dom
 import { listUserHosts } from "../../../domain/fleet/user-hosts.ts";
 import { fleetPreviewRecord, hostGroupRecord, ownHostRecord, userHostsRecord } from "../../fleet-records.ts";
 import { hostsRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { isPreview } from "../request.ts";
+import type { Handlers } from "../http/call.ts";
+import { isPreview } from "../http/request.ts";
 
 export const hostGroupHandlers: Handlers<typeof hostGroups> = {
   "GET /host-groups": async ({ context }) => ({ items: (await listGroups(context)).map(hostGroupRecord) }),

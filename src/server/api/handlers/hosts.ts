@@ -12,8 +12,8 @@ import {
   joinLineRecord,
   retirementRecord,
 } from "../../fleet-records.ts";
-import type { Handlers } from "../call.ts";
-import { isPreview } from "../request.ts";
+import type { Handlers } from "../http/call.ts";
+import { isPreview } from "../http/request.ts";
 
 export const hostHandlers: Handlers<typeof hosts> = {
   "GET /hosts": async ({ web, context, query }) => {

@@ -5,7 +5,7 @@ import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
 import { listKeys, revokeKey, uploadKey } from "../../../domain/keys/keys.ts";
 import { updateKey } from "../../../domain/keys/update.ts";
 import { hostsRecord, keyRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const keyHandlers: Handlers<typeof keys> = {
   "GET /users/:id/keys": async ({ context, params }) => ({

@@ -6,7 +6,7 @@ import { statusAt } from "../../../domain/users/find.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../../domain/users/own-lock.ts";
 import { hostsRecord, ownRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const meHandlers: Handlers<typeof me> = {
   "GET /me": async ({ context, session }) => {

@@ -6,8 +6,8 @@ import { askForAnyPasskey } from "../../../domain/auth/passkey-use.ts";
 import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } from "../../../domain/auth/passkeys.ts";
 import { askForConfirmation } from "../../../domain/auth/step-up.ts";
 import { passkeyRecord, principalRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { tokenOf } from "../session-cookie.ts";
+import type { Handlers } from "../http/call.ts";
+import { tokenOf } from "../http/session-cookie.ts";
 
 export const passkeyHandlers: Handlers<typeof passkeys> = {
   "GET /auth/passkey/challenge": async ({ context }) => await askForAnyPasskey(context),

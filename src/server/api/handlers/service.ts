@@ -2,8 +2,8 @@
 
 import type { service } from "../../../contract/service.ts";
 import { formatTimestamp } from "../../../shared/timestamp.ts";
-import type { Handlers } from "../call.ts";
-import { HttpRefusal } from "../errors.ts";
+import type { Handlers } from "../http/call.ts";
+import { HttpRefusal } from "../http/errors.ts";
 import type { Phase } from "../web.ts";
 
 const NOT_READY: Readonly<Record<Exclude<Phase, "serving">, string>> = {

@@ -4,7 +4,7 @@ import type { sessions } from "../../../contract/sessions.ts";
 import { endSshSession, listSshSessions } from "../../../domain/users/ssh-sessions.ts";
 import { endWebSessions } from "../../../domain/users/web-sessions.ts";
 import { sessionRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const sessionHandlers: Handlers<typeof sessions> = {
   "GET /users/:id/sessions": async ({ context, params }) => ({

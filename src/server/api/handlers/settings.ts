@@ -6,8 +6,8 @@ import { dropSetting, listSettings, updateSetting } from "../../../domain/settin
 import { UamError } from "../../../shared/errors.ts";
 import { SETTING_KEYS, type SettingKey } from "../../../shared/setting-keys.ts";
 import { settingPreviewRecord, settingRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { isPreview } from "../request.ts";
+import type { Handlers } from "../http/call.ts";
+import { isPreview } from "../http/request.ts";
 
 export const settingHandlers: Handlers<typeof settings> = {
   "GET /settings": async ({ context }) => ({ items: (await listSettings(context)).map(settingRecord) }),

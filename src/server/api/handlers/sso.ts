@@ -12,11 +12,11 @@ import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { isPage, PAGES } from "../../../shared/pages.ts";
 import { outcomeOf, type SsoOutcome } from "../../../shared/sso-outcomes.ts";
-import type { Handlers, Reply } from "../call.ts";
-import { isFault } from "../errors.ts";
-import { infoOf } from "../request.ts";
-import { tokenOf } from "../session-cookie.ts";
-import { browserOf } from "../sso-cookie.ts";
+import type { Handlers, Reply } from "../http/call.ts";
+import { isFault } from "../http/errors.ts";
+import { infoOf } from "../http/request.ts";
+import { tokenOf } from "../http/session-cookie.ts";
+import { browserOf } from "../http/sso-cookie.ts";
 import type { Web } from "../web.ts";
 
 /** Where the provider sends the browser back to, below the API's root. */

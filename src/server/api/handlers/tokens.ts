@@ -3,7 +3,7 @@
 import type { tokens } from "../../../contract/tokens.ts";
 import { createOwnToken, pageTokens, revokeToken } from "../../../domain/auth/tokens.ts";
 import { tokenRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const tokenHandlers: Handlers<typeof tokens> = {
   "GET /tokens": async ({ context, session, query }) => {

@@ -3,7 +3,7 @@
 import type { totp } from "../../../contract/totp.ts";
 import { addApp, beginApp, findApp, removeApp } from "../../../domain/auth/totp.ts";
 import { appRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 
 export const totpHandlers: Handlers<typeof totp> = {
   "GET /auth/totp": async ({ context, session }) => appRecord(await findApp(context, session)),

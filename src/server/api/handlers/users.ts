@@ -8,8 +8,8 @@ import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
 import { formatTimestamp } from "../../../shared/timestamp.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
-import type { Handlers } from "../call.ts";
-import { isPreview } from "../request.ts";
+import type { Handlers } from "../http/call.ts";
+import { isPreview } from "../http/request.ts";
 
 export const userHandlers: Handlers<typeof users> = {
   "GET /users": async ({ context, query }) => {

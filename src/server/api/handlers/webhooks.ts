@@ -8,7 +8,7 @@ import { readStream } from "../../../domain/events/receivers.ts";
 import { deleteWebhook, pageWebhooks } from "../../../domain/events/webhooks.ts";
 import { createSlots, type Slots } from "../../../shared/bounded.ts";
 import { deliveryRecord, streamRecord, webhookRecord } from "../../event-records.ts";
-import type { Handlers } from "../call.ts";
+import type { Handlers } from "../http/call.ts";
 import type { Web } from "../web.ts";
 
 export const webhookHandlers: Handlers<typeof webhooks> = {

@@ -3,12 +3,12 @@
 import type { AnonymousLimit, Route } from "../../../contract/route.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { type Agent, readAgentBody, readEnrolment, requireAgent } from "../agent-request.ts";
-import { readForm, readJson } from "../body.ts";
-import { refuseMisspelled } from "../misspelled.ts";
-import { authorize, contextOf, infoOf, type LiveSession } from "../request.ts";
-import { isSafe } from "../routing.ts";
 import type { Web } from "../web.ts";
+import { type Agent, readAgentBody, readEnrolment, requireAgent } from "./agent-request.ts";
+import { readForm, readJson } from "./body.ts";
+import { refuseMisspelled } from "./misspelled.ts";
+import { authorize, contextOf, infoOf, type LiveSession } from "./request.ts";
+import { isSafe } from "./routing.ts";
 
 /** A caller who was let in. */
 export interface Admitted {

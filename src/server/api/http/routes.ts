@@ -4,12 +4,12 @@ import { Elysia, status } from "elysia";
 import type * as v from "valibot";
 import type { FailureStatus, Route, Routes } from "../../../contract/route.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
-import type { Call, Handler, Handlers } from "../call.ts";
-import { data } from "../envelope.ts";
-import { otherFailuresAs, STATUS } from "../errors.ts";
-import { type Outgoing, replyOf } from "../reply.ts";
 import type { Web } from "../web.ts";
+import type { Call, Handler, Handlers } from "./call.ts";
+import { data } from "./envelope.ts";
+import { otherFailuresAs, STATUS } from "./errors.ts";
 import { type Admitted, admit, parseBody } from "./guard.ts";
+import { type Outgoing, replyOf } from "./reply.ts";
 
 /** All routes of the contract, answered by their handlers. */
 export function contractRoutes<C extends Routes>(web: Web, contract: C, handlers: Handlers<C>) {

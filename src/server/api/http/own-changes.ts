@@ -1,6 +1,6 @@
 /** How much external users change by themselves, over all of their sessions. */
 
-import type { Services } from "../../domain/operation/context.ts";
+import type { Services } from "../../../domain/operation/context.ts";
 import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
 
 /** Changes in a minute; what is refused beyond is one record for the minute. */

@@ -1,8 +1,8 @@
 /** Misspelled fields and query parameters: `ttl` for `ttl_days` must not silently give 90 days. */
 
 import type * as v from "valibot";
-import { UamError } from "../../shared/errors.ts";
-import { nearMiss } from "../../shared/near-miss.ts";
+import { UamError } from "../../../shared/errors.ts";
+import { nearMiss } from "../../../shared/near-miss.ts";
 
 /** Where validators hold other validators. */
 interface Shape {

@@ -1,6 +1,6 @@
 /** How often the changes of one session or token are refused. */
 
-import type { Services } from "../../domain/operation/context.ts";
+import type { Services } from "../../../domain/operation/context.ts";
 import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
 
 /** Refusals in a minute; what is refused beyond is one record for the minute. */

@@ -1,10 +1,10 @@
 /** A session or token whose changes are refused again and again fills neither the audit log nor what receives it. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { MOST_REFUSED } from "../../../src/server/api/refused-changes.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
-import { ADMIN_PASSWORD, type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
-import { freshKey } from "../../support/keys.ts";
+import { MOST_REFUSED } from "../../../../src/server/api/http/refused-changes.ts";
+import { MINUTE } from "../../../../src/shared/clock.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, loginUser, type TestApp } from "../../../support/app.ts";
+import { freshKey } from "../../../support/keys.ts";
 
 let t: TestApp;
 let admin: Client;

@@ -1,6 +1,6 @@
 /** Reading request bodies: JSON objects only, bounded, and only after the caller has been found to be allowed. */
 
-import { UamError } from "../../shared/errors.ts";
+import { UamError } from "../../../shared/errors.ts";
 import { HttpRefusal } from "./errors.ts";
 import { infoOf } from "./request.ts";
 

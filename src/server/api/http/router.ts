@@ -1,12 +1,12 @@
 /** The router that the routes are added to, and what Elysia needs around it. */
 
 import { Elysia, ParseError } from "elysia";
-import { UamError } from "../../shared/errors.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { Web } from "../web.ts";
 import { isOfAgent, MAX_AGENT_BODY } from "./agent-request.ts";
 import { refuseLargeBody } from "./body.ts";
 import { acceptContent } from "./refusals.ts";
 import { unknownRoute } from "./routing.ts";
-import type { Web } from "./web.ts";
 
 /**
  * A router whose every failure is answered by `fail`. Both hooks come before any route: Elysia applies a hook only to what is

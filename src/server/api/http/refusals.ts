@@ -1,14 +1,14 @@
 /** Requests of a session that were refused for their content before any operation began: they are recorded too. */
 
-import { findAdminById } from "../../domain/auth/admin.ts";
-import type { Principal } from "../../domain/auth/sessions.ts";
-import { findKeyOwner } from "../../domain/keys/keys.ts";
-import { audited } from "../../domain/operation/audited.ts";
-import type { Context, Services } from "../../domain/operation/context.ts";
-import type { AuditEntry } from "../../domain/operation/entry.ts";
-import { findUser } from "../../domain/users/find.ts";
-import type { AuditAction } from "../../shared/audit-actions.ts";
-import { UamError } from "../../shared/errors.ts";
+import { findAdminById } from "../../../domain/auth/admin.ts";
+import type { Principal } from "../../../domain/auth/sessions.ts";
+import { findKeyOwner } from "../../../domain/keys/keys.ts";
+import { audited } from "../../../domain/operation/audited.ts";
+import type { Context, Services } from "../../../domain/operation/context.ts";
+import type { AuditEntry } from "../../../domain/operation/entry.ts";
+import { findUser } from "../../../domain/users/find.ts";
+import type { AuditAction } from "../../../shared/audit-actions.ts";
+import { UamError } from "../../../shared/errors.ts";
 import { contextOf, isPreview, sessionOf } from "./request.ts";
 
 /** The routes that take a body from a session and change something, and what their operations record. */

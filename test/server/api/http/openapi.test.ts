@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { CliEnvironment } from "../../../src/cli/environment.ts";
-import { runProgram } from "../../../src/cli/program.ts";
-import { readConfig } from "../../../src/config/config.ts";
-import { anyone, type Route } from "../../../src/contract/route.ts";
-import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
-import { bunRuntime } from "../../../src/runtime/bun.ts";
-import { API_ROOT, describeApi } from "../../../src/server/api/app.ts";
-import { createOpenApiDocument } from "../../../src/server/api/openapi.ts";
-import type { JsonSchema } from "../../../src/server/api/openapi-schema.ts";
-import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
-import { apiDocument } from "../../support/openapi.ts";
+import type { CliEnvironment } from "../../../../src/cli/environment.ts";
+import { runProgram } from "../../../../src/cli/program.ts";
+import { readConfig } from "../../../../src/config/config.ts";
+import { anyone, type Route } from "../../../../src/contract/route.ts";
+import { parsePublicKey } from "../../../../src/domain/keys/public-key.ts";
+import { bunRuntime } from "../../../../src/runtime/bun.ts";
+import { API_ROOT, describeApi } from "../../../../src/server/api/app.ts";
+import { createOpenApiDocument } from "../../../../src/server/api/http/openapi.ts";
+import type { JsonSchema } from "../../../../src/server/api/http/openapi-schema.ts";
+import { KEY_TYPES } from "../../../../src/shared/ssh-key-types.ts";
+import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
+import { apiDocument } from "../../../support/openapi.ts";
 
 /** Every route of the interface and the statuses it can answer with; 408, 413 and 500 are every route's, what a token brings about every guarded one's. */
 const STATUSES: Record<string, readonly number[]> = {
@@ -337,7 +337,7 @@ describe("createOpenApiDocument()", () => {
     const directory = mkdtempSync(join(tmpdir(), "uam-openapi-"));
     const file = join(directory, "openapi.json");
     writeFileSync(file, JSON.stringify(apiDocument));
-    const root = join(import.meta.dir, "../../..");
+    const root = join(import.meta.dir, "../../../..");
     const linter = Bun.spawn(
       [process.execPath, "--bun", join(root, "node_modules/.bin/redocly"), "lint", file, "--format=json"],
       {

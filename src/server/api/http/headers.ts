@@ -1,9 +1,9 @@
 /** Origin checks on the way in, and the headers that every response carries. */
 
-import { UamError } from "../../shared/errors.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { WebOptions } from "../web.ts";
 import { bearerOf, infoOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
-import type { WebOptions } from "./web.ts";
 
 /**
  * Throws `forbidden` for a state-changing request that another site made a browser send: one whose Origin is neither the

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { errorResponse, isFault, otherFailuresAs } from "../../../src/server/api/errors.ts";
-import { UamError } from "../../../src/shared/errors.ts";
+import { errorResponse, isFault, otherFailuresAs } from "../../../../src/server/api/http/errors.ts";
+import { UamError } from "../../../../src/shared/errors.ts";
 
 const failed = (code: string, message = code) => Object.assign(new Error(message), { code });
 const query = (cause: Error) => new Error("Failed query: select 1", { cause });

@@ -1,21 +1,21 @@
 /** What is known about a request besides its content: its id, where it came from, and whose session it has. */
 
 import { randomUUID } from "node:crypto";
-import type { Need } from "../../contract/route.ts";
-import { hashToken, hexOf, type Principal } from "../../domain/auth/sessions.ts";
-import { shownPartOf, TOKEN_PREFIX } from "../../domain/auth/token-format.ts";
-import type { Context, Services } from "../../domain/operation/context.ts";
-import type { Actor } from "../../domain/operation/entry.ts";
-import type { Permit } from "../../domain/operation/permission.ts";
-import { UNIX_PEER } from "../../shared/client-address.ts";
-import { UamError } from "../../shared/errors.ts";
-import type { Reason } from "../../shared/reasons.ts";
-import { namedRoles, rolesFor } from "../../shared/roles.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../shared/statuses.ts";
+import type { Need } from "../../../contract/route.ts";
+import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions.ts";
+import { shownPartOf, TOKEN_PREFIX } from "../../../domain/auth/token-format.ts";
+import type { Context, Services } from "../../../domain/operation/context.ts";
+import type { Actor } from "../../../domain/operation/entry.ts";
+import type { Permit } from "../../../domain/operation/permission.ts";
+import { UNIX_PEER } from "../../../shared/client-address.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { Reason } from "../../../shared/reasons.ts";
+import { namedRoles, rolesFor } from "../../../shared/roles.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../shared/statuses.ts";
+import type { Web } from "../web.ts";
 import { onlyTakesAway } from "./own-changes.ts";
 import { accessOf, isSafe } from "./routing.ts";
 import { SESSION_COOKIE, tokenOf } from "./session-cookie.ts";
-import type { Web } from "./web.ts";
 
 export interface RequestInfo {
   readonly id: string;

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { listOf } from "../../../src/contract/fields.ts";
-import { parseObject } from "../../../src/server/api/body.ts";
-import { parseText } from "../../../src/shared/text.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
-import { apiDocument } from "../../support/openapi.ts";
+import { listOf } from "../../../../src/contract/fields.ts";
+import { parseObject } from "../../../../src/server/api/http/body.ts";
+import { parseText } from "../../../../src/shared/text.ts";
+import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
+import { apiDocument } from "../../../support/openapi.ts";
 
 let t: TestApp;
 let admin: Client;

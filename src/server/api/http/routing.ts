@@ -1,8 +1,8 @@
 /** What the registered routes say about a path: which methods it has, and so 404, 405 and the answer to a preflight. */
 
-import type { Route, Routes } from "../../contract/route.ts";
-import { UamError } from "../../shared/errors.ts";
-import type { Access } from "../../shared/roles.ts";
+import type { Route, Routes } from "../../../contract/route.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { Access } from "../../../shared/roles.ts";
 import { HttpRefusal } from "./errors.ts";
 
 /** A route as registered, e.g. `GET /api/v1/users/:id`. */

@@ -1,10 +1,10 @@
 /** What handlers set of a response besides its body, by Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
 
-import type { NewSession } from "../../domain/auth/sessions.ts";
+import type { NewSession } from "../../../domain/auth/sessions.ts";
+import type { Web } from "../web.ts";
 import type { Reply } from "./call.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";
 import { setBrowserCookie } from "./sso-cookie.ts";
-import type { Web } from "./web.ts";
 
 /** The parts of Elysia's context that change the response. */
 export interface Outgoing {

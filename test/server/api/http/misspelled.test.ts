@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { refuseMisspelled } from "../../../src/server/api/misspelled.ts";
-import { nearMiss } from "../../../src/shared/near-miss.ts";
-import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
-import { apiDocument } from "../../support/openapi.ts";
+import { refuseMisspelled } from "../../../../src/server/api/http/misspelled.ts";
+import { nearMiss } from "../../../../src/shared/near-miss.ts";
+import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
+import { apiDocument } from "../../../support/openapi.ts";
 
 let app: TestApp;
 let callers: Record<"admin" | "user" | "nobody", Client>;

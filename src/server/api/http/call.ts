@@ -1,12 +1,12 @@
 /** What handlers are given, and what they return: by the contract's entry for their route. */
 
 import type * as v from "valibot";
-import type { Route, Routes } from "../../contract/route.ts";
-import type { NewSession } from "../../domain/auth/sessions.ts";
-import type { Context } from "../../domain/operation/context.ts";
+import type { Route, Routes } from "../../../contract/route.ts";
+import type { NewSession } from "../../../domain/auth/sessions.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import type { Web } from "../web.ts";
 import type { Agent } from "./agent-request.ts";
 import type { LiveSession } from "./request.ts";
-import type { Web } from "./web.ts";
 
 /** What sets cookies and headers of the response. */
 export interface Reply {

@@ -1,8 +1,8 @@
 /** Failures as responses: `{"error": "<a sentence>"}`, the status that says what kind it is, and `Uam-Error` that names it. */
 
-import { DATABASE_FULL, isDatabaseFull, isDatabaseLost } from "../../shared/database-lost.ts";
-import { type ErrorCode, UamError, UNEXPECTED } from "../../shared/errors.ts";
-import type { Reason } from "../../shared/reasons.ts";
+import { DATABASE_FULL, isDatabaseFull, isDatabaseLost } from "../../../shared/database-lost.ts";
+import { type ErrorCode, UamError, UNEXPECTED } from "../../../shared/errors.ts";
+import type { Reason } from "../../../shared/reasons.ts";
 
 export const STATUS = {
   invalid: 400,

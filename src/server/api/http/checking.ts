@@ -1,8 +1,8 @@
 /** Requests against their schemas: a check ends at the first fault, and what is said about it holds nothing of what was sent. */
 
 import * as v from "valibot";
-import type { Routes } from "../../contract/route.ts";
-import { UamError } from "../../shared/errors.ts";
+import type { Routes } from "../../../contract/route.ts";
+import { UamError } from "../../../shared/errors.ts";
 
 const PARTS = ["params", "query", "body"] as const;
 type RequestPart = (typeof PARTS)[number];

@@ -3,12 +3,12 @@
  * every receiver: whoever has a session must not be able to fill it.
  */
 
-import { hashToken, hexOf, type Principal } from "../../domain/auth/sessions.ts";
-import { audited } from "../../domain/operation/audited.ts";
-import type { Context, Services } from "../../domain/operation/context.ts";
-import { MINUTE } from "../../shared/clock.ts";
-import { UamError } from "../../shared/errors.ts";
-import type { Reason } from "../../shared/reasons.ts";
+import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions.ts";
+import { audited } from "../../../domain/operation/audited.ts";
+import type { Context, Services } from "../../../domain/operation/context.ts";
+import { MINUTE } from "../../../shared/clock.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { Reason } from "../../../shared/reasons.ts";
 
 /** Whose changes they are: a session, or a token. */
 export interface Changing {

@@ -1,17 +1,17 @@
 /** Requests of agents: whose they are, and the service's signature on what they are answered. */
 
-import type { Admission, Identified, Renewal } from "../../domain/fleet/authentication.ts";
-import { fleetSecrets } from "../../domain/fleet/fleet-key.ts";
-import type { AdmittedHost } from "../../domain/fleet/host-row.ts";
-import type { States } from "../../domain/fleet/state.ts";
-import { AGENT_PROTOCOL, AGENT_ROUTES, parseCursor } from "../../protocol/fleet.ts";
-import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../protocol/fleet-signature.ts";
-import { SECOND } from "../../shared/clock.ts";
-import { UamError } from "../../shared/errors.ts";
-import { NO_LEASE } from "../../shared/lease.ts";
+import type { Admission, Identified, Renewal } from "../../../domain/fleet/authentication.ts";
+import { fleetSecrets } from "../../../domain/fleet/fleet-key.ts";
+import type { AdmittedHost } from "../../../domain/fleet/host-row.ts";
+import type { States } from "../../../domain/fleet/state.ts";
+import { AGENT_PROTOCOL, AGENT_ROUTES, parseCursor } from "../../../protocol/fleet.ts";
+import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../../protocol/fleet-signature.ts";
+import { SECOND } from "../../../shared/clock.ts";
+import { UamError } from "../../../shared/errors.ts";
+import { NO_LEASE } from "../../../shared/lease.ts";
+import type { Web } from "../web.ts";
 import { parseObject, readWhole, requireJson } from "./body.ts";
 import { infoOf } from "./request.ts";
-import type { Web } from "./web.ts";
 
 /** Bytes of a report: a hundred problems of five hundred characters each. */
 export const MAX_AGENT_BODY = 512 * 1024;

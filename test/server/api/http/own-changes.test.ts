@@ -1,11 +1,11 @@
 /** An external user who changes again and again fills neither the audit log nor what receives it, and can take access away all the same. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { MOST_OWN_CHANGES } from "../../../src/server/api/own-changes.ts";
-import { MOST_REFUSED } from "../../../src/server/api/refused-changes.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
-import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
-import { freshKey } from "../../support/keys.ts";
+import { MOST_OWN_CHANGES } from "../../../../src/server/api/http/own-changes.ts";
+import { MOST_REFUSED } from "../../../../src/server/api/http/refused-changes.ts";
+import { MINUTE } from "../../../../src/shared/clock.ts";
+import { type Client, createTestApp, loginUser, type TestApp } from "../../../support/app.ts";
+import { freshKey } from "../../../support/keys.ts";
 
 let t: TestApp;
 let admin: Client;

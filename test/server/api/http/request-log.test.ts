@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
-import { createApp } from "../../../src/server/api/app.ts";
-import { openLog } from "../../../src/server/logging.ts";
-import type { Log } from "../../../src/shared/log.ts";
-import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
-import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
+import { createApp } from "../../../../src/server/api/app.ts";
+import { openLog } from "../../../../src/server/logging.ts";
+import type { Log } from "../../../../src/shared/log.ts";
+import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../../support/app.ts";
+import { PASSKEY_ORIGIN } from "../../../support/authenticator.ts";
 
 const lines: Record<string, unknown>[] = [];
 const log: Log = openLog({
