@@ -205,6 +205,8 @@ interface Started {
   /** The database server's process, and what a rival is told about it. */
   readonly postgres: number;
   readonly job: object;
+  /** Of the users who upload keys. */
+  readonly cookies: readonly string[];
 }
 
 /** A service with a filled log, an administrator, and users who have three keys each and, if root asks, an account on this host. */
@@ -250,6 +252,7 @@ async function startCandidate(
     subject: { origin: service.origin, ...sessions, pids: [service.pid], keys: [] },
     postgres: childNamed(service.pid, "postgres"),
     job,
+    cookies,
   };
 }
 
@@ -266,7 +269,12 @@ async function logIn(service: Service, username: string, users: number) {
 }
 
 /** The rival that does the bare work, on the database of that candidate, with its sessions. */
-async function startFloor({ subject, postgres, job }: Started): Promise<{ subject: Subject; stop: () => void }> {
+async function startFloor({
+  subject,
+  postgres,
+  job,
+  cookies,
+}: Started): Promise<{ subject: Subject; stop: () => void }> {
   const program = join(import.meta.dir, "rivals/bare-paths.ts");
   const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(job)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -275,7 +283,8 @@ async function startFloor({ subject, postgres, job }: Started): Promise<{ subjec
     child.stdout?.once("data", (text) => resolve(String(text).trim().replace(/\/$/, ""))),
   );
   return {
-    subject: { ...subject, origin, pids: [child.pid ?? 0, postgres], keys: [] },
+    // With turns of its own: with the service's, half of the users would make all changes there, more than they may.
+    subject: { ...subject, origin, nextUser: turnsOf(cookies), pids: [child.pid ?? 0, postgres], keys: [] },
     stop: () => void child.kill(),
   };
 }
