@@ -62,3 +62,11 @@ export async function idle({ until }: Container, pattern: string): Promise<void>
 export function noneRuns(pattern: string): string {
   return `pgrep -a ${pattern} && exit 1 || test $? = 1`;
 }
+
+/**
+ * The test, and where it fails a signal to atd, which reads its directory again. It compares times of whole seconds, and so may sleep for an
+ * hour over a job that came in the second in which it last looked.
+ */
+export function orWakeAtd(test: string): string {
+  return `${test} || { touch /var/spool/cron/atjobs; systemctl kill --kill-whom=main --signal=HUP atd; false; }`;
+}

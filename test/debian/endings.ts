@@ -1,7 +1,7 @@
 /** What ends with access: accounts leave everything they can running and scheduled, and nothing stays or comes back. */
 
 import { admitted, asUser, isShared, logIn, openSharedConnection, refused, uploadKey } from "./access.ts";
-import { absent, idle, noneRuns } from "./checks.ts";
+import { absent, idle, noneRuns, orWakeAtd } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { same, step } from "./steps.ts";
 
@@ -43,7 +43,7 @@ export async function endings(container: Container, uam: string): Promise<void> 
   await step("cron and at start their jobs, and the lingering user manager its service", async () => {
     for (const user of USERS) {
       for (const mark of [LEFT.service, LEFT.scope, LEFT.daemon, LEFT.cron, LEFT.at]) {
-        await container.until(`pgrep -u ext_${user} -f 'sleep ${mark}'`, A_MINUTE_OF_CRON);
+        await container.until(orWakeAtd(`pgrep -u ext_${user} -f 'sleep ${mark}'`), A_MINUTE_OF_CRON);
       }
       await container.until(`pgrep -u ${subordinateOf(user)} -f 'sleep ${LEFT.subordinate}'`, 10);
     }

@@ -1,5 +1,6 @@
 /** What deleted accounts left: uids, and programs that give their rights. */
 
+import { orWakeAtd } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { same, step } from "./steps.ts";
 
@@ -31,7 +32,7 @@ export async function leftBehind({ sh, attempt, until }: Container, uam: string)
 exec "${PROGRAM}" -e '$< = $>; open(my $file, ">", "${RAN}"); close($file); sleep 3600'
 END
       runuser -u ext_otto -- at -f /tmp/job now`);
-    await until(`test -e ${RAN}`, SWEPT);
+    await until(orWakeAtd(`test -e ${RAN}`), SWEPT);
     same((await sh(`stat -c %u ${RAN}`)).trim(), uid, "whose rights the program had");
     await sh(`${uam} user delete otto --yes`);
     await until(`! pgrep -U ${uid}`, SWEPT);

@@ -1,7 +1,7 @@
 /** What is left when an account takes all it can: enough to shut it, and a service that restarts. */
 
 import { admitted, asUser, logIn, refused, startAsUser, uploadKey } from "./access.ts";
-import { answers, idle, mainPid } from "./checks.ts";
+import { answers, idle, mainPid, orWakeAtd } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { same, step } from "./steps.ts";
 
@@ -29,7 +29,7 @@ export async function reserve(container: Container, uam: string, password: strin
     );
     same(said, `${limit}\n${limit}\n`, "the limit in a session and in the user's manager");
     for (const file of ["at.limit", "cron.limit"]) {
-      const seen = await container.until(`cat /home/ext_${USER}/${file} | grep .`, A_MINUTE_OF_CRON);
+      const seen = await container.until(orWakeAtd(`cat /home/ext_${USER}/${file} | grep .`), A_MINUTE_OF_CRON);
       same(seen, `${limit}\n`, `the limit in ${file}`);
     }
     const other = Number(await container.sh(`su daemon --shell /bin/bash --command "${tell}"`));
