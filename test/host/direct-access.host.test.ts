@@ -30,7 +30,7 @@ import {
   stored,
   UID,
 } from "../support/direct-host.ts";
-import { startFakeJournal } from "../support/fake-journal.ts";
+import { microsecondsSinceBoot, startFakeJournal } from "../support/fake-journal.ts";
 import { HANG } from "../support/hang.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
@@ -316,7 +316,7 @@ describeOnHost("access in direct mode", () => {
     const entry = (pid: number | undefined, id: number, uid = "0") => ({
       _PID: String(pid),
       _UID: uid,
-      __MONOTONIC_TIMESTAMP: String(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000),
+      __MONOTONIC_TIMESTAMP: microsecondsSinceBoot(),
       MESSAGE: `Accepted publickey for ${NAME} from 127.0.0.1 port 40000 ssh2: ED25519 ${fingerprint(id)}`,
     });
 

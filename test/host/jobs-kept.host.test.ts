@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, syml
 import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import { KEPT_JOBS_DIRECTORY } from "../../src/host/settings.ts";
 import { CLOSED, directHost, NAME, prepareHost, recorded, run, sshd, stored, UID } from "../support/direct-host.ts";
-import { startFakeJournal } from "../support/fake-journal.ts";
+import { microsecondsSinceBoot, startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { forgetJobsOf, jobPaths, plantJob, shownJobs } from "../support/kept-jobs.ts";
 import { until } from "../support/until.ts";
@@ -34,7 +34,7 @@ describeOnHost("root's copies of jobs", () => {
       fake.add({
         _PID: String(connection?.pid),
         _UID: "0",
-        __MONOTONIC_TIMESTAMP: String(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000),
+        __MONOTONIC_TIMESTAMP: microsecondsSinceBoot(),
         MESSAGE: `Accepted publickey for ${NAME} from 127.0.0.1 port 40000 ssh2: ED25519 ${second.key.fingerprint}`,
       });
       plantJob(crontab, UID, LINE);

@@ -21,7 +21,7 @@ import {
   stored,
   UID,
 } from "../support/direct-host.ts";
-import { startFakeJournal } from "../support/fake-journal.ts";
+import { microsecondsSinceBoot, startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { until } from "../support/until.ts";
 
@@ -115,7 +115,7 @@ describeOnHost("networks in direct mode", () => {
     fake.add({
       _PID: String(Number(second?.id.slice(-7))),
       _UID: "0",
-      __MONOTONIC_TIMESTAMP: String(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000),
+      __MONOTONIC_TIMESTAMP: microsecondsSinceBoot(),
       MESSAGE: `Accepted publickey for ${NAME} from ${OUTSIDE} port 40000 ssh2: ED25519 ${key(1).fingerprint}`,
     });
     expect(await host.narrowKeys(account(["127.0.0.1/32"], undefined))).toEqual([]);

@@ -21,7 +21,7 @@ import {
   stored,
   UID,
 } from "../support/direct-host.ts";
-import { type FakeJournal, startFakeJournal } from "../support/fake-journal.ts";
+import { type FakeJournal, microsecondsSinceBoot, startFakeJournal } from "../support/fake-journal.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { startSshd } from "../support/sshd.ts";
 import { until } from "../support/until.ts";
@@ -95,7 +95,7 @@ describeOnHost("SSH sessions in direct mode", () => {
       const line = (id: string, key: HostKey | undefined, uid: string) => ({
         _PID: String(Number(id.slice(-7))),
         _UID: uid,
-        __MONOTONIC_TIMESTAMP: String(Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000),
+        __MONOTONIC_TIMESTAMP: microsecondsSinceBoot(),
         MESSAGE: `Accepted publickey for ${NAME} from 127.0.0.1 port 40000 ssh2: ED25519 ${key?.fingerprint}`,
       });
       fake.add(line(first, keys?.[0]?.key, "0"));

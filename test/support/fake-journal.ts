@@ -1,6 +1,6 @@
 /** A journal in a file, read as journalctl reads it: fields that are asked for more than once may have any of the values. */
 
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
@@ -62,4 +62,10 @@ export function startFakeJournal(directory: string, uid = "0"): FakeJournal {
   });
   server.listen(journalStream);
   return { tools: { journalctl, journalStream }, written, add, close: () => server.close() };
+}
+
+/** Now, as an entry's `__MONOTONIC_TIMESTAMP`: whole, as those of journald are. */
+export function microsecondsSinceBoot(): string {
+  const [uptime] = readFileSync("/proc/uptime", "utf8").split(" ");
+  return String(Math.round(Number(uptime) * 1_000_000));
 }
