@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { makeCertificate } from "../support/certificate.ts";
-import { admitted, logIn, openSession, refused, sessionEnded, uploadKey } from "./access.ts";
-import { absent, answers, noneRuns } from "./checks.ts";
+import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
+import { answers, noneRuns } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { packageCommands } from "./readme.ts";
 import { same, say, step } from "./steps.ts";
@@ -45,10 +45,8 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
   await survives(hosts, wire);
   await lockedThere(hosts, wire);
   await setBack(hosts, wire);
-  // Each way on one of the two pairs of hosts: a lease takes minutes to end.
-  await leaseEnds(hosts, wire, options.mode === "direct" ? "logins" : "sessions");
-  if (options.mode === "direct") await leaves(hosts);
-  else await retires(hosts);
+  await leaseEnds(hosts, wire);
+  await retires(hosts);
 }
 
 async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
@@ -130,7 +128,6 @@ async function survives({ service, web7 }: TwoHosts, wire: Wire): Promise<void> 
     await logIn(service, "uam", USER);
     await uploadKey(service, USER, "third");
     await web7.sh(`umask 077; cat >/root/third <<'END'\n${await service.sh("cat /root/third")}END`);
-    await web7.sh("ssh-keygen -y -f /root/third >/root/third.pub");
     await untilAdmitted(web7, "third", 10);
     await wire.cut();
     await service.sh(`uam key revoke ${USER} 2 >/root/revoked 2>&1; cat /root/revoked`);
@@ -196,42 +193,34 @@ async function setBack({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
   });
 }
 
-async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire, ends: "logins" | "sessions"): Promise<void> {
-  const what = ends === "logins" ? "and no job runs on" : "and ends all sessions";
-  await step(
-    `cut off and with its agent stopped, the host refuses everybody when its lease ends, ${what}`,
-    async () => {
-      await service.sh(`uam host update web7 --lease 5m --lease-ends ${ends}`);
-      await again(async () => {
-        const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
-        if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
-      }, 90);
-      // One that goes on keeps the user's manager, lingering or not: what that runs is the session's then.
-      if (ends === "sessions") await openSession(web7, USER, "third");
-      await plantJobs(web7);
-      await wire.cut();
-      const begin = performance.now();
-      await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
-      await admitted(web7, USER, "third");
-      await Bun.sleep((LEASE - 60) * 1000 - (performance.now() - begin));
-      await untilRefused(web7, "third", 60 + SLACK);
-      say(
-        `      refused ${((performance.now() - begin) / 1000).toFixed(0)} s after the cut, with a lease of ${LEASE} s`,
-      );
-      // The look that refuses logins ends these, too, which takes a busy machine some seconds.
-      await web7.until(noneRuns(`-u ext_${USER}`), 60);
-      const then = await ranBy(web7);
-      await Bun.sleep(JOBS_WATCHED * 1000);
-      same(await ranBy(web7), then, "what crontab, at job and lingering manager wrote after the lease");
-      say(`      in ${JOBS_WATCHED} s after that no crontab, at job or lingering manager of the account ran anything`);
-      await wire.mend();
-      await web7.sh("kill -CONT $(systemctl show --property=MainPID --value uam-agent)");
-      await untilAdmitted(web7, "third", 120);
-      await web7.until(`test "$(${RAN}cron)" -gt ${then.split(" ")[0]}`, 120);
-      await web7.until(`systemctl is-active --quiet user@$(id -u ext_${USER})`, 30);
-      await web7.sh(`crontab -u ext_${USER} -r; loginctl disable-linger ext_${USER}`);
-    },
-  );
+async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
+  await step("cut off and with its agent stopped, the host refuses everybody when its lease ends", async () => {
+    await service.sh("uam host update web7 --lease 5m");
+    await again(async () => {
+      const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
+      if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
+    }, 90);
+    await plantJobs(web7);
+    await wire.cut();
+    const begin = performance.now();
+    await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
+    await admitted(web7, USER, "third");
+    await Bun.sleep((LEASE - 60) * 1000 - (performance.now() - begin));
+    await untilRefused(web7, "third", 60 + SLACK);
+    say(`      refused ${((performance.now() - begin) / 1000).toFixed(0)} s after the cut, with a lease of ${LEASE} s`);
+    // The look that refuses logins ends these, too, which takes a busy machine some seconds.
+    await web7.until(noneRuns(`-u ext_${USER}`), 60);
+    const then = await ranBy(web7);
+    await Bun.sleep(JOBS_WATCHED * 1000);
+    same(await ranBy(web7), then, "what crontab, at job and lingering manager wrote after the lease");
+    say(`      in ${JOBS_WATCHED} s after that no crontab, at job or lingering manager of the account ran anything`);
+    await wire.mend();
+    await web7.sh("kill -CONT $(systemctl show --property=MainPID --value uam-agent)");
+    await untilAdmitted(web7, "third", 120);
+    await web7.until(`test "$(${RAN}cron)" -gt ${then.split(" ")[0]}`, 120);
+    await web7.until(`systemctl is-active --quiet user@$(id -u ext_${USER})`, 30);
+    await web7.sh(`crontab -u ext_${USER} -r; loginctl disable-linger ext_${USER}`);
+  });
 }
 
 /** A crontab, an at job that runs on, one that is due later, and a service of a lingering manager: each writes lines. */
@@ -254,37 +243,11 @@ async function ranBy(web7: Container): Promise<string> {
   return (await web7.sh(`echo $(${RAN}cron) $(${RAN}at) $(${RAN}linger)`)).trim();
 }
 
-/** With an account out of the group, too, which is removed as any other. */
 async function retires({ service, web7 }: TwoHosts): Promise<void> {
   await step("a retired host has no account of ours any more, and the service forgets it", async () => {
-    await web7.sh(`gpasswd -d ext_${USER} uam-ext`);
     await service.sh("uam host retire web7 --yes", 60);
     await web7.until(`! getent passwd ext_${USER}`, 60);
     await service.until("! uam host list | grep -q web7", 60);
-    await admitted(service, USER, "third");
-  });
-}
-
-async function leaves({ service, web7 }: TwoHosts): Promise<void> {
-  const dropIn = "/etc/ssh/sshd_config.d/50-uam.conf";
-  await step("leaving names an account that it does not know, and lets nobody in as long as that stays", async () => {
-    await web7.sh(`gpasswd -d ext_${USER} uam-ext; useradd -u 65999 -m ext_other
-      install -d -m 0700 -o ext_other -g ext_other /var/lib/uam/keys/ext_other /home/ext_other/.ssh
-      for place in /var/lib/uam/keys/ext_other /home/ext_other/.ssh; do
-        install -m 0600 -o ext_other -g ext_other /root/third.pub $place/authorized_keys; done`);
-    await admitted(web7, "other", "third");
-    const { status, stderr } = await web7.attempt("uam agent leave --yes", 60);
-    if (status !== 1 || !/Not removed: ext_other\./.test(stderr)) throw new Error(`${status} ${stderr}`);
-    await absent(web7, [`/home/ext_${USER}`, "/etc/systemd/system/uam-agent.service"]);
-    await web7.sh(`if getent passwd ext_${USER}; then exit 1; fi; test -e ${dropIn}`);
-    await refused(web7, USER, "third");
-    await refused(web7, "other", "third");
-  });
-  await step("once it is gone, leaving again takes the rest away, and the service's own host goes on", async () => {
-    await web7.sh("userdel -r ext_other");
-    await web7.sh("uam agent leave --yes", 60);
-    await absent(web7, [dropIn, "/etc/uam/agent.env", "/var/lib/uam-agent/agent.json"]);
-    await web7.sh("sshd -t");
     await admitted(service, USER, "third");
   });
 }
