@@ -152,6 +152,23 @@ export function preparedOnce<Query extends object>(
   };
 }
 
+/**
+ * A transaction that is over only when `work` is. The driver's own fails as soon as its connection is gone, while what `work` does
+ * elsewhere, on the host for instance, goes on: its statements fail at once from then on, so that nothing waits for the database.
+ */
+export async function transactionToItsEnd<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  let working: Promise<T> | undefined;
+  try {
+    return await db.transaction((tx) => {
+      working = work(tx);
+      return working;
+    });
+  } catch (error) {
+    await working?.catch(() => {});
+    throw error;
+  }
+}
+
 /** What is made once for each database, and kept as long as it: what remembers who is waiting on it, say. */
 export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Database) => Made {
   const made = new WeakMap<Database, { readonly made: Made }>();

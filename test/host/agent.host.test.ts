@@ -139,6 +139,8 @@ describeOnHost("an agent on a real host", () => {
   });
   const login = (index = 0, name = NAME) => sshd.login(name, keys[index]?.path ?? "");
   const running = () => processesOf(readProcesses(), UID).length;
+  /** One that was killed is listed without the states until its parent asks how it ended. */
+  const sleeping = () => spawnSync("pgrep", ["--runstates", "R,S,D", "-U", String(UID), "sleep"]).status === 0;
   const confirmed = (id: number) => until(() => stub.reports.at(-1)?.cursor === cursor(id));
   async function opened(lease_ms = 3_600_000): Promise<void> {
     stub.tell({ full: true, accounts: [account()], lease_ms });
@@ -246,7 +248,7 @@ describeOnHost("an agent on a real host", () => {
       await opened(LEASE);
       const client = sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
       const ended = new Promise((resolve) => client.on("close", resolve));
-      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      await until(() => sleeping());
       end("SIGKILL");
       await ended;
       await until(() => running() === 0);
@@ -291,7 +293,7 @@ describeOnHost("an agent on a real host", () => {
     test("a disabled account's sessions are over when that is confirmed, and a removed one is gone", async () => {
       await opened();
       sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
-      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      await until(() => sleeping());
       stub.tell({ accounts: [account({ open: false, keys: [] })] });
       await confirmed(3);
       expect(running()).toBe(0);
@@ -305,7 +307,7 @@ describeOnHost("an agent on a real host", () => {
     test("of an account that somebody removed by hand, what a revoked key left running is over when that is confirmed", async () => {
       await opened();
       sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
-      await until(() => spawnSync("pgrep", ["-U", String(UID), "sleep"]).status === 0);
+      await until(() => sleeping());
       expect(running()).toBeGreaterThan(0);
       // From here on the agent may end it as a stray, too.
       expect(spawnSync("userdel", ["-f", "--", NAME]).status).toBe(0);

@@ -392,7 +392,9 @@ describeOnHost("closings in direct mode", () => {
       await until(() => sshd.login(NAME, path));
       const session = sshd.open(NAME, path, "sleep 300");
       // Connections of the logins before may still be going.
-      await until(() => spawnSync("pgrep", ["-u", String(UID), "-fx", "sleep 300"]).status === 0);
+      await until(
+        () => spawnSync("pgrep", ["--runstates", "R,S,D", "-u", String(UID), "-fx", "sleep 300"]).status === 0,
+      );
       expect(await host.reconcile([stored()], true)).toMatchObject([{ kind: "key_added", repaired: false }]);
       expect(await host.reconcile([stored()], false)).toMatchObject([{ kind: "key_added", repaired: true }]);
       expect([running(), existsSync(`/var/spool/cron/crontabs/${NAME}`)]).toEqual([0, false]);

@@ -5,7 +5,7 @@ import type { Closing as HostClosing } from "../../protocol/host.ts";
 import type { AuditAction } from "../../shared/audit-actions.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
-import { pipelined } from "../../store/client.ts";
+import { pipelined, transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
 import { noteFleetChange } from "../fleet/changes.ts";
@@ -31,7 +31,7 @@ export async function openAccess(op: Grant, user: User): Promise<void> {
  */
 export async function restoreAccess(context: Context, user: Pick<User, "id" | "username" | "uid">): Promise<void> {
   const { db, host, clock } = context;
-  await db.transaction(async (tx) => {
+  await transactionToItsEnd(db, async (tx) => {
     const isStored = user.id > 0 && (await findUser(tx, user.id)) !== undefined;
     if (!isStored) return requireClosed(await host.removeAccount(refOf(user)));
     const stored = await lockUser(tx, user.id);
@@ -79,7 +79,7 @@ export async function disableAccess(
   { at = op.context.clock.now(), action = "user.disable", note, mailed = false, shut }: ClosingRequest = {},
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
-  op.begun(unfinished(user));
+  op.begun(unfinished(user, shut));
   const closing = shut ?? (await shutOnHost(op, user));
   const status = user.status === "expired" ? "expired" : "disabled";
   const disabled = await storeShut(op, user, { status, disabledAt: user.disabledAt ?? at });
@@ -117,7 +117,7 @@ export async function removeAccess(
 ): Promise<Closed> {
   const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
   op.begun(unfinished(user));
-  const closing = await goOn(op, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
+  const closing = await goOn(op, user, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
   await noteFleetChange(op, user, closing.owed.length === 0 ? "removed" : undefined);
   if (closing.owed.length === 0) {
     await op.tx.delete(users).where(eq(users.id, user.id)).prepare("delete_user").execute();
@@ -141,7 +141,7 @@ export async function removeAccess(
 export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   op.begun(unfinished(user));
   const { host } = op.context;
-  const closing = await goOn(op, async () => {
+  const closing = await goOn(op, user, async () => {
     const presence = await host.presence(refOf(user));
     return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
   });
@@ -156,8 +156,10 @@ export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refu
 }
 
 /** What the caller is told if the database fails while the user's access is being taken away. */
-export function unfinished({ username }: User): string {
-  return `The access of ${username} is being taken away, but the database failed before this could be recorded. It will not be given back: the change is finished and recorded once the database is available.`;
+export function unfinished({ username }: User, onHost?: HostClosing): string {
+  const isOpen = onHost !== undefined && !onHost.refused && onHost.owed.length > 0;
+  const now = isOpen ? " The host may still let them in until this is done." : "";
+  return `The access of ${username} is being taken away, but the database failed before this could be recorded.${now} It will not be given back: the change is finished and recorded once the database is available.`;
 }
 
 async function settle(op: ClosingOperation, user: User, note: number, closing: HostClosing): Promise<Closed> {
@@ -173,7 +175,7 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
  */
 export async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
   const { log } = op.context;
-  return await goOn(op, async () => {
+  return await goOn(op, user, async () => {
     const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
     if (presence === "present") return await host.shutAccount(refOf(user));
@@ -187,11 +189,16 @@ export async function shutOnHost(op: ClosingOperation, user: User): Promise<Host
 }
 
 /** A closing goes on whatever the host throws: what failed is owed. */
-async function goOn({ context }: ClosingOperation, close: () => Promise<HostClosing>): Promise<HostClosing> {
+async function goOn(op: ClosingOperation, user: User, close: () => Promise<HostClosing>): Promise<HostClosing> {
+  const closing = await tryToClose(op, close);
+  op.begun(unfinished(user, closing));
+  faultPoint("closing: host done, not stored");
+  return closing;
+}
+
+async function tryToClose({ context }: ClosingOperation, close: () => Promise<HostClosing>): Promise<HostClosing> {
   try {
-    const closing = await close();
-    faultPoint("closing: host done, not stored");
-    return closing;
+    return await close();
   } catch (error) {
     context.log.error("access could not be taken away on the host; this will be retried", {
       error,

@@ -6,6 +6,7 @@
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
+import { transactionToItsEnd } from "../../store/client.ts";
 import { closings } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
@@ -87,7 +88,7 @@ export async function finishLeaving(op: ClosingOperation, user: User, noted: Clo
 
 /** After giving it has failed: unless the user has it by now, it goes again. What cannot be done stays noted. */
 async function takeBack({ db, host }: Context, { id, username, uid }: User, note: number): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transactionToItsEnd(db, async (tx) => {
     if ((await lockUser(tx, id)).local) return;
     const ref = refOf({ username, uid });
     if ((await host.presence(ref)) === "present") requireClosed(await host.removeAccount(ref));

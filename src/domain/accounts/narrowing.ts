@@ -83,15 +83,20 @@ export async function narrowAccess(
   // Read before anybody is told that it began: from there on the host is done whatever the database does.
   const account = await accountOf(op.tx, user, op.context.clock.now(), [about]);
   const note = typeof by === "string" ? await noteClosing(op.context, { ...about, action: by }) : by.id;
-  op.begun(
-    `From where ${user.username} may log in is being narrowed, but the database failed before this could be recorded. It will not be widened again: the change is finished and recorded once the database is available.`,
-  );
+  op.begun(unfinished(user, []));
   const owed = await narrowOnHost(op, user, account);
+  op.begun(unfinished(user, owed));
   faultPoint("closing: host done, not stored");
   await noteFleetChange(op, user);
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });
   return owed;
+}
+
+/** What the caller is told if the database fails meanwhile. */
+function unfinished({ username }: User, owed: readonly string[]): string {
+  const now = owed.length > 0 ? " The host may still let them in from outside until this is done." : "";
+  return `From where ${username} may log in is being narrowed, but the database failed before this could be recorded.${now} It will not be widened again: the change is finished and recorded once the database is available.`;
 }
 
 /** The message for the caller when the networks are stored, but the host could not do all of it. */

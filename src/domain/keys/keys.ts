@@ -8,7 +8,7 @@ import { parseNetworks } from "../../shared/networks.ts";
 import { requireText } from "../../shared/text.ts";
 import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
-import { disableAccess, restoreAccess } from "../accounts/access.ts";
+import { type ClosingRequest, disableAccess, restoreAccess, shutOnHost } from "../accounts/access.ts";
 import { accountAt, activeKeysOf, raisedGeneration } from "../accounts/account.ts";
 import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
@@ -134,18 +134,21 @@ interface Revocation {
 
 async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Revocation): Promise<KeyRow> {
   const { clock, policy } = op.context;
-  op.begun(
-    `The key ${key.fingerprint} is being revoked, but the database failed before this could be recorded. The key stays out of the file, and is stored as revoked once the database is available.`,
-  );
+  op.begun(unfinished(key, "It stays out of the file"));
   op.record({ detail: { fingerprint: key.fingerprint } });
   const left = keys.filter((other) => other.id !== key.id);
   const account = accountAt(clock.now(), user, { keys: left, owed });
   const taken = await takeFromHost(op, user, { account, key });
+  // Before the database is asked for anything: it may be what fails next, while the key still works.
+  const shut = taken.rewritten && taken.owed.length === 0 ? undefined : await shutOnHost(op, user);
+  const use = shut?.refused === false ? OPEN : "so it gives no access";
+  const place = taken.rewritten ? "It stays out of the file" : `It could not be taken out of the file, ${use}`;
+  op.begun(unfinished(key, place));
   await noteFleetChange(op, user);
   if (!taken.rewritten) {
     await settleClosing(op.tx, note);
     const reason = `the key ${key.fingerprint} could not be taken out of the authorized-keys file`;
-    const use = (await shutInstead(op, user, reason)) ? "so it gives no access" : OPEN;
+    await shutInstead(op, user, { reason, shut });
     op.refuse(`${taken.problem}. The key is not revoked, but ${user.username} was disabled, ${use}`);
     return key;
   }
@@ -157,7 +160,8 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   );
   const [problem] = taken.owed;
   if (problem !== undefined) {
-    await shutInstead(op, user, `what the revoked key ${key.fingerprint} had opened could not be ended`);
+    const reason = `what the revoked key ${key.fingerprint} had opened could not be ended`;
+    await shutInstead(op, user, { reason, shut });
     op.refuse(
       `The key is revoked, but what it had opened could not be ended, so ${user.username} was disabled: ${problem}`,
     );
@@ -186,12 +190,13 @@ async function takeFromHost(
   }
 }
 
-/**
- * Disables the user, recorded as done by the service, until an administrator has repaired the host; false if sshd may still
- * let them in.
- */
-async function shutInstead(op: ClosingOperation, user: User, reason: string): Promise<boolean> {
-  const { user: disabled, owed, refused } = await disableAccess(op, user);
+/** Disables the user, recorded as done by the service, until an administrator has repaired the host. */
+async function shutInstead(
+  op: ClosingOperation,
+  user: User,
+  { reason, shut }: Pick<ClosingRequest, "shut"> & { readonly reason: string },
+): Promise<void> {
+  const { user: disabled, owed } = await disableAccess(op, user, { ...(shut && { shut }) });
   const detail = { username: user.username, status: disabled.status, reason };
   op.alsoRecord({
     actor: SYSTEM,
@@ -203,7 +208,11 @@ async function shutInstead(op: ClosingOperation, user: User, reason: string): Pr
     },
     result: owed.length === 0 ? "success" : "failed",
   });
-  return refused;
+}
+
+/** What the caller is told if the database fails. */
+function unfinished({ fingerprint }: KeyRow, place: string): string {
+  return `The key ${fingerprint} is being revoked, but the database failed before this could be recorded. ${place}. It is stored as revoked once the database is available.`;
 }
 
 /** Said where the host did neither. */

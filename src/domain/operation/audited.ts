@@ -8,7 +8,7 @@ import type { AuditAction } from "../../shared/audit-actions.ts";
 import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
-import { type Transaction, unreplicatedCommits } from "../../store/client.ts";
+import { type Transaction, transactionToItsEnd, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, appendPermitted, type RecordRef } from "./append.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
@@ -155,7 +155,7 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
   try {
     const prepared = (await (steps.prepare && whilePermitted(context, entry.action, steps.prepare))) as P;
     const before = unreplicatedCommits(context.db);
-    const done = await context.db.transaction(async (tx) => {
+    const done = await transactionToItsEnd(context.db, async (tx) => {
       await requirePermission(tx, context, entry.action);
       faultPoint("operation: begun, nothing done");
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
@@ -84,6 +84,62 @@ describe("a commit whose answer is lost", () => {
     await expect(losing("before", () => revokeKey(context, id, key.id))).rejects.toThrow();
     expect(await stored()).toEqual([key.fingerprint]);
     expect(fileOf()).toEqual([]);
+    await finishClosings(app.services);
+    expect(await stored()).toEqual([]);
+    expect(fileOf()).toEqual([]);
+  });
+});
+
+describe("a connection that is lost while the host is at work", () => {
+  /** The host, which loses the operation's connection, and goes on for a while. */
+  function losingConnection<K extends "takeKey" | "shutAccount" | "writeKeys">(call: K): Context {
+    const { host } = app;
+    const work = host[call] as (...given: unknown[]) => Promise<unknown>;
+    const losing = async (...given: unknown[]) => {
+      await app.db.execute(
+        sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`,
+      );
+      await Bun.sleep(300);
+      return await work.apply(host, given);
+    };
+    return { ...context, host: { ...host, [call]: losing } };
+  }
+
+  test("answers only once the host has done it", async () => {
+    const key = await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
+    const revoking = revokeKey(losingConnection("takeKey"), id, key.id);
+    await expect(revoking).rejects.toThrow(/before this could be recorded. It stays out of the file/);
+    expect(fileOf()).toEqual([]);
+    await finishClosings(app.services);
+    expect(await stored()).toEqual([]);
+  });
+
+  test("restores the host after it has finished, not while it is at work", async () => {
+    const uploading = uploadKey(losingConnection("writeKeys"), id, { name: "k", publicKey: freshKey() });
+    await expect(uploading).rejects.toThrow();
+    expect(await stored()).toEqual([]);
+    expect(fileOf()).toEqual([]);
+  });
+
+  test("shuts the account where the key cannot be taken out of the file, and says so", async () => {
+    const key = await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
+    const name = `ext_lost-${count}`;
+    app.host.failing.add("takeKey");
+    const revoking = revokeKey(losingConnection("shutAccount"), id, key.id);
+    await expect(revoking).rejects.toThrow(/could not be taken out of the file, so it gives no access/);
+    expect(app.host.accounts.get(name)?.open).toBe(false);
+    app.host.failing.clear();
+    await finishClosings(app.services);
+    expect(await stored()).toEqual([]);
+  });
+
+  test("says that the host may still let them in where it could do neither", async () => {
+    const key = await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
+    app.host.failing.add("takeKey").add("shutAccount");
+    const revoking = revokeKey(losingConnection("shutAccount"), id, key.id);
+    await expect(revoking).rejects.toThrow(/the host may still let them in/);
+    app.host.failing.clear();
     await finishClosings(app.services);
     expect(await stored()).toEqual([]);
     expect(fileOf()).toEqual([]);
