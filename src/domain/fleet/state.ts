@@ -130,6 +130,8 @@ export function createStates(services: Services): States {
     return new Promise((resolve) => {
       const { least, most } = LONGEST_HOLD;
       const time = Math.min(wait * SECOND, least + Math.random() * (most - least));
+      // An agent has one request at a time: an older one is of a wire that is dead.
+      waiters.get(host.id)?.end({ kind: "nothing" });
       if (signal.aborted || isReleased || time <= 0) return resolve({ kind: "nothing" });
       const waiter: Waiter = {
         end: (end) => {
@@ -142,8 +144,6 @@ export function createStates(services: Services): States {
       const leave = () => waiter.end({ kind: "nothing" });
       const timer = setTimeout(leave, time);
       signal.addEventListener("abort", leave);
-      // An agent has one request at a time: an older one is of a wire that is dead.
-      waiters.get(host.id)?.end({ kind: "nothing" });
       waiters.set(host.id, waiter);
     });
   }
