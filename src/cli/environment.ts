@@ -124,7 +124,7 @@ export async function withServices<T>(
   const stopped = environment.untilStopped();
   try {
     if (purpose === "change") {
-      const { requireServiceMode } = await import("../domain/fleet/service-mode.ts");
+      const { requireServiceMode } = await import("../domain/hosts/service-mode.ts");
       await requireServiceMode(handle.services);
     }
     const working = work({ ...handle.services, actor: operatorOf(environment), requestId: "" }, config);

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import type { UnknownAccount } from "../domain/fleet/unknown-accounts.ts";
+import type { UnknownAccount } from "../domain/recovery/unknown-accounts.ts";
 import { counted } from "../shared/counted.ts";
 import { jsonFlag } from "./arguments.ts";
 import { yesFlag } from "./confirmed.ts";
@@ -29,8 +29,8 @@ function runAccept({ yes, json }: { readonly yes: boolean; readonly json: boolea
       environment.err("uam: Accepting needs --yes if there is no terminal to ask at.\n");
       return EXIT.usage;
     }
-    const { acceptHistory } = await import("../domain/fleet/divergence.ts");
-    const { unknownAccounts } = await import("../domain/fleet/unknown-accounts.ts");
+    const { acceptHistory } = await import("../domain/recovery/divergence.ts");
+    const { unknownAccounts } = await import("../domain/recovery/unknown-accounts.ts");
     return await withServices(environment, "store", async (context) => {
       if (!yes) {
         const unknown = await unknownAccounts(context.db);

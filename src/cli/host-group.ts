@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, multiple } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { GroupChanges, HostGroup } from "../domain/fleet/groups.ts";
+import type { GroupChanges, HostGroup } from "../domain/hosts/groups.ts";
 import type { Context } from "../domain/operation/context.ts";
 import { jsonFlag, textOption } from "./arguments.ts";
 import { offering } from "./completion.ts";
@@ -24,7 +24,7 @@ const show = command(
   "show",
   map(object({ group: groupArgument(), json: jsonFlag() }), ({ group, json }) =>
     withGroup("read", json, async (context) =>
-      (await import("../domain/fleet/groups.ts")).getGroup(context, refOf(group)),
+      (await import("../domain/hosts/groups.ts")).getGroup(context, refOf(group)),
     ),
   ),
   { brief: message`Show a group of hosts.` },
@@ -41,7 +41,7 @@ const create = command(
     }),
     ({ name, hosts, lease, json }) =>
       withGroup("store", json, async (context) => {
-        const { createGroup } = await import("../domain/fleet/groups.ts");
+        const { createGroup } = await import("../domain/hosts/groups.ts");
         return await createGroup(context, { name, hosts, lease: leaseOf(lease) });
       }),
   ),
@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<GroupRecord>[] = [
 
 function runList(json: boolean): Command {
   return async (environment) => {
-    const { listGroups } = await import("../domain/fleet/groups.ts");
+    const { listGroups } = await import("../domain/hosts/groups.ts");
     const { hostGroupRecord } = await import("../server/fleet-records.ts");
     const items = (await withServices(environment, "read", listGroups)).map(hostGroupRecord);
     if (json) printJson(environment, { items });
@@ -140,10 +140,10 @@ function runUpdate({ group, preview, json, forNewUsers, lease, add, remove: leav
       return EXIT.usage;
     }
     if (!preview) {
-      const { updateGroup } = await import("../domain/fleet/groups.ts");
+      const { updateGroup } = await import("../domain/hosts/groups.ts");
       return await withGroup("store", json, (context) => updateGroup(context, refOf(group), changes))(environment);
     }
-    const { previewGroup } = await import("../domain/fleet/previews.ts");
+    const { previewGroup } = await import("../domain/hosts/previews.ts");
     const { fleetPreviewRecord } = await import("../server/fleet-records.ts");
     const found = await withServices(environment, "read", (context) => previewGroup(context, refOf(group), changes));
     return printPreview(environment, fleetPreviewRecord(found), json);
@@ -158,8 +158,8 @@ interface DeleteInput {
 
 function runDelete({ group, preview, json }: DeleteInput): Command {
   return async (environment) => {
-    const { deleteGroup } = await import("../domain/fleet/groups.ts");
-    const { previewGroupDelete } = await import("../domain/fleet/previews.ts");
+    const { deleteGroup } = await import("../domain/hosts/groups.ts");
+    const { previewGroupDelete } = await import("../domain/hosts/previews.ts");
     const { fleetPreviewRecord } = await import("../server/fleet-records.ts");
     if (preview) {
       const found = await withServices(environment, "read", (context) => previewGroupDelete(context, refOf(group)));

@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
-import type { HostChanges, HostDetail } from "../domain/fleet/hosts.ts";
+import type { HostChanges, HostDetail } from "../domain/hosts/hosts.ts";
 import type { Context } from "../domain/operation/context.ts";
 import { HOST_STATUSES } from "../shared/statuses.ts";
 import { jsonFlag, pageOptions, textOption } from "./arguments.ts";
@@ -42,7 +42,7 @@ const show = command(
     object({ host: hostArgument(), json: jsonFlag() }),
     ({ host, json }): Command =>
       async (environment) => {
-        const { getHost } = await import("../domain/fleet/hosts.ts");
+        const { getHost } = await import("../domain/hosts/hosts.ts");
         const { detail, site } = await withServices(environment, "read", async (context) => ({
           detail: await getHost(context, refOf(host)),
           site: context.policy.site,
@@ -85,7 +85,7 @@ const update = command(
     }),
     ({ host, json, lease, ...changes }) =>
       changing(host, json, async (context, ref) => {
-        const { updateHost } = await import("../domain/fleet/hosts.ts");
+        const { updateHost } = await import("../domain/hosts/hosts.ts");
         const wanted: HostChanges = { ...changes, lease: leaseOf(lease) };
         return await updateHost(context, ref, wanted);
       }),
@@ -96,7 +96,7 @@ const update = command(
 const lock = command(
   "lock",
   map(object({ host: hostArgument(), json: jsonFlag() }), ({ host, json }) =>
-    changing(host, json, async (context, ref) => (await import("../domain/fleet/hosts.ts")).lockHost(context, ref)),
+    changing(host, json, async (context, ref) => (await import("../domain/hosts/hosts.ts")).lockHost(context, ref)),
   ),
   {
     brief: message`Shut a host as a whole.`,
@@ -107,7 +107,7 @@ const lock = command(
 const unlock = command(
   "unlock",
   map(object({ host: hostArgument(), json: jsonFlag() }), ({ host, json }) =>
-    changing(host, json, async (context, ref) => (await import("../domain/fleet/hosts.ts")).unlockHost(context, ref)),
+    changing(host, json, async (context, ref) => (await import("../domain/hosts/hosts.ts")).unlockHost(context, ref)),
   ),
   {
     brief: message`Open a locked host again.`,
@@ -166,7 +166,7 @@ interface ListInput {
 
 function runList({ json, page, pageSize, ...filter }: ListInput): Command {
   return async (environment) => {
-    const { pageHosts } = await import("../domain/fleet/hosts.ts");
+    const { pageHosts } = await import("../domain/hosts/hosts.ts");
     const { hostRecord } = await import("../server/fleet-records.ts");
     const { total, items } = await withServices(environment, "read", async (context) => {
       const found = await pageHosts(context, filter, { page, pageSize });
@@ -185,7 +185,7 @@ interface TokenInput {
 
 function runToken({ json, ...wanted }: TokenInput): Command {
   return async (environment) => {
-    const { createJoinToken } = await import("../domain/fleet/tokens.ts");
+    const { createJoinToken } = await import("../domain/wire/join-tokens.ts");
     const { joinLineRecord } = await import("../server/fleet-records.ts");
     const made = joinLineRecord(
       await withServices(environment, "store", (context) => createJoinToken(context, wanted)),
@@ -264,7 +264,7 @@ interface RetireInput {
 function runRetire({ host, force, yes, preview, json }: RetireInput): Command {
   return async (environment) => {
     const { ask } = environment;
-    const { previewRetirement, retireHost } = await import("../domain/fleet/retirement.ts");
+    const { previewRetirement, retireHost } = await import("../domain/hosts/retirement.ts");
     const { fleetPreviewRecord, retirementRecord } = await import("../server/fleet-records.ts");
     if (preview) {
       const found = await withServices(environment, "read", (context) =>

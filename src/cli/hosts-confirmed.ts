@@ -1,6 +1,6 @@
 /** What commands say about the hosts with agents after access was taken away. */
 
-import type { Confirmation } from "../domain/fleet/confirmation.ts";
+import type { Confirmation } from "../domain/hosts/confirmation.ts";
 import type { Context } from "../domain/operation/context.ts";
 import { counted } from "../shared/counted.ts";
 import { formatTimestamp } from "../shared/timestamp.ts";
@@ -8,7 +8,7 @@ import type { CliEnvironment } from "./environment.ts";
 
 /** Waits for the hosts of the user, as the API does; undefined where none is concerned. */
 export async function awaitHostsOf(context: Context, userId: number): Promise<Confirmation | undefined> {
-  const { awaitHosts } = await import("../domain/fleet/confirmation.ts");
+  const { awaitHosts } = await import("../domain/hosts/confirmation.ts");
   return await awaitHosts(context, userId);
 }
 

@@ -189,7 +189,7 @@ async function disableAtOnce(environment: CliEnvironment, username: string, wher
 /** Records the lock now if the database is there; false if the user is not stored or the host refused. */
 async function record(environment: CliEnvironment, config: Config, log: Log): Promise<boolean> {
   const { openServices } = await import("../server/compose.ts");
-  const { plannedInsteadOf } = await import("../domain/fleet/service-mode.ts");
+  const { plannedInsteadOf } = await import("../domain/hosts/service-mode.ts");
   const { importLocks } = await import("../domain/lifecycle/locks.ts");
   try {
     const handle = await openServices(config, log, { lifetime: "command", machine: environment.runtime });

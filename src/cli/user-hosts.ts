@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { WantedHosts } from "../domain/fleet/grants.ts";
+import type { WantedHosts } from "../domain/hosts/grants.ts";
 import { jsonFlag, userArgument } from "./arguments.ts";
 import { type Command, EXIT, withServices } from "./environment.ts";
 import { requireUserReferred } from "./find-user.ts";
@@ -53,8 +53,8 @@ interface Input {
 
 function run({ user, set, preview, json }: Input): Command {
   return async (environment) => {
-    const { grantsOf, setUserHosts } = await import("../domain/fleet/grants.ts");
-    const { listUserHosts } = await import("../domain/fleet/user-hosts.ts");
+    const { grantsOf, setUserHosts } = await import("../domain/hosts/grants.ts");
+    const { listUserHosts } = await import("../domain/hosts/user-hosts.ts");
     const { fleetPreviewRecord, userHostsRecord } = await import("../server/fleet-records.ts");
     const wanted = set === undefined ? undefined : parseList(set);
     if (preview) {
@@ -62,7 +62,7 @@ function run({ user, set, preview, json }: Input): Command {
         environment.err("uam: --preview needs --set.\n");
         return EXIT.usage;
       }
-      const { previewUserHosts } = await import("../domain/fleet/previews.ts");
+      const { previewUserHosts } = await import("../domain/hosts/previews.ts");
       const found = await withServices(environment, "read", async (context) =>
         previewUserHosts(context, (await requireUserReferred(context, user)).id, wanted),
       );

@@ -1,7 +1,7 @@
 /** The hosts with agents: whether they are heard of, and what is wrong there. */
 
 import { asc, eq } from "drizzle-orm";
-import { type HostProblem, problemsOf } from "../domain/fleet/problems.ts";
+import { type HostProblem, problemsOf } from "../domain/hosts/problems.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { counted } from "../shared/counted.ts";
 import { VERSION } from "../shared/version.ts";

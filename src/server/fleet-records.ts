@@ -1,16 +1,16 @@
 /** Hosts, groups and grants as the records that the API and the command line show. */
 
-import type { WantedHosts } from "../domain/fleet/grants.ts";
-import type { HostGroup } from "../domain/fleet/groups.ts";
-import type { HostDetail, HostEntry } from "../domain/fleet/hosts.ts";
-import { type OwnHost, serverKeysOf } from "../domain/fleet/own-hosts.ts";
-import type { FleetPreview } from "../domain/fleet/previews.ts";
-import type { HostProblem } from "../domain/fleet/problems.ts";
-import type { Retirement } from "../domain/fleet/retirement.ts";
-import type { JoinLine } from "../domain/fleet/tokens.ts";
-import type { UserHost } from "../domain/fleet/user-hosts.ts";
+import type { WantedHosts } from "../domain/hosts/grants.ts";
+import type { HostGroup } from "../domain/hosts/groups.ts";
+import type { HostDetail, HostEntry } from "../domain/hosts/hosts.ts";
+import { type OwnHost, serverKeysOf } from "../domain/hosts/own-hosts.ts";
+import type { FleetPreview } from "../domain/hosts/previews.ts";
+import type { HostProblem } from "../domain/hosts/problems.ts";
+import type { Retirement } from "../domain/hosts/retirement.ts";
+import type { UserHost } from "../domain/hosts/user-hosts.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
+import type { JoinLine } from "../domain/wire/join-tokens.ts";
 import { withoutPrefix } from "../shared/account-name.ts";
 import { formatLease, isForever } from "../shared/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";

@@ -6,7 +6,7 @@ import type { AdminEntry } from "../domain/auth/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens.ts";
-import type { Confirmation } from "../domain/fleet/confirmation.ts";
+import type { Confirmation } from "../domain/hosts/confirmation.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";

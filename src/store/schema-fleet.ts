@@ -117,7 +117,7 @@ export const removedAccounts = pgTable(
     id: id(),
     name: text().notNull(),
     uid: integer().notNull(),
-    /** The audit record of the removal; 0 as older versions stored it, until it was known; -1 until an administrator accepts it (see domain/fleet/unknown-accounts.ts). */
+    /** The audit record of the removal; 0 as older versions stored it, until it was known; -1 until an administrator accepts it (see domain/recovery/unknown-accounts.ts). */
     recordId: bigint({ mode: "number" }).notNull().default(0),
     hosts: integer().array().notNull(),
     removedAt: time().notNull(),

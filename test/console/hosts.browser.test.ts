@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { settleChanges } from "../../src/domain/fleet/confirmation.ts";
+import { settleChanges } from "../../src/domain/hosts/confirmation.ts";
 import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/pages.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fleetSecrets } from "../../src/domain/fleet/fleet-key.ts";
+import { fleetSecrets } from "../../src/domain/wire/fleet-key.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import type { RunningServer } from "../../src/runtime/runtime.ts";
 import { createAgent, type Reach } from "../support/agent.ts";

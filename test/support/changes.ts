@@ -4,7 +4,7 @@ import { TOTP } from "otpauth";
 import { addAdmin } from "../../src/domain/auth/admin.ts";
 import { createToken } from "../../src/domain/auth/tokens.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
-import { createGroup } from "../../src/domain/fleet/groups.ts";
+import { createGroup } from "../../src/domain/hosts/groups.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
 import { ssoIdentities } from "../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, type Client, type TestApp } from "./app.ts";

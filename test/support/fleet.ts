@@ -1,8 +1,8 @@
 /** Hosts with agents for an application under test. */
 
-import { acceptHistory } from "../../src/domain/fleet/divergence.ts";
-import { fleetSecrets } from "../../src/domain/fleet/fleet-key.ts";
-import { createJoinToken, type NewJoinToken } from "../../src/domain/fleet/tokens.ts";
+import { acceptHistory } from "../../src/domain/recovery/divergence.ts";
+import { fleetSecrets } from "../../src/domain/wire/fleet-key.ts";
+import { createJoinToken, type NewJoinToken } from "../../src/domain/wire/join-tokens.ts";
 import type { App } from "../../src/server/api/app.ts";
 import { createAgent, type Reach, type TestAgent } from "./agent.ts";
 import type { TestApp } from "./app.ts";

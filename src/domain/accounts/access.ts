@@ -8,7 +8,7 @@ import { faultPoint } from "../../shared/fault-point.ts";
 import { pipelined, transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";
-import { noteFleetChange } from "../fleet/changes.ts";
+import { noteFleetChange } from "../hosts/changes.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { findUser, lockUser, type User } from "../users/find.ts";

@@ -10,7 +10,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/fault-point.ts";
 import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
-import { noteFleetChange } from "../fleet/changes.ts";
+import { noteFleetChange } from "../hosts/changes.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import type { User } from "../users/find.ts";

@@ -2,7 +2,7 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { hostOf } from "../accounts/own-host.ts";
-import { hostsOfUser } from "../fleet/places.ts";
+import { hostsOfUser } from "../hosts/placements.ts";
 import type { Operation } from "../operation/context.ts";
 import type { User } from "../users/find.ts";
 import type { PublicKey } from "./public-key.ts";

@@ -13,8 +13,8 @@ import { accountAt, activeKeysOf, raisedGeneration } from "../accounts/account.t
 import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } from "../accounts/closings.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
-import { noteFleetChange } from "../fleet/changes.ts";
-import { hasRemoteHosts } from "../fleet/remote.ts";
+import { noteFleetChange } from "../hosts/changes.ts";
+import { hasRemoteHosts } from "../hosts/remote.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import type { MailedJobs } from "../mail/phrases.ts";

@@ -10,8 +10,8 @@ import { closings, outbox, policyState } from "../../store/schema.ts";
 import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";
 import { joinTokens } from "../../store/schema-fleet.ts";
 import { INVITATION_TTL } from "../auth/admin-invitation.ts";
-import { JOIN_TOKEN_TTL } from "../fleet/tokens.ts";
 import type { Policy } from "../operation/context.ts";
+import { JOIN_TOKEN_TTL } from "../wire/join-tokens.ts";
 
 /** Longer than a closing, or a mail, is ever put off. */
 const LONGEST_WAIT = 2 * HOUR;

@@ -8,7 +8,7 @@ import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
-import { countMissing } from "../fleet/reported-missing.ts";
+import { countMissing } from "../hosts/reported-missing.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { isExpired, type User } from "./find.ts";

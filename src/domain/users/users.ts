@@ -13,7 +13,7 @@ import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCode } from "../auth/otp.ts";
-import { grantDefaultGroup } from "../fleet/first-grant.ts";
+import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled, tellExtended } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";

@@ -3,10 +3,10 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
-import { settleChanges } from "../../domain/fleet/confirmation.ts";
-import { purgeDrift } from "../../domain/fleet/problems.ts";
-import { forgetRetired } from "../../domain/fleet/retirement.ts";
-import { tellOfSilence } from "../../domain/fleet/silence.ts";
+import { settleChanges } from "../../domain/hosts/confirmation.ts";
+import { purgeDrift } from "../../domain/hosts/problems.ts";
+import { forgetRetired } from "../../domain/hosts/retirement.ts";
+import { tellOfSilence } from "../../domain/hosts/silence.ts";
 import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { createSeal } from "../../../src/domain/audit/seal.ts";
-import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
+import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { cursorOf } from "../../../src/protocol/fleet.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { openEmbeddedPostgres } from "../../../src/store/postgres/embedded-postgres.ts";

@@ -5,7 +5,7 @@
 
 import { sameAnswer } from "../../../src/domain/auth/captcha.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
-import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
+import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { createRandom, type Random } from "../closings/random.ts";
 

@@ -1,7 +1,7 @@
 /** What an operator and a user do that changes anything, each with how its stored state looks before and after. */
 
 import { openSession } from "../../../src/domain/auth/sessions.ts";
-import { setUserHosts } from "../../../src/domain/fleet/grants.ts";
+import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";

@@ -22,7 +22,7 @@ interface Operator {
 
 /** What gives or takes access, and says who did what. */
 const SECURITY =
-  /^(agent|protocol|host|domain\/(accounts|auth|keys|fleet|operation|lifecycle|users|audit|tokens|approvals)|server\/(api|web|agent)|store\/protect|shared\/(client-address|bounded|lease|ssh-key))/;
+  /^(agent|protocol|host|domain\/(accounts|auth|keys|hosts|wire|recovery|operation|lifecycle|users|audit|tokens|approvals)|server\/(api|web|agent)|store\/protect|shared\/(client-address|bounded|lease|ssh-key))/;
 /** Texts, pages and tables, whose faults other tests find: pictures, spelling, generated documents. */
 const LEFT_OUT = /(^console\/|\.generated\.|\/texts?\/|^build\/|\.d\.ts$)/;
 

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { fleetSecrets } from "../../../src/domain/fleet/fleet-key.ts";
-import { forgetRetired } from "../../../src/domain/fleet/retirement.ts";
+import { forgetRetired } from "../../../src/domain/hosts/retirement.ts";
+import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { HOUR, MINUTE, shift } from "../../../src/shared/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { grants, hostProblems, hosts, joinTokens, removedAccounts } from "../../../src/store/schema-fleet.ts";

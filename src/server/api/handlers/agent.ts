@@ -1,9 +1,9 @@
 /** /agent: what the agents on further hosts ask and report; docs/fleet-protocol.md has the protocol. */
 
 import type { agent } from "../../../contract/agent.ts";
-import { enrolHost } from "../../../domain/fleet/enrolment.ts";
-import { fleetSecrets } from "../../../domain/fleet/fleet-key.ts";
-import { rotateKey } from "../../../domain/fleet/rotation.ts";
+import { enrolHost } from "../../../domain/wire/enrolment.ts";
+import { fleetSecrets } from "../../../domain/wire/fleet-key.ts";
+import { rotateKey } from "../../../domain/wire/rotation.ts";
 import { agentAnswer } from "../http/agent-request.ts";
 import type { Handlers } from "../http/call.ts";
 import { infoOf } from "../http/request.ts";

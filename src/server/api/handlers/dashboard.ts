@@ -3,7 +3,7 @@
 import type { dashboard } from "../../../contract/dashboard.ts";
 import { pageClosings } from "../../../domain/accounts/closings.ts";
 import { longAway } from "../../../domain/events/receivers.ts";
-import { pageHostProblems } from "../../../domain/fleet/problems.ts";
+import { pageHostProblems } from "../../../domain/hosts/problems.ts";
 import { readSeries } from "../../../domain/stats/series.ts";
 import { readStats } from "../../../domain/stats/stats.ts";
 import { awayRecord } from "../../event-records.ts";

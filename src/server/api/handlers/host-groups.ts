@@ -1,11 +1,11 @@
 /** /host-groups, /users/:id/hosts and /me/hosts: which users have an account on which hosts. */
 
 import type { hostGroups } from "../../../contract/host-groups.ts";
-import { grantsOf, setUserHosts } from "../../../domain/fleet/grants.ts";
-import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../../domain/fleet/groups.ts";
-import { listOwnHosts } from "../../../domain/fleet/own-hosts.ts";
-import { previewGroup, previewGroupDelete, previewUserHosts } from "../../../domain/fleet/previews.ts";
-import { listUserHosts } from "../../../domain/fleet/user-hosts.ts";
+import { grantsOf, setUserHosts } from "../../../domain/hosts/grants.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../../domain/hosts/groups.ts";
+import { listOwnHosts } from "../../../domain/hosts/own-hosts.ts";
+import { previewGroup, previewGroupDelete, previewUserHosts } from "../../../domain/hosts/previews.ts";
+import { listUserHosts } from "../../../domain/hosts/user-hosts.ts";
 import { fleetPreviewRecord, hostGroupRecord, ownHostRecord, userHostsRecord } from "../../fleet-records.ts";
 import { hostsRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";

@@ -1,10 +1,10 @@
 /** /hosts: the machines that have accounts. */
 
 import type { hosts } from "../../../contract/hosts.ts";
-import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../../domain/fleet/hosts.ts";
-import { previewJoin } from "../../../domain/fleet/previews.ts";
-import { previewRetirement, retireHost } from "../../../domain/fleet/retirement.ts";
-import { createOwnJoinToken } from "../../../domain/fleet/tokens.ts";
+import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../../domain/hosts/hosts.ts";
+import { previewJoin } from "../../../domain/hosts/previews.ts";
+import { previewRetirement, retireHost } from "../../../domain/hosts/retirement.ts";
+import { createOwnJoinToken } from "../../../domain/wire/join-tokens.ts";
 import {
   fleetPreviewRecord,
   hostDetailRecord,

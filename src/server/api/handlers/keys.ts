@@ -1,7 +1,7 @@
 /** /users/:id/keys and /me/keys: SSH public keys. */
 
 import type { keys } from "../../../contract/keys.ts";
-import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { listKeys, revokeKey, uploadKey } from "../../../domain/keys/keys.ts";
 import { updateKey } from "../../../domain/keys/update.ts";
 import { hostsRecord, keyRecord } from "../../records.ts";

@@ -1,7 +1,7 @@
 /** /me: what external users see of their account and do with it. */
 
 import type { me } from "../../../contract/me.ts";
-import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { statusAt } from "../../../domain/users/find.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../../domain/users/own-lock.ts";

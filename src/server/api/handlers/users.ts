@@ -1,7 +1,7 @@
 /** /users: what administrators do with external users. */
 
 import type { users } from "../../../contract/users.ts";
-import { awaitHosts } from "../../../domain/fleet/confirmation.ts";
+import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { listUsers } from "../../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { updateUser } from "../../../domain/users/update.ts";

@@ -1,9 +1,9 @@
 /** Requests of agents: whose they are, and the service's signature on what they are answered. */
 
-import type { Admission, Identified, Renewal } from "../../../domain/fleet/authentication.ts";
-import { fleetSecrets } from "../../../domain/fleet/fleet-key.ts";
-import type { AdmittedHost } from "../../../domain/fleet/host-row.ts";
-import type { States } from "../../../domain/fleet/state.ts";
+import type { AdmittedHost } from "../../../domain/hosts/host-row.ts";
+import type { Admission, Identified, Renewal } from "../../../domain/wire/authentication.ts";
+import { fleetSecrets } from "../../../domain/wire/fleet-key.ts";
+import type { States } from "../../../domain/wire/state.ts";
 import { AGENT_PROTOCOL, AGENT_ROUTES, parseCursor } from "../../../protocol/fleet.ts";
 import { ANSWER_HEADER, hashOf, NONCE_HEADER, signAnswer } from "../../../protocol/fleet-signature.ts";
 import { SECOND } from "../../../shared/clock.ts";

@@ -1,0 +1,150 @@
+/** Which hosts a user has: by name, and by group. */
+
+import { asc, eq } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { LOCAL_HOST } from "../../store/schema.ts";
+import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
+import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
+import { auditedGrant } from "../operation/audited.ts";
+import { readCommitted } from "../operation/committed.ts";
+import type { Context } from "../operation/context.ts";
+import { onward } from "../operation/permission.ts";
+import { lockUser, requireUser } from "../users/find.ts";
+import { noteLostHosts } from "./changes.ts";
+import { awaitHosts, type Confirmation } from "./confirmation.ts";
+import { lockFleet, namedGroups, namedHosts } from "./find.ts";
+import { membersOf, requireJoinable } from "./groups.ts";
+import { hostsOfUser, movePlaces } from "./placements.ts";
+import { listUserHosts, type UserHost } from "./user-hosts.ts";
+
+/** Names of hosts and of groups. */
+export interface WantedHosts {
+  readonly hosts: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/**
+ * Gives a user exactly these hosts and groups, and answers where they have an account then. On the service's own host an account that is
+ * given is there when this returns, or nothing is changed; one that is taken is gone, or owed: then this throws `internal`. Throws
+ * `not_found` for the user, `invalid` for a name that there is not, and `conflict` for none at all, a host that is being retired, and
+ * what `giveLocalAccount` refuses.
+ */
+export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
+  const { leaving, tookRemote } = await changeGrants(context, userId, wanted);
+  // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
+  if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
+  const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
+  const { db } = context;
+  const read = async () => ({ given: await grantsOf(db, userId), places: await listUserHosts(context, userId) });
+  return { ...(await readCommitted(context, read)), taken };
+}
+
+/** Where a user has an account now. */
+export interface GivenHosts {
+  readonly given: WantedHosts;
+  readonly places: readonly UserHost[];
+  /** What is known of the remote hosts that were taken, if any were. */
+  readonly taken: Confirmation | undefined;
+}
+
+interface Changed {
+  /** The note of the account on the service's own host that is to be removed, if it is. */
+  readonly leaving: number | undefined;
+  readonly tookRemote: boolean;
+}
+
+/** Stores what the user has from now on. */
+async function changeGrants(context: Context, userId: number, wanted: WantedHosts): Promise<Changed> {
+  const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId } as const;
+  return await auditedGrant(context, entry, async (op) => {
+    const user = await lockUser(op.tx, userId);
+    op.about({ detail: { username: user.username } });
+    await lockFleet(op.tx);
+    const planned = await planHosts(op.tx, userId, wanted);
+    op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
+    if (isSame(planned.before, planned)) {
+      op.record({ unneeded: true });
+      return { leaving: undefined, tookRemote: false };
+    }
+    const lost = planned.losing.filter((id) => id !== LOCAL_HOST);
+    if (lost.length > 0) noteLostHosts(op, user, lost);
+    await movePlaces(op, { userIds: [userId], ...planned }, async () => {
+      await op.tx.delete(grants).where(eq(grants.userId, userId));
+      const createdAt = context.clock.now();
+      await op.tx
+        .insert(grants)
+        .values([
+          ...planned.groups.ids.map((groupId) => ({ userId, groupId, createdAt })),
+          ...planned.hosts.ids.map((hostId) => ({ userId, hostId, createdAt })),
+        ]);
+    });
+    const { before } = planned;
+    op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
+    const after = await requireUser(op.tx, userId);
+    if (after.local && !user.local) await giveLocalAccount(op, after);
+    const leaving = user.local && !after.local ? await noteLeaving(op, userId) : undefined;
+    return { leaving, tookRemote: lost.length > 0 };
+  });
+}
+
+/** The names that a user was given. */
+export async function grantsOf(db: Database | Transaction, userId: number): Promise<WantedHosts> {
+  const rows = await db
+    .select({ host: hosts.name, group: hostGroups.name })
+    .from(grants)
+    .leftJoin(hosts, eq(hosts.id, grants.hostId))
+    .leftJoin(hostGroups, eq(hostGroups.id, grants.groupId))
+    .where(eq(grants.userId, userId))
+    .orderBy(asc(hosts.id), asc(hostGroups.id));
+  return {
+    hosts: rows.flatMap(({ host }) => (host === null ? [] : [host])),
+    groups: rows.flatMap(({ group }) => (group === null ? [] : [group])),
+  };
+}
+
+interface Named {
+  readonly ids: readonly number[];
+  readonly names: readonly string[];
+}
+
+/** What giving a user these hosts comes to. */
+export interface PlannedHosts {
+  readonly before: WantedHosts;
+  readonly hosts: Named;
+  readonly groups: Named;
+  readonly losing: readonly number[];
+  readonly gaining: readonly number[];
+}
+
+/** Checks which hosts a user is to have, and says what changes; throws what `setUserHosts` does. */
+export async function planHosts(
+  db: Database | Transaction,
+  userId: number,
+  wanted: WantedHosts,
+): Promise<PlannedHosts> {
+  const given = { hosts: [...new Set(wanted.hosts)], groups: [...new Set(wanted.groups)] };
+  const named = await namedHosts(db, given.hosts);
+  const groups = await namedGroups(db, given.groups);
+  if (named.length + groups.length === 0) {
+    const sentence = "A user has at least one host or group; to take all access away, disable or delete the user";
+    throw new UamError("conflict", sentence, { reason: "grant.last" });
+  }
+  const before = await grantsOf(db, userId);
+  requireJoinable(named.filter(({ name }) => !before.hosts.includes(name)));
+  const members = [];
+  for (const { id } of groups) members.push(...(await membersOf(db, id)));
+  const after = new Set([...named, ...members].map(({ id }) => id));
+  const held = await hostsOfUser(db, userId);
+  return {
+    before,
+    hosts: { ids: named.map(({ id }) => id), names: named.map(({ name }) => name) },
+    groups: { ids: groups.map(({ id }) => id), names: groups.map(({ name }) => name) },
+    losing: held.filter((id) => !after.has(id)),
+    gaining: [...after].filter((id) => !held.includes(id)),
+  };
+}
+
+function isSame(before: WantedHosts, { hosts, groups }: PlannedHosts): boolean {
+  return before.hosts.join() === hosts.names.join() && before.groups.join() === groups.names.join();
+}

@@ -1,0 +1,265 @@
+/** Groups of hosts: whoever is given one has an account on each of its hosts. */
+
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import { parseHostName } from "../../shared/host-name.ts";
+import { formatLease, parseLease } from "../../shared/lease.ts";
+import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
+import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
+import { audited } from "../operation/audited.ts";
+import type { Context } from "../operation/context.ts";
+import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
+import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
+import { concernsLocal, keepLocal, lockGrants, movePlaces, usersOfGroup } from "./placements.ts";
+
+/** A group as lists show it. */
+export interface HostGroup {
+  readonly row: HostGroupRow;
+  /** Names, in the order of their ids. */
+  readonly hosts: readonly string[];
+  /** How many users have it. */
+  readonly users: number;
+  /** Whether new users get it. */
+  readonly isDefault: boolean;
+}
+
+export interface NewGroup {
+  readonly name: string;
+  /** Names of hosts; none by default. */
+  readonly hosts?: readonly string[] | undefined;
+  /** As a text; null or absent for none of its own. */
+  readonly lease?: string | null | undefined;
+}
+
+/** What is to change of a group; what is absent stays. */
+export interface GroupChanges extends Partial<NewGroup> {
+  /** True makes it the group that new users get; only another group can take that from it. */
+  readonly isDefault?: boolean | undefined;
+  /** Hosts that join and leave, instead of `hosts`: so that two changes at once do not undo each other. */
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
+}
+
+/** All groups, by name. */
+export async function listGroups({ db }: Pick<Context, "db">): Promise<readonly HostGroup[]> {
+  return await readGroups(db);
+}
+
+/** The group; throws `not_found`. */
+export async function getGroup({ db }: Pick<Context, "db">, ref: Ref): Promise<HostGroup> {
+  return await readGroup(db, await requireGroup(db, ref));
+}
+
+/** Makes a group. Throws `invalid`, or `conflict` for a name that is taken. */
+export async function createGroup(context: Context, wanted: NewGroup): Promise<HostGroup> {
+  const entry = { action: "host_group.create", detail: { name: wanted.name } } as const;
+  return await audited(context, entry, async (op) => {
+    const name = parseHostName("group", wanted.name);
+    const leaseMs = parseLease(wanted.lease ?? null);
+    await lockFleet(op.tx);
+    const members = await joinable(op.tx, wanted.hosts ?? []);
+    const [row] = await refuseTaken(
+      name,
+      op.tx.insert(hostGroups).values({ name, leaseMs, createdAt: context.clock.now() }).returning(),
+    );
+    if (row === undefined) throw new Error("insert returned no row");
+    await addMembers(op.tx, row.id, members);
+    op.record({ resourceId: String(row.id), detail: { name, lease: formatLease(leaseMs), hosts: namesOf(members) } });
+    return await readGroup(op.tx, row);
+  });
+}
+
+/**
+ * Changes a group. Its users get an account on each host that is added, and lose it where a host goes and no other grant has it.
+ * Throws `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and what `keepLocal` refuses.
+ */
+export async function updateGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<HostGroup> {
+  const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
+  return await audited(context, entry, async (op) => {
+    await lockFleet(op.tx);
+    const group = await requireGroup(op.tx, ref);
+    op.record({ resourceId: String(group.id) });
+    op.about({ detail: { name: group.name } });
+    const seen = await planGroup(op.tx, group, changes);
+    if (concernsLocal(seen)) await lockGrants(op.tx);
+    const planned = concernsLocal(seen) ? await planGroup(op.tx, group, changes) : seen;
+    if (Object.values(changes).every((change) => change === undefined)) throw nothingToChange();
+    const move = async () => {
+      await addMembers(op.tx, group.id, planned.added);
+      await dropMembers(op.tx, group.id, planned.removed);
+    };
+    await movePlaces(op, planned, () => keepLocal(op, planned, move));
+    const { name, leaseMs } = planned;
+    const update = op.tx.update(hostGroups).set({ name, leaseMs }).where(eq(hostGroups.id, group.id)).returning();
+    const [row] = await refuseTaken(name, update);
+    if (changes.isDefault === true) await setDefaultGroup(op, { id: group.id, name });
+    op.record({
+      detail: {
+        ...(name === group.name ? {} : { new_name: name }),
+        ...(leaseMs === group.leaseMs ? {} : { lease: formatLease(leaseMs), old_lease: formatLease(group.leaseMs) }),
+        ...(planned.added.length === 0 ? {} : { added: namesOf(planned.added) }),
+        ...(planned.removed.length === 0 ? {} : { removed: namesOf(planned.removed) }),
+        ...(changes.isDefault === true ? { for_new_users: true } : {}),
+      },
+    });
+    return await readGroup(op.tx, row ?? group);
+  });
+}
+
+/** Deletes a group that no user has. Throws `not_found`, and `conflict` for one that is in use. */
+export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
+  const entry = { action: "host_group.delete", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
+  await audited(context, entry, async (op) => {
+    await lockFleet(op.tx);
+    // Whoever is just being given the group, or made with it, waits for this, and then finds it gone.
+    const [locked] = await op.tx
+      .select()
+      .from(hostGroups)
+      .where(typeof ref === "number" ? eq(hostGroups.id, ref) : eq(hostGroups.name, ref))
+      .for("update");
+    const group = await readGroup(op.tx, locked ?? (await requireGroup(op.tx, ref)));
+    op.record({ resourceId: String(group.row.id) });
+    op.about({ detail: { name: group.row.name } });
+    requireUnused(group);
+    op.record({ detail: { hosts: group.hosts.join(", ") } });
+    await op.tx.delete(hostGroups).where(eq(hostGroups.id, group.row.id));
+  });
+}
+
+/** Throws `conflict` for a group that users have, or that new ones get. */
+export function requireUnused({ row: { name }, users, isDefault }: HostGroup): void {
+  if (isDefault) {
+    const sentence = `New users get the group ${name}; make another group the one for new users first`;
+    throw new UamError("conflict", sentence, { reason: "host_group.used" });
+  }
+  if (users === 0) return;
+  const sentence = `${users === 1 ? "1 user has" : `${users} users have`} the group ${name}; give them other hosts first`;
+  throw new UamError("conflict", sentence, { reason: "host_group.used" });
+}
+
+/** What a change of a group comes to. */
+export interface PlannedGroup {
+  readonly name: string;
+  readonly leaseMs: number | null;
+  readonly added: readonly HostRow[];
+  readonly removed: readonly HostRow[];
+  readonly userIds: readonly number[];
+  readonly losing: readonly number[];
+  readonly gaining: readonly number[];
+}
+
+/** Checks a change of a group, and says what it would come to; throws what `updateGroup` does. */
+export async function planGroup(
+  db: Database | Transaction,
+  group: HostGroupRow,
+  changes: GroupChanges,
+): Promise<PlannedGroup> {
+  if (changes.isDefault === false) {
+    throw new UamError("invalid", "for_new_users can only be true: make another group the one for new users instead");
+  }
+  const name = changes.name === undefined ? group.name : parseHostName("group", changes.name);
+  const leaseMs = changes.lease === undefined ? group.leaseMs : parseLease(changes.lease);
+  const before = await membersOf(db, group.id);
+  const after = await wantedMembers(db, before, changes);
+  const added = after.filter(({ id }) => !before.some((host) => host.id === id));
+  requireJoinable(added);
+  const removed = before.filter(({ id }) => !after.some((host) => host.id === id));
+  const moved = { losing: removed.map(({ id }) => id), gaining: added.map(({ id }) => id) };
+  return { name, leaseMs, added, removed, userIds: await usersOfGroup(db, group.id), ...moved };
+}
+
+async function wantedMembers(
+  db: Database | Transaction,
+  before: readonly HostRow[],
+  { hosts: all, add = [], remove = [] }: GroupChanges,
+): Promise<readonly HostRow[]> {
+  if (all === undefined) {
+    const leaving = (await namedHosts(db, remove)).map(({ id }) => id);
+    const joining = await namedHosts(db, add);
+    const both = joining.find(({ id }) => leaving.includes(id));
+    if (both !== undefined) throw new UamError("invalid", `${both.name} cannot both join and leave`);
+    const staying = before.filter(({ id }) => !leaving.includes(id) && !joining.some((host) => host.id === id));
+    return [...staying, ...joining];
+  }
+  if (add.length + remove.length === 0) return await namedHosts(db, all);
+  throw new UamError("invalid", "Send either hosts, which are all of the group, or add and remove");
+}
+
+/** A host that is being retired joins nothing. */
+export function requireJoinable(found: readonly HostRow[]): void {
+  const retiring = found.find(({ status }) => status === "retiring");
+  if (retiring === undefined) return;
+  throw new UamError("conflict", `${retiring.name} is being retired`, { reason: "host.retiring" });
+}
+
+/** The hosts of a group, in the order of their ids. */
+export async function membersOf(db: Database | Transaction, groupId: number): Promise<readonly HostRow[]> {
+  const rows = await db
+    .select({ host: hosts })
+    .from(hostGroupMembers)
+    .innerJoin(hosts, eq(hosts.id, hostGroupMembers.hostId))
+    .where(eq(hostGroupMembers.groupId, groupId))
+    .orderBy(asc(hosts.id));
+  return rows.map(({ host }) => host);
+}
+
+async function readGroup(db: Database | Transaction, row: HostGroupRow): Promise<HostGroup> {
+  const [group] = await readGroups(db, row.id);
+  if (group === undefined) throw new Error("a group's row is gone");
+  return group;
+}
+
+async function readGroups(db: Database | Transaction, id?: number): Promise<readonly HostGroup[]> {
+  const { id: standard } = await findDefaultGroup(db);
+  const rows = await db
+    .select({
+      row: hostGroups,
+      hosts: sql<string>`(select coalesce(json_agg(h.name order by h.id), '[]')::text from host_group_members m
+        join hosts h on h.id = m.host_id where m.group_id = ${sql.raw("host_groups.id")})`,
+      users: sql<number>`(select count(*)::int from grants g where g.group_id = ${sql.raw("host_groups.id")})`,
+    })
+    .from(hostGroups)
+    .where(id === undefined ? undefined : eq(hostGroups.id, id))
+    .orderBy(asc(hostGroups.name));
+  return rows.map(({ row, users, hosts }) => ({
+    row,
+    users,
+    hosts: JSON.parse(hosts) as string[],
+    isDefault: row.id === standard,
+  }));
+}
+
+async function joinable(tx: Transaction, names: readonly string[]): Promise<readonly HostRow[]> {
+  const found = await namedHosts(tx, names);
+  requireJoinable(found);
+  return found;
+}
+
+async function addMembers(tx: Transaction, groupId: number, added: readonly HostRow[]): Promise<void> {
+  if (added.length > 0) await tx.insert(hostGroupMembers).values(added.map(({ id }) => ({ groupId, hostId: id })));
+}
+
+async function dropMembers(tx: Transaction, groupId: number, removed: readonly HostRow[]): Promise<void> {
+  const ids = removed.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await tx
+    .delete(hostGroupMembers)
+    .where(and(eq(hostGroupMembers.groupId, groupId), inArray(hostGroupMembers.hostId, ids)));
+}
+
+async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<T> {
+  try {
+    return await statement;
+  } catch (error) {
+    if (!isDuplicate(error, "host_groups_name_unique")) throw error;
+    throw new UamError("conflict", `There is a group of hosts named ${name}`, { reason: "host_group.taken" });
+  }
+}
+
+function nothingToChange(): UamError {
+  return new UamError("invalid", "Nothing to change: send name, hosts, add, remove, lease or for_new_users");
+}
+
+function namesOf(rows: readonly HostRow[]): string {
+  return rows.map(({ name }) => name).join(", ");
+}

@@ -1,0 +1,73 @@
+/** The accounts of hosts as they should be, read from what is stored. */
+
+import { asc, type SQL, sql } from "drizzle-orm";
+import type { AccountState } from "../../protocol/fleet.ts";
+import type { AccountRef } from "../../protocol/host.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { closings, sshKeys } from "../../store/schema.ts";
+import { accountAt } from "../accounts/account.ts";
+import { PLACES } from "../hosts/placements.ts";
+import type { Services } from "../operation/context.ts";
+import { selectUsersWhere } from "../users/find.ts";
+
+/** An account, and whose it is. */
+export interface UserState {
+  readonly user: number;
+  readonly state: AccountState;
+}
+
+const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
+
+/** Those who have an account on the host. */
+export async function readUsersOf(db: Database, host: number): Promise<readonly number[]> {
+  const rows = await db.execute<{ user_id: string }>(
+    sql`select p.user_id from ${PLACES} p where p.host_id = ${host} order by p.user_id`,
+  );
+  return rows.map(({ user_id }) => Number(user_id));
+}
+
+/** The accounts of these users, wherever they have one; of those who are gone there is none. */
+export async function readUserStates(
+  { db, clock }: Pick<Services, "db" | "clock">,
+  users: readonly number[],
+): Promise<readonly UserState[]> {
+  if (users.length === 0) return [];
+  return await db.transaction(
+    (tx) => readStates(tx, clock.now(), sql`(select unnest(${`{${users.join(",")}}`}::bigint[]))`),
+    SNAPSHOT,
+  );
+}
+
+/** The accounts that the host has to remove because of a record after `since`, or of one that is not known yet. */
+export async function readRemoved(
+  db: Database | Transaction,
+  host: number,
+  since: number,
+): Promise<readonly AccountRef[]> {
+  const rows = await db.execute<{ name: string; uid: number }>(sql`
+    select name, uid from removed_accounts where ${host}::int = any(hosts) and (record_id > ${since} or record_id = 0) order by id`);
+  return rows.map(({ name, uid }) => ({ name, uid: Number(uid) }));
+}
+
+/** Those that are shut come first: an agent works from the beginning. */
+export function closedFirst(accounts: readonly AccountState[]): readonly AccountState[] {
+  return [...accounts].sort((a, b) => Number(a.open) - Number(b.open));
+}
+
+async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonly UserState[]> {
+  const rows = await selectUsersWhere(tx, sql`users.id in ${ids}`);
+  const keys = await tx
+    .select()
+    .from(sshKeys)
+    .where(sql`status = 'active' and user_id in ${ids}`)
+    .orderBy(asc(sshKeys.id));
+  const owed = await tx.select().from(closings).where(sql`user_id in ${ids}`);
+  const keysByUser = Map.groupBy(keys, (key) => key.userId);
+  const owedByUser = Map.groupBy(owed, (closing) => closing.userId);
+  return rows.map((user) => {
+    const stored = { keys: keysByUser.get(user.id) ?? [], owed: owedByUser.get(user.id) ?? [] };
+    const { expireAt, ...account } = accountAt(now, user, stored);
+    return { user: user.id, state: { ...account, expire_at: formatTimestamp(expireAt) } };
+  });
+}

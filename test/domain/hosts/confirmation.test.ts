@@ -1,0 +1,256 @@
+/** What a change that takes access away answers, and what is recorded of it. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { settleChanges } from "../../../src/domain/hosts/confirmation.ts";
+import { updateHost } from "../../../src/domain/hosts/hosts.ts";
+import { retireHost } from "../../../src/domain/hosts/retirement.ts";
+import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
+import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { users } from "../../../src/store/schema.ts";
+import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
+import type { TestAgent } from "../../support/agent.ts";
+import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { joinedAgent } from "../../support/fleet.ts";
+import { freshKey } from "../../support/keys.ts";
+import { until } from "../../support/until.ts";
+
+let t: TestApp;
+let admin: Client;
+beforeAll(async () => {
+  t = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+  admin = await t.admin();
+});
+afterAll(() => t.close());
+
+/** Does as an agent does, until it is told to stop. */
+function run(agent: TestAgent): () => Promise<void> {
+  let stopped = false;
+  const running = (async () => {
+    while (!stopped) {
+      const before = agent.cursor;
+      await agent.state(1);
+      if (agent.cursor !== before) await agent.report();
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await running;
+  };
+}
+
+test("without any other host nothing is said, and nothing is stored", async () => {
+  const { id, client } = await t.user("single");
+  const { body } = await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+  const revoked = await client.call("DELETE", `/me/keys/${body.data.id}`);
+  expect(revoked.body.data).not.toHaveProperty("hosts");
+  expect((await admin.call("POST", `/users/${id}/disable`)).body.data).toEqual({ status: "disabled" });
+  expect((await admin.call("DELETE", `/users/${id}`)).body.data).toEqual({ status: "deleted" });
+  expect(await t.db.select().from(fleetChanges)).toEqual([]);
+  expect(await t.db.execute(sql`select 1 from removed_accounts`)).toHaveLength(0);
+});
+
+describe("with hosts", () => {
+  let quick: TestAgent;
+  let dead: TestAgent;
+  let stop: () => Promise<void>;
+  beforeAll(async () => {
+    quick = await joinedAgent(t, "quick");
+    stop = run(quick);
+    await joinedAgent(t, "elsewhere", "");
+  });
+  afterAll(() => stop());
+
+  test("a change that all have confirmed says so, and is recorded once", async () => {
+    const { id, client } = await t.user("lena");
+    const { body } = await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    const revoked = await client.call("DELETE", `/me/keys/${body.data.id}`);
+    const now = t.clock.now().toISOString();
+    expect(revoked.body.data.hosts).toEqual({ total: 1, confirmed: 1, pending: [], effective_by: now });
+    const disabled = await admin.call("POST", `/users/${id}/disable`);
+    expect(disabled.body.data).toEqual({
+      status: "disabled",
+      hosts: { total: 1, confirmed: 1, pending: [], effective_by: now },
+    });
+    const change = (await t.auditRows("user.disable")).at(-1);
+    expect(await t.lastAudit("fleet.confirmed")).toMatchObject({
+      ...{ resourceType: "fleet", resourceId: String(change?.id), actorType: "system", result: "success" },
+      detail: { username: "lena", hosts: 1, confirmed: 1, outstanding: "" },
+    });
+    expect(await t.auditRows("fleet.confirmed")).toHaveLength(2);
+    expect(await t.db.select().from(fleetChanges)).toEqual([]);
+  });
+
+  test("one that is cut off is named, with the moment when its lease ends; later that is recorded, whatever happened in between", async () => {
+    dead = await joinedAgent(t, "dead");
+    const { id } = await t.user("mia");
+    await dead.state();
+    await dead.report();
+    const until = (await t.db.select().from(hosts).where(eq(hosts.id, dead.id)))[0]?.leaseUntil;
+    const began = performance.now();
+    const { body } = await admin.call("POST", `/users/${id}/disable`);
+    expect(performance.now() - began).toBeGreaterThan(900);
+    expect(body.data.hosts).toEqual({ total: 2, confirmed: 1, pending: ["dead"], effective_by: until?.toISOString() });
+    const before = (await t.auditRows("fleet.confirmed")).length;
+    await settleChanges(t.services);
+    expect(await t.auditRows("fleet.confirmed")).toHaveLength(before);
+    // An answer into a dead wire counts as a renewal, but came with the change.
+    t.clock.advance(HOUR);
+    const cursor = dead.cursor;
+    await dead.state();
+    dead.cursor = cursor;
+    t.clock.advance(3 * HOUR + 10 * MINUTE);
+    await Promise.all([settleChanges(t.services), settleChanges(t.services)]);
+    expect(await t.auditRows("fleet.confirmed")).toHaveLength(before + 1);
+    expect(await t.lastAudit("fleet.confirmed")).toMatchObject({
+      detail: { username: "mia", hosts: 2, confirmed: 1, outstanding: "dead", effective_by: until?.toISOString() },
+    });
+  });
+
+  test("what a host refuses is not confirmed, and a missing account is", async () => {
+    const { id } = await t.user("nele");
+    await dead.state();
+    await dead.report();
+    const disabling = admin.call("POST", `/users/${id}/disable`);
+    await until(async () => (await t.db.select().from(users).where(eq(users.id, id)))[0]?.disabledAt !== null);
+    t.clock.advance(10);
+    await dead.state();
+    await dead.report({ problems: [{ account: "ext_nele", kind: "refused", text: "the disk is full" }] });
+    expect((await disabling).body.data.hosts).toMatchObject({ confirmed: 1, pending: ["dead"] });
+    await dead.report({ problems: [{ account: "ext_nele", kind: "missing", text: "no such account" }] });
+    await settleChanges(t.services);
+    expect(await t.lastAudit("fleet.confirmed")).toMatchObject({
+      detail: { username: "nele", confirmed: 2, outstanding: "" },
+    });
+    await dead.report();
+  });
+
+  test("a user who is deleted is waited for until each host has removed the account", async () => {
+    const { id } = await t.user("olga");
+    await dead.state();
+    await dead.report();
+    const { body } = await admin.call("DELETE", `/users/${id}`);
+    expect(body.data).toMatchObject({ status: "deleted", hosts: { total: 2, confirmed: 1, pending: ["dead"] } });
+    t.clock.advance(10);
+    const state = await dead.state();
+    expect(state.removed.map(({ name }) => name)).toContain("ext_olga");
+    await dead.report();
+    await settleChanges(t.services);
+    expect(await t.lastAudit("fleet.confirmed")).toMatchObject({ detail: { username: "olga", confirmed: 2 } });
+    expect(await t.db.execute(sql`select 1 from removed_accounts where name = 'ext_olga'`)).toHaveLength(0);
+  });
+
+  test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
+    const endless = await joinedAgent(t, "endless");
+    await updateHost(t.system, endless.id, { lease: "none" });
+    const { id } = await t.user("rita");
+    await endless.state();
+    await endless.report();
+    await dead.state();
+    await dead.report();
+    const { body } = await admin.call("POST", `/users/${id}/disable`);
+    expect(body.data.hosts).toMatchObject({ pending: ["dead", "endless"], effective_by: null });
+    await updateHost(t.system, endless.id, { lease: "10m" });
+    const end = async () => (await t.db.select().from(fleetChanges).where(eq(fleetChanges.userId, id)))[0]?.effectiveBy;
+    endless.held = "none";
+    const cursor = endless.cursor;
+    await endless.state();
+    await settleChanges(t.services);
+    expect((await end())?.getUTCFullYear()).toBe(9999);
+    endless.held = "594";
+    endless.cursor = cursor;
+    await endless.state();
+    await settleChanges(t.services);
+    const [row] = await t.db.select().from(hosts).where(eq(hosts.id, dead.id));
+    const fixed = await end();
+    expect(fixed).toEqual(row?.leaseUntil as Date);
+    t.clock.advance(MINUTE);
+    await endless.state();
+    await settleChanges(t.services);
+    expect(await end()).toEqual(fixed as Date);
+    await retireHost(t.system, endless.id, { force: true });
+    await dead.state();
+    await dead.report();
+    await settleChanges(t.services);
+  });
+
+  test("the expiry job does not wait, and what becomes of it is recorded", async () => {
+    await t.user("paul");
+    await dead.state();
+    await dead.report();
+    t.clock.advance(91 * 24 * HOUR);
+    // Whoever waited for one of them would wait until the test's end.
+    const context = { ...t.system, policy: { ...t.system.policy, fleetWait: HOUR } };
+    await expireDue(context, await beat(t.services));
+    expect((await t.db.select().from(fleetChanges)).map(({ account }) => account)).toContain("ext_paul");
+    await settleChanges(t.services);
+    t.clock.advance(5 * HOUR);
+    await settleChanges(t.services);
+    expect((await t.auditRows("fleet.confirmed")).some(({ detail }) => detail.includes("paul"))).toBe(true);
+  }, 180_000);
+
+  test("a user whose account is missing here can be disabled as long as another host may have it", async () => {
+    admin = await t.admin();
+    const { id } = await t.user("rosa");
+    t.host.accounts.delete("ext_rosa");
+    await dead.state();
+    await dead.report();
+    const problems = [{ account: "ext_rosa", kind: "missing" as const, text: "gone" }];
+    await dead.report({ problems });
+    expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(409);
+    await stop();
+    await quick.report({ problems });
+    t.clock.advance(10);
+    expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(409);
+    stop = run(quick);
+  });
+});
+
+test("a host confirms by the request for the state that comes next, too, and not while it was refused something", async () => {
+  const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+  const admin = await other.admin();
+  const agent = await joinedAgent(other, "next-request");
+  const { id } = await other.user("zora");
+  const ask = async (applied = agent.cursor) => {
+    const target = `/agent/state?since=${agent.cursor}&wait=0&applied=${applied}`;
+    const answer = await agent.ask("GET", target);
+    if (answer.status === 200) agent.cursor = answer.data.cursor;
+    return answer;
+  };
+  const stored = async () => (await other.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0];
+  const next = async () => {
+    other.clock.advance(10);
+    return await agent.state();
+  };
+  await next();
+  expect((await ask()).data).toMatchObject({ applied: agent.cursor });
+  const disabled = await admin.call("POST", `/users/${id}/disable`);
+  expect(disabled.body.data.hosts).toMatchObject({ total: 1, confirmed: 0, pending: ["next-request"] });
+  const before = agent.cursor;
+  await ask();
+  expect(`${(await stored())?.appliedId}.${(await stored())?.appliedSeal}`).toBe(before);
+  const refused = { account: "ext_zora", kind: "refused", text: "x" } as const;
+  await agent.report({ cursor: before, problems: [refused] });
+  other.clock.advance(10);
+  expect((await ask()).data.applied).toBe(agent.cursor);
+  await settleChanges(other.services);
+  expect(await other.db.select().from(fleetChanges)).toHaveLength(1);
+  await agent.report();
+  await settleChanges(other.services);
+  expect(await other.db.select().from(fleetChanges)).toEqual([]);
+
+  // What the log does not have does not count, and what is no cursor is refused.
+  const known = await stored();
+  for (const cursor of [`999999.${"0".repeat(64)}`, `1.${"0".repeat(64)}`]) {
+    other.clock.advance(10);
+    expect((await ask(cursor)).data).not.toHaveProperty("applied");
+  }
+  for (const cursor of ["x", "7", `${agent.cursor}&applied=${agent.cursor}`]) {
+    other.clock.advance(10);
+    expect((await ask(cursor)).status).toBe(400);
+  }
+  expect(await stored()).toMatchObject({ appliedId: known?.appliedId, appliedSeal: known?.appliedSeal });
+  await other.close();
+});
