@@ -9,7 +9,7 @@ import {
   CAPTCHA_LENGTH,
   CAPTCHA_WIDTH,
   drawCaptcha,
-} from "../src/domain/auth/captcha-image.ts";
+} from "../src/domain/auth/codes/captcha-image.ts";
 
 const ALLOWED = 0.02;
 /** 6 a block, 7 a line, 8 a word, 11 sparse text, 13 a raw line. */

@@ -123,7 +123,7 @@ module.exports = lazyAddon(path, ${JSON.stringify(functions)});`;
 const CERTIFICATES =
   /@simplewebauthn\/server\/esm\/.*\/(convertX509PublicKeyToCOSE|getCertificateInfo|isCertRevoked|mapX509SignatureAlgToCOSEAlg|validateCertificatePath|validateExtFIDOGenCEAAGUID|verifyAttestation(?:AndroidKey|Apple|TPM))\.js$/;
 
-// Passkeys with certificates are refused before (domain/auth/webauthn.ts). What would read them is a megabyte of the binary, and
+// Passkeys with certificates are refused before (domain/auth/factors/webauthn.ts). What would read them is a megabyte of the binary, and
 // asks for a global object that a bundle makes too late.
 function leaveOutCertificates(): BunPlugin {
   return {

@@ -125,7 +125,7 @@ interface RoleInput {
 function runAdd({ name, email, role, passwordStdin }: PasswordInput & RoleInput & { readonly email: string }): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
-      const { addAdmin } = await import("../domain/auth/admin.ts");
+      const { addAdmin } = await import("../domain/auth/administrators/admin.ts");
       await addAdmin(context, name, email, password, role);
       context.log.warn("an administrator was added", { username: name, operator: context.actor.name });
       return `The administrator ${name} was added${role === "owner" ? "" : ` as ${role}`}.`;
@@ -135,7 +135,7 @@ function runAdd({ name, email, role, passwordStdin }: PasswordInput & RoleInput 
 function runPasswd({ name, passwordStdin }: PasswordInput): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
-      const { setAdminPassword } = await import("../domain/auth/admin-changes.ts");
+      const { setAdminPassword } = await import("../domain/auth/administrators/admin-changes.ts");
       const { removed, tokens } = await setAdminPassword(context, name, password);
       const rest = [
         ...(removed.length === 0 ? [] : [` What else they could log in with was removed: ${removed.join(", ")}.`]),
@@ -151,7 +151,7 @@ async function withPassword(
   fromStandardInput: boolean,
   work: (context: Context, password: string) => Promise<string>,
 ): Promise<number> {
-  const { generatePassword } = await import("../domain/auth/passwords.ts");
+  const { generatePassword } = await import("../domain/auth/administrators/passwords.ts");
   const password = fromStandardInput
     ? (await environment.readStandardInput()).replace(/\r?\n$/, "")
     : generatePassword();
@@ -166,7 +166,7 @@ async function withPassword(
 
 function runRole({ name, role }: RoleInput): Command {
   return async (environment) => {
-    const { hasOwner, updateAdmin } = await import("../domain/auth/admin-changes.ts");
+    const { hasOwner, updateAdmin } = await import("../domain/auth/administrators/admin-changes.ts");
     const isOwned = await withServices(environment, "store", async (context) => {
       await updateAdmin(context, name, { role, which: "even-the-last" });
       return await hasOwner(context);
@@ -207,7 +207,7 @@ const COLUMNS: readonly Column<AdminRecord>[] = [
 
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
-    const { listAdmins } = await import("../domain/auth/admin-changes.ts");
+    const { listAdmins } = await import("../domain/auth/administrators/admin-changes.ts");
     const { adminRecord } = await import("../server/records.ts");
     const items = (await withServices(environment, "read", listAdmins)).map((admin) => ({
       ...adminRecord(admin),
@@ -221,7 +221,7 @@ function runList({ json }: { readonly json: boolean }): Command {
 
 function runEndSessions({ name }: { readonly name: string }): Command {
   return async (environment) => {
-    const { endAdminSessions } = await import("../domain/auth/admin-changes.ts");
+    const { endAdminSessions } = await import("../domain/auth/administrators/admin-changes.ts");
     const ended = await withServices(environment, "store", (context) => endAdminSessions(context, name));
     const sessions = counted(ended, "session");
     environment.err(`${sessions} of the administrator ${name} ${ended === 1 ? "was" : "were"} ended.\n`);
@@ -231,7 +231,7 @@ function runEndSessions({ name }: { readonly name: string }): Command {
 
 function runRemove({ name, force }: { readonly name: string; readonly force: boolean }): Command {
   return async (environment) => {
-    const { removeAdmin } = await import("../domain/auth/admin-changes.ts");
+    const { removeAdmin } = await import("../domain/auth/administrators/admin-changes.ts");
     const { webhooks } = await withServices(environment, "store", (context) =>
       removeAdmin(context, name, force ? "even-the-last" : undefined),
     );

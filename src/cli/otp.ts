@@ -20,7 +20,7 @@ export const otpCommand = command(
 
 function runOtp(reference: string): Command {
   return async (environment) => {
-    const { printCode } = await import("../domain/auth/otp.ts");
+    const { printCode } = await import("../domain/auth/codes/otp.ts");
     const { loginLink } = await import("../domain/mail/links.ts");
     const { code, expiresAt, page } = await withServices(environment, "store", async (context) => {
       const user = await findUserReferred(context, reference);

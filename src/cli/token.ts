@@ -76,7 +76,7 @@ interface CreateInput {
 
 function runCreate({ owner, json, ...wanted }: CreateInput): Command {
   return async (environment) => {
-    const { createToken } = await import("../domain/auth/tokens.ts");
+    const { createToken } = await import("../domain/auth/tokens/tokens.ts");
     const { tokenRecord } = await import("../server/records.ts");
     const { entry, token } = await withServices(environment, "store", (context) =>
       createToken(context, { owner }, wanted),
@@ -116,7 +116,7 @@ interface ListInput {
 
 function runList({ json, ...page }: ListInput): Command {
   return async (environment) => {
-    const { pageTokens } = await import("../domain/auth/tokens.ts");
+    const { pageTokens } = await import("../domain/auth/tokens/tokens.ts");
     const { tokenRecord } = await import("../server/records.ts");
     const { total, items } = await withServices(environment, "read", (context) => pageTokens(context, undefined, page));
     await printPage(environment, COLUMNS, { ...page, json, total, records: items.map(tokenRecord) });
@@ -126,7 +126,7 @@ function runList({ json, ...page }: ListInput): Command {
 
 function runRevoke({ id, json }: { readonly id: number; readonly json: boolean }): Command {
   return async (environment) => {
-    const { revokeToken } = await import("../domain/auth/tokens.ts");
+    const { revokeToken } = await import("../domain/auth/tokens/tokens.ts");
     const { tokenRecord } = await import("../server/records.ts");
     const revoked = await withServices(environment, "store", (context) => revokeToken(context, undefined, id));
     if (json) printJson(environment, tokenRecord(revoked));

@@ -6,7 +6,7 @@ import type { LeastRole } from "../shared/roles.ts";
 /** A schema of an object, such as a query's. */
 export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
 
-/** What each client address may do only so often; the rates are in domain/auth/rate-limits.ts. */
+/** What each client address may do only so often; the rates are in domain/auth/sessions/rate-limits.ts. */
 export type AnonymousLimit = "captcha" | "code" | "login" | "forgot" | "application" | "passkey" | "join";
 
 /** Anyone, as often as the limit allows; without one the route counts by itself, or costs nothing. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { IDENTITY_FILE } from "../agent/paths.ts";
 import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
-import { createPasswordHasher } from "../domain/auth/passwords.ts";
+import { createPasswordHasher } from "../domain/auth/administrators/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
 import { createHost } from "../host/create-host.ts";
 import { ABSENT_HOST } from "../protocol/absent-host.ts";

@@ -2,10 +2,10 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
-import type { AdminEntry } from "../domain/auth/admin-rows.ts";
-import type { PasskeyEntry } from "../domain/auth/passkeys.ts";
-import type { Principal, UsedToken } from "../domain/auth/sessions.ts";
-import type { TokenEntry } from "../domain/auth/tokens.ts";
+import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
+import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
+import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
+import type { TokenEntry } from "../domain/auth/tokens/tokens.ts";
 import type { Confirmation } from "../domain/hosts/confirmation.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";

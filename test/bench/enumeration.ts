@@ -1,9 +1,9 @@
 /** Whether response times reveal which names exist: known and unknown names in turns, on each route that must not reveal it. */
 
 import { sql } from "drizzle-orm";
-import { addAdmin } from "../../src/domain/auth/admin.ts";
-import { issueCaptcha } from "../../src/domain/auth/captchas.ts";
-import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
+import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
+import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";
+import { issueCaptcha } from "../../src/domain/auth/codes/captchas.ts";
 import { HOUR, MINUTE } from "../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
 import { describeRun, percentile, timed } from "./bench.ts";

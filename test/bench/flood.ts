@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawCaptcha } from "../../src/domain/auth/captcha-image.ts";
-import { createPasswordHasher } from "../../src/domain/auth/passwords.ts";
+import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";
+import { drawCaptcha } from "../../src/domain/auth/codes/captcha-image.ts";
 import { startService } from "../support/service.ts";
 import { describeMachine, percentile, timed } from "./bench.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { faultsOf, leftOf, refusedField, sentOf } from "../../src/console/pages/public/application.ts";
 import { passwordFault } from "../../src/console/pages/public/new-password.ts";
-import { checkPassword } from "../../src/domain/auth/passwords.ts";
+import { checkPassword } from "../../src/domain/auth/administrators/passwords.ts";
 import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../../src/domain/users/username.ts";
 
 const GOOD = { username: "alice", email: "alice@example.org", supervisor: "", purpose: "" };

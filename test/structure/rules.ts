@@ -201,7 +201,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "ipaddr.js": [
     "shared/client-address.ts",
     "shared/relying-party.ts",
-    "domain/auth/rate-limits.ts",
+    "domain/auth/sessions/rate-limits.ts",
     "domain/events/address.ts",
   ],
   resend: ["server/mail"],
@@ -211,9 +211,9 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "preact-iso": ["console"],
   "@tanstack/preact-query": ["console"],
   "@noble/hashes": ["console"],
-  "@simplewebauthn/server": ["domain/auth/webauthn.ts"],
-  otpauth: ["domain/auth/totp.ts"],
-  uqr: ["domain/auth/totp.ts"],
+  "@simplewebauthn/server": ["domain/auth/factors/webauthn.ts"],
+  otpauth: ["domain/auth/factors/totp.ts"],
+  uqr: ["domain/auth/factors/totp.ts"],
   bun: ["build"],
 };
 

@@ -1,7 +1,7 @@
 /** An authenticator in software, with the browser before it: makes passkeys and answers challenges, rightly or as wrongly as a test wants. */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import type { NewPasskeyAnswer, PasskeyAnswer } from "../../src/domain/auth/webauthn.ts";
+import type { NewPasskeyAnswer, PasskeyAnswer } from "../../src/domain/auth/factors/webauthn.ts";
 import type { Client } from "./app.ts";
 
 /** Where passkeys work in tests: browsers use none at an address without a name. */

@@ -4,7 +4,7 @@ import process from "node:process";
 import { hash } from "@node-rs/argon2";
 import { renderAsync } from "@resvg/resvg-js";
 import postgres from "postgres";
-import { creationOptions, verifyNewPasskey, verifyPasskey } from "../../src/domain/auth/webauthn.ts";
+import { creationOptions, verifyNewPasskey, verifyPasskey } from "../../src/domain/auth/factors/webauthn.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { COMMIT, VERSION } from "../../src/shared/version.ts";
 import { openEmbeddedPostgres } from "../../src/store/postgres/embedded-postgres.ts";

@@ -1,8 +1,8 @@
 /** A valid request for every route that changes something and asks for a session, each about something that is there. */
 
 import { TOTP } from "otpauth";
-import { addAdmin } from "../../src/domain/auth/admin.ts";
-import { createToken } from "../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
+import { createToken } from "../../src/domain/auth/tokens/tokens.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
 import { disableUser } from "../../src/domain/users/users.ts";

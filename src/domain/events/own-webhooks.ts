@@ -1,7 +1,7 @@
 /** Webhooks by somebody over the API, who shows again who they are: what is sent outlives the session. */
 
-import type { OwnSession } from "../auth/admin-password.ts";
-import { type Confirmation, confirmPerson } from "../auth/step-up.ts";
+import type { OwnSession } from "../auth/administrators/admin-password.ts";
+import { type Confirmation, confirmPerson } from "../auth/factors/step-up.ts";
 import type { Context } from "../operation/context.ts";
 import {
   createWebhook,

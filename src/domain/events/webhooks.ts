@@ -10,7 +10,7 @@ import { MAX_WEBHOOKS } from "../../shared/webhook-limits.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { admins } from "../../store/schema-auth.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
-import { askingAdmin } from "../auth/left-behind.ts";
+import { askingAdmin } from "../auth/administrators/left-behind.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Seal } from "../operation/context.ts";
 import { originOf, requireWebhookUrl } from "./address.ts";

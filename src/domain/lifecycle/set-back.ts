@@ -9,7 +9,7 @@ import type { Transaction } from "../../store/client.ts";
 import { closings, outbox, policyState } from "../../store/schema.ts";
 import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";
 import { joinTokens } from "../../store/schema-fleet.ts";
-import { INVITATION_TTL } from "../auth/admin-invitation.ts";
+import { INVITATION_TTL } from "../auth/administrators/admin-invitation.ts";
 import type { Policy } from "../operation/context.ts";
 import { JOIN_TOKEN_TTL } from "../wire/join-tokens.ts";
 

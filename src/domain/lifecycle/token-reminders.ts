@@ -4,7 +4,7 @@ import { and, asc, eq, gt, isNull, lte, notExists, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/clock.ts";
 import { outbox } from "../../store/schema.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
-import { entryOf } from "../auth/tokens.ts";
+import { entryOf } from "../auth/tokens/tokens.ts";
 import { queueMails } from "../mail/outbox.ts";
 import { tokenEnds } from "../mail/token-messages.ts";
 import type { Services } from "../operation/context.ts";

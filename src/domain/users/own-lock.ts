@@ -3,8 +3,8 @@
 import { UamError } from "../../shared/errors.ts";
 import { type Closed, disableAccess, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
 import { closingsOf, noteClosing } from "../accounts/closings.ts";
-import { voidCode } from "../auth/otp.ts";
-import { endSessionsOf } from "../auth/sessions.ts";
+import { voidCode } from "../auth/codes/otp.ts";
+import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { lockedByOwner, lockedByYou } from "../mail/request-messages.ts";

@@ -12,7 +12,7 @@ import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import { voidCode } from "../auth/otp.ts";
+import { voidCode } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled, tellExtended } from "../mail/notices.ts";

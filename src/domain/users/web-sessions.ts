@@ -1,7 +1,7 @@
 /** A user's sessions with the service: an administrator ends them. What ends logins by SSH is in ssh-sessions.ts. */
 
-import { voidCode } from "../auth/otp.ts";
-import { endSessionsOf } from "../auth/sessions.ts";
+import { voidCode } from "../auth/codes/otp.ts";
+import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { lockUser, type User } from "./find.ts";

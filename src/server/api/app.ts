@@ -2,10 +2,10 @@
 
 import { CONTRACT } from "../../contract/contract.ts";
 import { createExportPlaces } from "../../domain/audit/export-places.ts";
-import { createAdminProbe } from "../../domain/auth/first-admin.ts";
-import { createRateLimits } from "../../domain/auth/rate-limits.ts";
-import { createSessionFinder } from "../../domain/auth/sessions.ts";
-import { createTokenFinder } from "../../domain/auth/token-use.ts";
+import { createAdminProbe } from "../../domain/auth/administrators/first-admin.ts";
+import { createRateLimits } from "../../domain/auth/sessions/rate-limits.ts";
+import { createSessionFinder } from "../../domain/auth/sessions/sessions.ts";
+import { createTokenFinder } from "../../domain/auth/tokens/token-use.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { fleetOf } from "../../domain/wire/fleet.ts";

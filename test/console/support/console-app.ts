@@ -2,7 +2,7 @@
 
 import type { Browser } from "playwright-core";
 import { bundleConsole } from "../../../src/build/console.ts";
-import { printCode } from "../../../src/domain/auth/otp.ts";
+import { printCode } from "../../../src/domain/auth/codes/otp.ts";
 import { createConsole } from "../../../src/server/console/console.ts";
 import { ADMIN_PASSWORD, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
 import { logIn, openPage, type WatchedPage } from "./browser.ts";

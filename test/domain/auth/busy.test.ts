@@ -1,9 +1,9 @@
 /** Strangers who have everything hashed that they can, and who still gets in. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { printCode } from "../../../src/domain/auth/otp.ts";
-import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
+import { printCode } from "../../../src/domain/auth/codes/otp.ts";
 import type { Hasher } from "../../../src/domain/operation/context.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { until } from "../../support/until.ts";

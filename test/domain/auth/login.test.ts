@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
-import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
+import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
+import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { outbox } from "../../../src/store/schema.ts";

@@ -1,9 +1,9 @@
 /** What a new password ends, however it was set. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { setAdminPassword } from "../../../src/domain/auth/admin-changes.ts";
-import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { HOUR } from "../../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { newAgent } from "../../support/fleet.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
-import { INVITATION_TTL } from "../../../src/domain/auth/admin-invitation.ts";
+import { INVITATION_TTL } from "../../../src/domain/auth/administrators/admin-invitation.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";

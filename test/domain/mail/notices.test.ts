@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { printCode } from "../../../src/domain/auth/otp.ts";
+import { printCode } from "../../../src/domain/auth/codes/otp.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { day } from "../../../src/domain/mail/letter.ts";
 import {

@@ -1,7 +1,7 @@
 /** The specification's Events table: what each audited action records when it succeeds and when it fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sendCode } from "../../../src/domain/auth/otp.ts";
+import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../src/shared/audit-actions.ts";
 import { MINUTE } from "../../../src/shared/clock.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { removeAdmin, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { disableUser } from "../../../src/domain/users/users.ts";
 import { users } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";

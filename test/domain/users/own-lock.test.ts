@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { and, eq } from "drizzle-orm";
 import { accountOf } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
-import { printCode, sendCode } from "../../../src/domain/auth/otp.ts";
+import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { findUser, type User } from "../../../src/domain/users/find.ts";

@@ -3,8 +3,8 @@
  * turns drawn at random, held against each other by Welch's t-test as dudect does (Reparaz, Balasch and Verbauwhede, 2017).
  */
 
-import { sameAnswer } from "../../../src/domain/auth/captcha.ts";
-import { createPasswordHasher } from "../../../src/domain/auth/passwords.ts";
+import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
+import { sameAnswer } from "../../../src/domain/auth/codes/captcha.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { createRandom, type Random } from "../closings/random.ts";

@@ -1,6 +1,6 @@
 /** What an operator and a user do that changes anything, each with how its stored state looks before and after. */
 
-import { openSession } from "../../../src/domain/auth/sessions.ts";
+import { openSession } from "../../../src/domain/auth/sessions/sessions.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";

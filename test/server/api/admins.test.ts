@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { listAdmins, removeAdmin, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { listAdmins, removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { DAY, HOUR } from "../../../src/shared/clock.ts";
 import type { AdminRole } from "../../../src/shared/statuses.ts";
 import { admins, resetTokens, sessions } from "../../../src/store/schema-auth.ts";

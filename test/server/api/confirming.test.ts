@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { setAdminPassword } from "../../../src/domain/auth/admin-changes.ts";
-import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { createWebhook } from "../../../src/domain/events/webhooks.ts";
 import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";

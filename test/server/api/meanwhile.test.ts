@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import {
   endAdminSessions,
   removeAdmin,
   setAdminPassword,
   updateAdmin,
-} from "../../../src/domain/auth/admin-changes.ts";
-import { createToken, revokeToken } from "../../../src/domain/auth/tokens.ts";
+} from "../../../src/domain/auth/administrators/admin-changes.ts";
+import { createToken, revokeToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { deleteUser, disableUser } from "../../../src/domain/users/users.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -1,9 +1,9 @@
 /** Who may call which route: every registered route, by nobody, by a user and by an administrator of each role, with a session and with a token. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
-import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
+import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

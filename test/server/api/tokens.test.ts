@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { removeAdmin, updateAdmin } from "../../../src/domain/auth/admin-changes.ts";
-import { createToken, MAX_TOKENS, purgeTokens, revokeToken } from "../../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
+import { createToken, MAX_TOKENS, purgeTokens, revokeToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { remindOfTokens } from "../../../src/domain/lifecycle/token-reminders.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
 import type { AdminRole } from "../../../src/shared/statuses.ts";

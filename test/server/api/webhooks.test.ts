@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { createToken } from "../../../src/domain/auth/tokens.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { purgeDeliveries } from "../../../src/domain/events/deliveries.ts";
 import { DAY } from "../../../src/shared/clock.ts";
 import { MAX_WEBHOOKS } from "../../../src/shared/webhook-limits.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { sendCode } from "../../../src/domain/auth/otp.ts";
+import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { expiryReminder } from "../../../src/domain/mail/account-messages.ts";
 import type { Letter } from "../../../src/domain/mail/letter.ts";
 import { applicationReceived, applicationRejected, keyAdded } from "../../../src/domain/mail/messages.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { sendCode } from "../../../src/domain/auth/otp.ts";
+import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { countDeadLetters, queueMail, queueMails } from "../../../src/domain/mail/outbox.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { deliverDue, MAX_ATTEMPTS, startDelivery, waitAfter } from "../../../src/server/mail/delivery.ts";

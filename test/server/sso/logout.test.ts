@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPair } from "jose";
-import { addAdmin } from "../../../src/domain/auth/admin.ts";
-import { removeAdmin } from "../../../src/domain/auth/admin-changes.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { removeAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { cleanUp } from "../../../src/domain/lifecycle/clean-up.ts";
 import { HOUR } from "../../../src/shared/clock.ts";
 import { ssoLogins, ssoLogouts, ssoSessions } from "../../../src/store/schema-sso.ts";

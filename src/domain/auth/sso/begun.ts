@@ -7,7 +7,7 @@ import { UamError } from "../../../shared/errors.ts";
 import { ssoLogins } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Services } from "../../operation/context.ts";
-import { hashToken } from "../sessions.ts";
+import { hashToken } from "../sessions/sessions.ts";
 import type { LoginSecrets, SsoProvider } from "./provider.ts";
 
 /** How long somebody may take at the provider. */

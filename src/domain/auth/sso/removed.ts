@@ -6,8 +6,8 @@ import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
 import { type SsoIdentityRow, ssoIdentities } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context } from "../../operation/context.ts";
-import { lockAdmins, requireStillOwner } from "../admin-rows.ts";
-import { askingAdmin } from "../left-behind.ts";
+import { lockAdmins, requireStillOwner } from "../administrators/admin-rows.ts";
+import { askingAdmin } from "../administrators/left-behind.ts";
 import { lockSingleSignOn } from "./login.ts";
 
 /** Who does not come in again. */

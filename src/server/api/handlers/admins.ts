@@ -1,11 +1,16 @@
 /** /admins: what owners do with administrators. /removed-admins: those who came in by single sign-on and were removed here. */
 
 import type { administrators } from "../../../contract/admins.ts";
-import { endAdminSessions, pageAdmins, removeAdmin, updateAdmin } from "../../../domain/auth/admin-changes.ts";
-import { inviteAdmin } from "../../../domain/auth/admin-invitation.ts";
-import { changeOwnPassword } from "../../../domain/auth/admin-password.ts";
+import {
+  endAdminSessions,
+  pageAdmins,
+  removeAdmin,
+  updateAdmin,
+} from "../../../domain/auth/administrators/admin-changes.ts";
+import { inviteAdmin } from "../../../domain/auth/administrators/admin-invitation.ts";
+import { changeOwnPassword } from "../../../domain/auth/administrators/admin-password.ts";
+import { confirmCaller } from "../../../domain/auth/factors/step-up.ts";
 import { pageRemoved, readmit } from "../../../domain/auth/sso/removed.ts";
-import { confirmCaller } from "../../../domain/auth/step-up.ts";
 import { adminRecord, removedRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 

@@ -1,11 +1,11 @@
 /** /auth: logging in and out. */
 
 import type { auth } from "../../../contract/auth.ts";
-import { askForSecond, loginAdmin } from "../../../domain/auth/admin-login.ts";
-import { forgotPassword, resetPassword } from "../../../domain/auth/admin-reset.ts";
-import { issueCaptcha } from "../../../domain/auth/captchas.ts";
-import { loginWithCode, sendCode } from "../../../domain/auth/otp.ts";
-import { logout } from "../../../domain/auth/sessions.ts";
+import { askForSecond, loginAdmin } from "../../../domain/auth/administrators/admin-login.ts";
+import { forgotPassword, resetPassword } from "../../../domain/auth/administrators/admin-reset.ts";
+import { issueCaptcha } from "../../../domain/auth/codes/captchas.ts";
+import { loginWithCode, sendCode } from "../../../domain/auth/codes/otp.ts";
+import { logout } from "../../../domain/auth/sessions/sessions.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { principalRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";

@@ -1,10 +1,16 @@
 /** /auth/passkeys: one's own passkeys. /auth/passkey: logging in with one. */
 
 import type { passkeys } from "../../../contract/passkeys.ts";
-import { loginWithPasskey } from "../../../domain/auth/admin-login.ts";
-import { askForAnyPasskey } from "../../../domain/auth/passkey-use.ts";
-import { addPasskey, beginPasskey, listPasskeys, removePasskey, renamePasskey } from "../../../domain/auth/passkeys.ts";
-import { askForConfirmation } from "../../../domain/auth/step-up.ts";
+import { loginWithPasskey } from "../../../domain/auth/administrators/admin-login.ts";
+import { askForAnyPasskey } from "../../../domain/auth/factors/passkey-use.ts";
+import {
+  addPasskey,
+  beginPasskey,
+  listPasskeys,
+  removePasskey,
+  renamePasskey,
+} from "../../../domain/auth/factors/passkeys.ts";
+import { askForConfirmation } from "../../../domain/auth/factors/step-up.ts";
 import { passkeyRecord, principalRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { tokenOf } from "../http/session-cookie.ts";

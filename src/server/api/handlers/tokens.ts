@@ -1,7 +1,7 @@
 /** /tokens: what machines log in with. */
 
 import type { tokens } from "../../../contract/tokens.ts";
-import { createOwnToken, pageTokens, revokeToken } from "../../../domain/auth/tokens.ts";
+import { createOwnToken, pageTokens, revokeToken } from "../../../domain/auth/tokens/tokens.ts";
 import { tokenRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 

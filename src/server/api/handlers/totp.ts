@@ -1,7 +1,7 @@
 /** /auth/totp: one's own authenticator app. */
 
 import type { totp } from "../../../contract/totp.ts";
-import { addApp, beginApp, findApp, removeApp } from "../../../domain/auth/totp.ts";
+import { addApp, beginApp, findApp, removeApp } from "../../../domain/auth/factors/totp.ts";
 import { appRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 

@@ -2,7 +2,7 @@
 
 import type * as v from "valibot";
 import type { Route, Routes } from "../../../contract/route.ts";
-import type { NewSession } from "../../../domain/auth/sessions.ts";
+import type { NewSession } from "../../../domain/auth/sessions/sessions.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { Web } from "../web.ts";
 import type { Agent } from "./agent-request.ts";

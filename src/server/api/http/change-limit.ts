@@ -3,7 +3,7 @@
  * every receiver: whoever has a session must not be able to fill it.
  */
 
-import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions.ts";
+import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions/sessions.ts";
 import { audited } from "../../../domain/operation/audited.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
 import { MINUTE } from "../../../shared/clock.ts";

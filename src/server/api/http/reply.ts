@@ -1,6 +1,6 @@
 /** What handlers set of a response besides its body, by Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
 
-import type { NewSession } from "../../../domain/auth/sessions.ts";
+import type { NewSession } from "../../../domain/auth/sessions/sessions.ts";
 import type { Web } from "../web.ts";
 import type { Reply } from "./call.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";

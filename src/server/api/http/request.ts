@@ -2,8 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { Need } from "../../../contract/route.ts";
-import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions.ts";
-import { shownPartOf, TOKEN_PREFIX } from "../../../domain/auth/token-format.ts";
+import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions/sessions.ts";
+import { shownPartOf, TOKEN_PREFIX } from "../../../domain/auth/tokens/token-format.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
 import type { Actor } from "../../../domain/operation/entry.ts";
 import type { Permit } from "../../../domain/operation/permission.ts";

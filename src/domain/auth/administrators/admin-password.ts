@@ -1,0 +1,58 @@
+/** An administrator's own password, changed by whoever is logged in and knows the present one. */
+
+import { eq } from "drizzle-orm";
+import { UamError } from "../../../shared/errors.ts";
+import { admins, resetTokens } from "../../../store/schema-auth.ts";
+import { audited } from "../../operation/audited.ts";
+import type { Context } from "../../operation/context.ts";
+import { endSessionsOf, type Principal } from "../sessions/sessions.ts";
+import { returnRightAttempt, tryPassword, unlock } from "./admin.ts";
+import { checkPassword } from "./passwords.ts";
+
+/** Whose password is changed, from which session. */
+export interface OwnSession {
+  readonly principal: Principal;
+  readonly token: string;
+}
+
+export interface PasswordChange {
+  /** The one they have. */
+  readonly present: string;
+  readonly next: string;
+}
+
+/**
+ * Replaces the caller's password and ends all their other sessions; a reset link that was mailed is void. Throws `invalid` for a
+ * password that is not allowed, `forbidden` for a wrong present one, which counts as a failed login does, and `limited` while
+ * the name is locked.
+ */
+export async function changeOwnPassword(context: Context, session: OwnSession, change: PasswordChange): Promise<void> {
+  const { id, username } = session.principal;
+  await audited(
+    context,
+    { action: "auth.admin_password", detail: { username } },
+    {
+      prepare: async () => {
+        checkPassword(change.next, username);
+        const admin = await tryPassword(context, username, change.present);
+        if (admin?.id !== id) throw wrongPassword();
+        await returnRightAttempt(context, username);
+        return { before: admin.passwordHash, passwordHash: await context.hasher.hash(change.next) };
+      },
+      run: async (op, { before, passwordHash }) => {
+        await unlock(op.tx, username);
+        const [admin] = await op.tx.select().from(admins).where(eq(admins.id, id)).for("update");
+        // Somebody else has changed the password, or removed the administrator, while this one was being verified.
+        if (admin?.passwordHash !== before) throw wrongPassword();
+        await op.tx.update(admins).set({ passwordHash, updatedAt: context.clock.now() }).where(eq(admins.id, id));
+        await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, id));
+        await endSessionsOf(op.tx, "admin", id, session.token);
+      },
+    },
+  );
+}
+
+/** The answer to whoever is logged in and gives a wrong password. */
+export function wrongPassword(): UamError {
+  return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
+}

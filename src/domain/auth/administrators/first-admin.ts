@@ -1,0 +1,32 @@
+/** Whether there is an administrator yet, for anybody who asks. */
+
+import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import type { Services } from "../../operation/context.ts";
+import { hasAdmins } from "./admin.ts";
+
+/**
+ * A check whether there is an administrator, however often it is called: at most one query a second until there is one, and one a
+ * minute from then on. If the query fails it says that there is, because nothing can be set up then, and asks again a second later.
+ */
+export function createAdminProbe({
+  autocommit,
+  clock,
+}: Pick<Services, "autocommit" | "clock">): () => Promise<boolean> {
+  let last: { readonly asked: number; fresh: number; readonly answer: Promise<boolean> } | undefined;
+  return () => {
+    const now = clock.now().getTime();
+    // A clock that was set back does not keep an answer for longer.
+    if (last === undefined || now < last.asked || now >= last.asked + last.fresh) {
+      const found = hasAdmins(autocommit);
+      const asked = { asked: now, fresh: SECOND, answer: found.catch(() => true) };
+      last = asked;
+      found.then(
+        (isThere) => {
+          if (isThere) asked.fresh = MINUTE;
+        },
+        () => {},
+      );
+    }
+    return last.answer;
+  };
+}

@@ -1,0 +1,65 @@
+/** What an administrator made that lets somebody in: it goes with them, or with the role that allowed it. */
+
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { includesRole } from "../../../shared/role-order.ts";
+import type { AdminRole } from "../../../shared/statuses.ts";
+import type { Transaction } from "../../../store/client.ts";
+import { type AdminRow, admins } from "../../../store/schema-auth.ts";
+import { webhooks } from "../../../store/schema-events.ts";
+import { ssoIdentities } from "../../../store/schema-sso.ts";
+import { originOf } from "../../events/address.ts";
+import type { Context, Operation } from "../../operation/context.ts";
+import { voidJoinLines } from "../tokens/join-lines.ts";
+import { revokeTokensOf } from "../tokens/tokens.ts";
+
+/** The administrator who asks, or whose token does; null for anybody else, such as the host's operator. */
+export function askingAdmin({ permit }: Pick<Context, "permit">): number | null {
+  return permit?.userType === "admin" ? permit.principalId : null;
+}
+
+/**
+ * Takes back what the administrator made and no longer may: with a role, what is above it; without one, everything. Tokens are revoked, on
+ * record; tokens for joining and invitations that are open, and leave to come in again that nobody used, which only owners give, are void.
+ * Webhooks let nobody in: they go on, so that no receiver misses anything, and the record names them. Call it under `lockAdmins`, so that
+ * nothing is being made meanwhile.
+ */
+export async function takeBackWhatLetsIn(
+  op: Operation,
+  admin: Pick<AdminRow, "id" | "username">,
+  role?: AdminRole,
+): Promise<void> {
+  const isAbove = (own: AdminRole) => role === undefined || (own !== role && includesRole(own, role));
+  if (isAbove("owner")) await voidJoinLines(op, admin.id);
+  await revokeTokensOf(op, admin, isAbove);
+  if (!isAbove("owner")) return;
+  await removeInvited(op, admin);
+  const readmitted = await op.tx
+    .update(ssoIdentities)
+    .set({ readmittedBy: null })
+    .where(eq(ssoIdentities.readmittedBy, admin.id))
+    .returning({ username: ssoIdentities.username });
+  if (readmitted.length > 0) op.record({ detail: { readmissions: readmitted.map((one) => one.username).join(", ") } });
+  const made = await webhooksOf(op.tx, admin);
+  if (made.length > 0) op.record({ detail: { webhooks: made.join(", ") } });
+}
+
+/** The webhooks that the administrator made, each by its number and where it goes. */
+export async function webhooksOf(tx: Transaction, { id }: Pick<AdminRow, "id">): Promise<readonly string[]> {
+  const rows = await tx.select().from(webhooks).where(eq(webhooks.madeById, id)).orderBy(asc(webhooks.id));
+  return rows.map((webhook) => `${webhook.id} (${originOf(webhook.url)})`);
+}
+
+/** Whoever is invited and has set no password: the link alone would not do, because they can ask for another. */
+async function removeInvited(op: Operation, { id, username }: Pick<AdminRow, "id" | "username">): Promise<void> {
+  const isOpen = and(eq(admins.invitedBy, id), isNull(admins.passwordHash), eq(admins.sso, false));
+  const invited = await op.tx.select().from(admins).where(isOpen);
+  if (invited.length === 0) return;
+  const ids = invited.map((guest) => guest.id);
+  await op.tx.delete(admins).where(inArray(admins.id, ids));
+  for (const guest of invited) {
+    const detail = { username: guest.username, email: guest.email, role: guest.role, invited_by: username };
+    const entry = { action: "admin.remove", resourceId: String(guest.id), detail } as const;
+    op.alsoRecord({ entry, result: "success" });
+  }
+  op.record({ detail: { invitations: invited.map((guest) => guest.username).join(", ") } });
+}

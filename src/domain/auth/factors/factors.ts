@@ -1,0 +1,81 @@
+/** What an administrator has to log in with besides a password, and what `UAM_ADMIN_LOGIN` asks for. */
+
+import { count, eq, inArray } from "drizzle-orm";
+import { UamError } from "../../../shared/errors.ts";
+import type { Database, Transaction } from "../../../store/client.ts";
+import type { AdminRow } from "../../../store/schema-auth.ts";
+import { passkeys, totpSecrets } from "../../../store/schema-passkeys.ts";
+import type { factorsAdded } from "../../mail/factor-messages.ts";
+import { queueMail } from "../../mail/outbox.ts";
+import type { AdminLoginMode, Operation } from "../../operation/context.ts";
+import { nameForPeople } from "../../operation/entry.ts";
+
+/** An administrator's passkeys, counted, and whether an authenticator app is set up. */
+export interface Factors {
+  readonly passkeys: number;
+  readonly totp: boolean;
+}
+
+export const NO_FACTORS: Factors = { passkeys: 0, totp: false };
+
+/** What an administrator still has to set up, before their session may do anything else. */
+export type MissingFactor = Exclude<AdminLoginMode, "any">;
+
+/** The factors of these administrators, by their ids; of each there is an entry. */
+export async function factorsOf(
+  db: Database | Transaction,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Factors>> {
+  if (ids.length === 0) return new Map();
+  const counted = await db
+    .select({ id: passkeys.adminId, passkeys: count() })
+    .from(passkeys)
+    .where(inArray(passkeys.adminId, [...ids]))
+    .groupBy(passkeys.adminId);
+  const apps = await db
+    .select({ id: totpSecrets.adminId })
+    .from(totpSecrets)
+    .where(inArray(totpSecrets.adminId, [...ids]));
+  return new Map(
+    ids.map((id) => [
+      id,
+      { passkeys: counted.find((one) => one.id === id)?.passkeys ?? 0, totp: apps.some((one) => one.id === id) },
+    ]),
+  );
+}
+
+/** The factors of one administrator. */
+export async function readFactors(db: Database | Transaction, id: number): Promise<Factors> {
+  const [row] = await db.select({ passkeys: count() }).from(passkeys).where(eq(passkeys.adminId, id));
+  const apps = await db.select({ id: totpSecrets.adminId }).from(totpSecrets).where(eq(totpSecrets.adminId, id));
+  return { passkeys: row?.passkeys ?? 0, totp: apps.length > 0 };
+}
+
+/** What is still to be set up where administrators log in in that way; undefined for one who has what it takes. */
+export function missingOf(mode: AdminLoginMode, { passkeys, totp }: Factors): MissingFactor | undefined {
+  if (mode === "any" || passkeys > 0) return undefined;
+  return mode === "second-factor" && totp ? undefined : mode;
+}
+
+/** Throws `conflict` if these factors, which would be left, are less than the service asks of every administrator. */
+export function requireFactorsLeft(mode: AdminLoginMode, left: Factors): void {
+  const missing = missingOf(mode, left);
+  if (missing === undefined) return;
+  const sentence =
+    missing === "passkey"
+      ? "This is your last passkey, and this service lets administrators in with a passkey only; add another one first"
+      : "This is your last second factor, and this service asks every administrator for one; add another one first";
+  throw new UamError("conflict", sentence, { reason: "factor.last" });
+}
+
+/** Mails an administrator what became of what they log in with. */
+export async function tellOwner(
+  op: Operation,
+  { username, email }: AdminRow,
+  letter: typeof factorsAdded,
+  names: readonly string[],
+): Promise<void> {
+  const { clock, policy, actor } = op.context;
+  const change = { username, names, at: clock.now(), by: nameForPeople(actor), from: actor.ip };
+  await queueMail(op, { recipient: email, message: letter(policy.site, change) });
+}

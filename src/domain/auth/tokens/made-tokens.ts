@@ -1,0 +1,33 @@
+/** Tokens that tokens made: they count as what began the line, and are not made without end. */
+
+import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
+import { HOUR, shift } from "../../../shared/clock.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { Transaction } from "../../../store/client.ts";
+import { type AdminRow, tokens } from "../../../store/schema-auth.ts";
+
+/** How many tokens the tokens of one administrator make within an hour. */
+export const MOST_MADE = 30;
+
+/** The token that a person made and that this one goes back to; itself, where a person made it. */
+export function originOf(): SQL<number> {
+  const { id, madeBy } = tokens;
+  return sql`case when ${madeBy} is null then ${id} else coalesce((with recursive up as (
+    select maker.id, maker.made_by from ${tokens} maker where maker.id = ${madeBy}
+    union select maker.id, maker.made_by from ${tokens} maker join up on maker.id = up.made_by
+  ) select up.id from up where up.made_by is null), ${id}) end`.mapWith(Number);
+}
+
+/**
+ * Throws `limited` where the owner's tokens have made as many within the last hour as they may. Each is a record and a mail to the owner, and one
+ * that is revoked makes room for the next. The owner's row has to be locked.
+ */
+export async function requireMadeSlowly(tx: Transaction, { id }: Pick<AdminRow, "id">, now: Date): Promise<void> {
+  const isRecent = and(eq(tokens.ownerId, id), isNotNull(tokens.madeBy), gt(tokens.createdAt, shift(now, -HOUR)));
+  const recent = await tx.select({ at: tokens.createdAt }).from(tokens).where(isRecent).orderBy(asc(tokens.createdAt));
+  const oldest = recent.at(-MOST_MADE);
+  if (oldest === undefined) return;
+  const retryAfter = Math.max(1, Math.ceil((oldest.at.getTime() + HOUR - now.getTime()) / 1000));
+  const sentence = `Tokens make at most ${MOST_MADE} tokens an hour for one administrator; try again in ${retryAfter} seconds`;
+  throw new UamError("limited", sentence, { retryAfter, reason: "token.made" });
+}
